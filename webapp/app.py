@@ -18,6 +18,7 @@ from jinja2 import BytecodeCache, StrictUndefined
 from jinja2.bccache import Bucket
 
 from webapp import api, compression
+from webapp.engines.entered import use_engines
 from webapp.formats.folder import formats_folder, refusals
 from webapp.glyphs import FILTERS
 from webapp.jobs.searches import Ask, Searches
@@ -35,7 +36,7 @@ from webapp.tokenizers.shared import SharedTokenizers
 
 PACKAGE = Path(__file__).resolve().parent
 YEAR = 365 * 24 * 3600
-SEARCHES, TOKENIZERS = "searches", "tokenizers"  # whom another process is asked for
+SEARCHES, TOKENIZERS, ENGINES = "searches", "tokenizers", "engines"  # whom another process is asked for
 
 
 class _CompiledTemplates(BytecodeCache):
@@ -80,6 +81,7 @@ def create_app(settings: Settings | None = None, ask: Ask | None = None) -> Flas
     init_app(app, settings, error_page)
     compression.init_app(app)
     settings.make_data_dir()
+    use_engines(settings, ask and partial(_asked, ask, ENGINES))
     hub = Downloads(settings, _tokenizers(settings, ask).add_hub)
     store = open_store(settings.database_url)
     searches = Searches(settings, ask=ask and partial(_asked, ask, SEARCHES))

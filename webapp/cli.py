@@ -50,6 +50,7 @@ COMMANDS = {
     "check": _Place("check", "Run case files; exit 1 when one fails."),
     "export": _Place("replay", "Write a case as a file for another tool."),
     "parsers": _Place("parsers", "List the parsers, show one, or check a format file."),
+    "engines": _Place("engines", "Enter engines that are installed elsewhere, list and check them."),
     "tokenizers": _Place("listings", "List the tokenizers."),
     "settings": _Place("listings", "List the settings and their values."),
     "db": _Place("db", "Look after the database of shared cases."),

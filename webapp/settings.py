@@ -84,6 +84,11 @@ class Settings(BaseSettings):
     formats: Path | None = Field(
         None, description="Folder whose *.json files are formats to choose from, read when the program starts."
     )
+    engines: Path | None = Field(
+        None,
+        description="File of the engines that may be run, which `engines add` writes.",
+        json_schema_extra={"default": "engines.toml in the data folder"},
+    )
     public_url: str | None = Field(
         None, description="The address others reach this server by; shown in shared links, trusted as a host."
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from pydantic import ValidationError
 
@@ -19,6 +20,7 @@ from parsers.machine.reasoning import prompt_opens
 from parsers.replays.chunking import RECORDED as AS_RECORDED
 from parsers.replays.chunking import TRACED, Chunking
 from parsers.replays.recorded import NAME, Recorded, server_stream
+from parsers.replays.tapes import Play
 from parsers.selection.registry import Evidence, Selection, get_format, maker, select
 from parsers.vocabulary.trace import StreamParser
 from parsers.vocabulary.types import FormatError, UsageError
@@ -39,6 +41,23 @@ PLAYED = Format.model_validate(
 )
 
 
+@dataclass(slots=True, frozen=True)
+class Declared:
+    """What an engine says of its server: how late text may be, and whether deltas without text reach the parser.
+
+    None: it does not say, and the contract holds.
+    """
+
+    late_text: Literal["unknown", "sent", "stop_strings"] | None = None
+    empty_deltas: Literal["unknown", "sent"] | None = None
+
+    def over(self, contract: Contract) -> Contract:
+        """The contract with what is declared in the place of what it says."""
+        said = {"late_text": self.late_text, "empty_deltas": self.empty_deltas}
+        changes = {key: value for key, value in said.items() if value is not None}
+        return contract.model_copy(update=changes) if changes else contract
+
+
 @dataclass(slots=True)
 class Choice:
     """Holds what a case is parsed with: the format that is shown, why it was chosen, and how a new parser is made.
@@ -47,7 +66,8 @@ class Choice:
     outputs, where an engine has one. `plays`: the parser plays the case's stream back, so it has one chunking only.
     `grammar` is the format of the output, where that is not the one that is shown. `markers` are those of a grammar
     that is not built in, besides those that the case declares; without any they are learnt from what the parser
-    consumes. `contract` is the engine's own.
+    consumes. `contract` is the engine's own. `replays`: somebody else makes the replays, many at a time; `make` then
+    makes a parser that has a name and reads nothing. `declared`: what the engine says of its server.
     """
 
     format: Format
@@ -59,6 +79,13 @@ class Choice:
     grammar: Format | None = None
     markers: tuple[str, ...] = ()
     contract: str = DEFAULT
+    replays: Play | None = None
+    declared: Declared = Declared()
+
+    @property
+    def cut_by(self) -> Format:
+        """The format whose markers a stand-in for the model's tokenizer has: of another parser, what is known of it."""
+        return self.grammar if self.replays is not None and self.grammar is not None else self.format
 
 
 Engine = Callable[[Case, Evidence], Choice]

@@ -31,6 +31,7 @@ from parsers.replays.chunking import RECORDED as AS_RECORDED
 from parsers.replays.cut_grades import CutGrade, Grader, studied
 from parsers.replays.recorded import ServerStream, server_stream
 from parsers.replays.replayer import Replayer, Replays, Rerender
+from parsers.replays.tapes import Tapes
 from parsers.search.variants import variants
 from parsers.search.weighed import weigh_by_contract, weigh_by_cuts
 from parsers.selection.registry import Evidence, Selection, known_format, policies
@@ -125,6 +126,7 @@ def checked_in_parts(
         grader = Grader(replayer)
         others = [chunking for chunking in others if grader.chunking(chunking) is CutGrade.HONEST]
     beside = []
+    replayer.foresee(others)
     for number, chunking in enumerate(others):
         yield number / (len(others) + 1)
         for part in replayer.in_parts(chunking):
@@ -194,7 +196,7 @@ def replayer_of(case: Case, choice: Choice, pieces: Sequence[Piece]) -> Replayer
         context = replace(context, finish_reason=context.finish_reason or server.cut_short)
         if server.fed is None:
             reasons, decoded = (*reasons, *[UNSHARED] * case.has_raw), Decoded((), None, ())
-    terminals, contract = fmt.terminals, contract_of(case, choice.contract)
+    terminals, contract = fmt.terminals, choice.declared.over(contract_of(case, choice.contract))
     if choice.plays and not (case.has_raw and choice.grammar):  # whatever the model is called, any marker was left
         terminals = {**{text: text for text in unmistakable_markers()}, **terminals}
     terminals = {**terminals, **{marker: marker for marker in (*choice.markers, *case.parser.markers)}}
@@ -222,6 +224,7 @@ def replayer_of(case: Case, choice: Choice, pieces: Sequence[Piece]) -> Replayer
         empty_deltas=_sends_empty(case, decoded.pieces),
         late_text=case.decode is not None,
         contract=contract,
+        tapes=None if choice.replays is None else Tapes(choice.replays),
     )
 
 

@@ -14,6 +14,7 @@ from parsers.replays.budget import Look, OverBudgetError
 from parsers.replays.columns import Recorded, Steps
 from parsers.replays.delta_columns import texts_of
 from parsers.replays.partition import Partition
+from parsers.replays.tapes import PlayedError
 from parsers.vocabulary.events import Event, Failure, Raised
 from parsers.vocabulary.trace import OpenText, ReadsOpenText, StateView, StreamParser, Trace, Transition
 from parsers.vocabulary.types import Context, Delta, FormatError, Message, MessageDelta, Mode, UsageError
@@ -221,6 +222,8 @@ class _Recorder:
 
 def failure_of(error: Exception) -> Failure:
     """An exception as a failure of the parser."""
+    if isinstance(error, PlayedError):
+        return error.failure
     if isinstance(error, OverBudgetError):
         return Failure("TooSlow", str(error), slow=True)
     message, place = " ".join(str(error).split()), error.__traceback__

@@ -8,7 +8,7 @@ the output has as recorded tokens: such a marker is that token again, as it is w
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import accumulate
@@ -22,6 +22,7 @@ from parsers.replays.chunking import RECORDED, TRACED, WHOLE, Chunking, Sent, ap
 from parsers.replays.recorded import ServerStream, as_sent
 from parsers.replays.replay import REFUSALS, failure_of, parse, parse_in_parts
 from parsers.replays.replay import replay as traced
+from parsers.replays.tapes import Asked, Played, Tapes
 from parsers.selection.registry import build
 from parsers.vocabulary.events import Failure
 from parsers.vocabulary.trace import StreamParser, Trace
@@ -220,7 +221,7 @@ class Replayer:
     reasoning is open when the output begins. `own_tokenizer`: it was the model's own tokenizer that made the tokens, if
     one did. `empty_deltas` and `late_text`: somebody has told that the server sends deltas without text, and text later
     than its tokens. `contract`: what the server promises. `known`: what was replayed already; a replayer of anything
-    changed begins without.
+    changed begins without. `tapes`: somebody else makes the replays, and `make` none.
     """
 
     make: Callable[[], StreamParser]
@@ -248,6 +249,7 @@ class Replayer:
     late_text: bool = False
     contract: Contract = field(default_factory=partial(contract_named, None))
     known: Replays | None = field(default=None, compare=False)
+    tapes: Tapes | None = field(default=None, compare=False)
     budget: Budget | None = field(default=None, compare=False)
     text: str = field(init=False)
     due: Sequence[int] | None = field(init=False)
@@ -277,7 +279,7 @@ class Replayer:
 
     def with_parser(self, make: Callable[[], StreamParser]) -> Replayer:
         """The same with other parser instances."""
-        return replace(self, make=make, one_shot=None, known=None)
+        return replace(self, make=make, one_shot=None, known=None, tapes=None)
 
     def by_format(self) -> Replayer | None:
         """The same output read by the built-in parser of its format, or None where no format is known."""
@@ -285,7 +287,7 @@ class Replayer:
         if fmt is None or not self.has_raw:
             return None
         make = partial(build, fmt, policy)
-        return replace(self, make=make, black_box=False, one_shot=None, plays=False, known=None)
+        return replace(self, make=make, black_box=False, one_shot=None, plays=False, known=None, tapes=None)
 
     @property
     def behind(self) -> int:
@@ -326,12 +328,24 @@ class Replayer:
             return self._outcome(chunking)
         return self.known.outcome(chunking, partial(self._outcome, chunking))
 
+    def foresee(self, chunkings: Iterable[Chunking]) -> None:
+        """Say which replays will be asked for: whoever makes them elsewhere makes them all at once."""
+        known = self.known
+        if self.tapes is not None:
+            self.tapes.foresee([self.asked(one) for one in chunkings if known is None or not known.has(one)])
+
+    def asked(self, chunking: Chunking, deltas: Sequence[Delta] | None = None) -> Asked:
+        """What somebody else is asked who makes the replay of a chunking, the `deltas` of which may be known."""
+        fed = self.deltas(chunking) if deltas is None else deltas
+        return Asked(fed, self.context, self.one_shot is not None and chunking == WHOLE)
+
     def in_parts(self, chunking: Chunking) -> Iterator[float]:
         """Work out the outcome of a chunking for `known`; yields how much is done, from 0 to 1. Where the parser fails
         nothing is kept, and `outcome` tells of it."""
         if self.known is None or self.own is not None or self.known.has(chunking):
             return
-        parser, deltas = self._parser(chunking), self.deltas(chunking)
+        deltas = self.deltas(chunking)
+        parser = self._parser(chunking, deltas)
         try:
             message = yield from parse_in_parts(
                 parser, deltas, self.context, mode=self.mode, markers=self.markers, look=self.begin()
@@ -353,7 +367,7 @@ class Replayer:
         deltas = self.deltas(chunking)
         if self.own is not None:
             return Outcome(self.trace(chunking).message, len(deltas))
-        parser = self._parser(chunking)
+        parser = self._parser(chunking, deltas)
         try:
             message = parse(parser, deltas, self.context, mode=self.mode, markers=self.markers, look=self.begin())
         except REFUSALS:
@@ -368,7 +382,7 @@ class Replayer:
     def _trace(self, chunking: Chunking) -> Trace:
         deltas = self._applied(chunking) if self.own is None else self.deltas(chunking)
         trace = traced(
-            self._parser(chunking),
+            self._parser(chunking, deltas),
             deltas,
             self.context,
             mode=self.mode,
@@ -391,5 +405,7 @@ class Replayer:
     def _applied(self, chunking: Chunking) -> Sequence[Delta]:
         return apply(chunking, self.pieces, self.mode, due=self.due, sent=self.sent)
 
-    def _parser(self, chunking: Chunking) -> StreamParser:
+    def _parser(self, chunking: Chunking, deltas: Sequence[Delta]) -> StreamParser:
+        if self.tapes is not None:
+            return Played(self.make().name, self.tapes.tape(self.asked(chunking, deltas)))
         return self.one_shot() if self.one_shot is not None and chunking == WHOLE else self.make()

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import islice
 
 from parsers.checks import CHECKS, CheckReport, run_checks
 from parsers.checks.causes import by_cause
@@ -28,8 +29,8 @@ from parsers.search.found import Detail, Found, OutcomeClass, Progress, Sample, 
 from parsers.search.minimize import Start, minimized, start_of
 from parsers.search.no_output import nothing_judged
 from parsers.search.outcomes import Outcomes, Seen
-from parsers.search.shrink import SHRINKS, Shrinker, reduce
-from parsers.search.sweep import MAX_CHARACTERS, MAX_REPLAYS, Sweep, cut_at, json_of
+from parsers.search.shrink import AHEAD, SHRINKS, Shrinker, reduce
+from parsers.search.sweep import MAX_CHARACTERS, MAX_REPLAYS, Sweep, Trial, cut_at, json_of
 from parsers.search.variants import CountLines, Meters, total, variants
 from parsers.search.variants.growth import Slope, counted_lines, repeated
 from parsers.search.verdict import verdict
@@ -82,7 +83,9 @@ class Search:
         self._traced = studied(replayer, asked, honest_only=honest_only)
         self._only = only
         self._shrinks = shrinks
-        self._meters = Meters(clock, lines)
+        self._meters = (
+            Meters(clock, lines) if replayer.tapes is None else Meters()
+        )  # what is here to be measured is ours
         self._budget = budget
         self._seed = seed
         self._every = EVERY if len(replayer.text) < LONG and budget is None else 1
@@ -172,7 +175,7 @@ class Search:
 
     def _swept(self) -> Iterator[Progress]:
         total = self._sweep.total(every=self._resumed.able)
-        for done, trial in enumerate(self._sweep.trials(self._affords)):
+        for done, trial in enumerate(self._ahead(self._sweep.trials(self._affords))):
             few = self._is_cut_by_few(trial.chunking)
             if done % (EVERY if few else self._every) == 0:
                 yield self._progress("sweep", done, total)
@@ -180,6 +183,14 @@ class Search:
             self.replays += resumed is not None
             self._outcomes.add(trial, resumed or self._outcome(trial.chunking))
             self._report = None
+
+    def _ahead(self, trials: Iterator[Trial]) -> Iterator[Trial]:
+        """The trials, replayed many at a time where somebody else makes the replays."""
+        if self._replayer.tapes is None:
+            yield from trials
+        while batch := list(islice(trials, AHEAD)):
+            self._replayer.foresee([trial.chunking for trial in batch])
+            yield from batch
 
     @cached_property
     def _resumed(self) -> Resumed:
@@ -229,8 +240,11 @@ class Search:
 
         cuts = resolved(self._replayer.deltas(chunking))
         if len(cuts) > 1 and fails(cuts):
-            self._outcomes.reduced(seen, cut_at(reduce(cuts, fails)))
+            self._outcomes.reduced(seen, cut_at(reduce(cuts, fails, self._foresee_cuts)))
             self._report = None
+
+    def _foresee_cuts(self, rows: Sequence[Sequence[int]]) -> None:
+        self._replayer.foresee([cut_at(row) for row in rows])
 
     def _varied(self) -> Iterator[Progress]:
         base, _ = self._replayed()

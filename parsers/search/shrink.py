@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, pairwise
+from itertools import accumulate, islice, pairwise
 from typing import Protocol, TypeVar
 
 from parsers.checks.check import any_of
@@ -23,12 +23,22 @@ from parsers.vocabulary.types import Piece
 T = TypeVar("T")
 
 
-def reduce(items: Sequence[T], fails: Callable[[Sequence[T]], bool]) -> list[T]:
-    """A part of `items` of which `fails` is true, and of which nothing can be left out. `items` itself fails."""
+AHEAD = 32  # candidates that are handed over at once to whoever makes the replays elsewhere
+
+
+def reduce(
+    items: Sequence[T],
+    fails: Callable[[Sequence[T]], bool],
+    foresee: Callable[[Sequence[Sequence[T]]], object] = len,
+) -> list[T]:
+    """A part of `items` of which `fails` is true, and of which nothing can be left out. `items` itself fails.
+
+    `foresee` hears of the next candidates, should all until then be in vain.
+    """
     left = list(items)
     size = max(len(left) // 2, 1)
     while left:
-        found = _without(left, size, fails)
+        found = _without(left, size, fails, foresee)
         if found is None and size == 1:
             return left
         size = max(size // 2, 1) if found is None else max(min(size, len(found) // 2), 1)
@@ -36,12 +46,20 @@ def reduce(items: Sequence[T], fails: Callable[[Sequence[T]], bool]) -> list[T]:
     return left
 
 
-def _without(items: list[T], size: int, fails: Callable[[Sequence[T]], bool]) -> list[T] | None:
-    at, left = 0, items
+def _without(
+    items: list[T],
+    size: int,
+    fails: Callable[[Sequence[T]], bool],
+    foresee: Callable[[Sequence[Sequence[T]]], object],
+) -> list[T] | None:
+    at, left, foreseen = 0, items, 0
     while at < len(left):
+        if at >= foreseen:
+            foreseen = at + AHEAD * size
+            foresee([left[:place] + left[place + size :] for place in range(at, min(foreseen, len(left)), size)])
         rest = left[:at] + left[at + size :]
         if fails(rest):
-            left = rest
+            left, foreseen = rest, at
         else:
             at += size
     return None if len(left) == len(items) else left
@@ -259,12 +277,35 @@ class Shrinker:
 
     def _cuts(self) -> None:
         if self.form.fixed is None and self.form.cuts:
-            kept = reduce(self.form.cuts, lambda cuts: self._holds(replace(self.form, cuts=tuple(cuts))))
+            form = self.form
+
+            def cut(rows: Sequence[Sequence[int]]) -> None:
+                self._foresee([replace(form, cuts=tuple(row)) for row in rows])
+
+            kept = reduce(form.cuts, lambda cuts: self._holds(replace(form, cuts=tuple(cuts))), cut)
             self.form = replace(self.form, cuts=tuple(kept))
 
     def _structures(self) -> None:
-        while any(self._take(form) for edits in _structural_edits(self.form.text) for form in self._forms(edits)):
+        while any(map(self._take, self._ahead(self._changed()))):
             pass
+
+    def _changed(self) -> Iterator[Form]:
+        """The forms with a structure left out or written shorter."""
+        return (form for edits in _structural_edits(self.form.text) for form in self._forms(edits))
+
+    def _ahead(self, forms: Iterator[Form]) -> Iterator[Form]:
+        """The forms, replayed many at a time where somebody else makes the replays."""
+        if self._replayer.tapes is None:
+            yield from forms
+        while batch := list(islice(forms, AHEAD)):
+            self._foresee(batch)
+            yield from batch
+
+    def _foresee(self, forms: Sequence[Form]) -> None:
+        tapes = self._replayer.tapes
+        if tapes is not None and not self._is_spent:
+            new = [form for form in forms if (form.text, form.cuts) not in self._known]
+            tapes.foresee([self._replayer.with_pieces(form.pieces).asked(form.chunking) for form in new])
 
     def _by(self, unit: re.Pattern[str]) -> Callable[[], None]:
 
@@ -275,7 +316,11 @@ class Shrinker:
             def fails(kept: Sequence[tuple[int, int]]) -> bool:
                 return any(self._take(form) for form in self._forms(_others(units, kept), whole))
 
-            reduce(units, fails)
+            def left_out(rows: Sequence[Sequence[tuple[int, int]]]) -> None:
+                if self._replayer.tapes is not None:
+                    self._foresee([form for row in rows for form in self._forms(_others(units, row), whole)])
+
+            reduce(units, fails, left_out)
 
         return step
 

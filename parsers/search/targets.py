@@ -167,7 +167,10 @@ def rightly_read(
     if own is None:
         return None
     known: dict[Hashable, bool] = {}
-    for chunking in among:
+    chunkings = list(among)
+    for number, chunking in enumerate(chunkings):
+        if number == 1:
+            replayer.foresee(chunkings[1:])
         outcome = replayer.outcome(chunking)
         if outcome.raised is not None:
             continue

@@ -12,6 +12,7 @@ import pytest
 from webapp.cli import COMMANDS, cli
 from webapp.commands.check import Outcome
 from webapp.commands.db import db
+from webapp.commands.engines import engines
 from webapp.commands.inputs import LARGEST
 from webapp.runs.exports import TARGETS
 from webapp.settings import get_settings, setting_rows
@@ -27,8 +28,15 @@ def command(name: str) -> click.Command:
 
 
 def flags(name: str) -> list[str]:
-    options = [param for param in command(name).params if isinstance(param, click.Option)]
+    """Those of a command, and of the commands in it."""
+    found = command(name)
+    inner = [*found.commands.values()] if isinstance(found, click.Group) else []
+    options = [param for one in (found, *inner) for param in one.params if isinstance(param, click.Option)]
     return [flag for option in options for flag in option.opts]
+
+
+def test_every_command_of_engines_is_in_its_section() -> None:
+    assert [name for name in engines.commands if f"### engines {name}\n" not in SECTIONS["engines"]] == []
 
 
 def test_every_command_has_a_section() -> None:

@@ -66,9 +66,10 @@ ParserInfo = _object(
     name=str,
     title=str,
     kind=_said(
-        Literal["table", "folder", "response_template"],
+        Literal["table", "folder", "response_template", "engine"],
         "table: a built-in format as data, run by the table machine; folder: one of the formats folder; "
-        "response_template: an engine of that name, which runs the template a case brings.",
+        "response_template: an engine of that name, which runs the template a case brings; engine: a parser of an "
+        "entered engine, named ENGINE:PARSER here and by `engine` and `name` of a case's parser.",
     ),
     aliases=list[str],
     policies=_many(
@@ -78,7 +79,7 @@ ParserInfo = _object(
             **{"name": str, "default": str, "values": list[str], "description": str},
         )
     ),
-    example=_said(str, "An output of its grammar."),
+    example=_said(str, "An output of its grammar; empty for an entered engine."),
 )
 TokenizerRow = _object(
     "TokenizerRow",

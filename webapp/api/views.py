@@ -39,6 +39,7 @@ from webapp.api.answers import (
 from webapp.api.openapi import description
 from webapp.api.operations import API, HEALTH, OPERATIONS, blueprint, operation
 from webapp.api.parts import QUERY, replay_answer, wanted_of
+from webapp.engines.entered import entered_parsers
 from webapp.engines.response_template import about
 from webapp.formats.folder import all_formats, formats_folder
 from webapp.jobs.searches import SearchError
@@ -79,8 +80,11 @@ def parsers() -> ResponseReturnValue:
         _parser_info(fmt, "folder" if name in folder else "table")
         for name, fmt in all_formats(services().settings).items()
     ]
-    return jsonify([*rows, {"name": about.NAME, "title": about.TITLE, "kind": about.NAME, "aliases": [],
-                            "policies": [], "example": about.EXAMPLE}])  # fmt: skip
+    plain: dict[str, Any] = {"aliases": [], "policies": []}
+    entered = [{"name": one.name, "title": one.title, "kind": "engine", **plain, "example": ""} for one in
+               entered_parsers()]  # fmt: skip
+    template = {"name": about.NAME, "title": about.TITLE, "kind": about.NAME, **plain, "example": about.EXAMPLE}
+    return jsonify([*rows, template, *entered])
 
 
 @operation("GET", f"{API}/tokenizers", {200: list[TokenizerRow]})

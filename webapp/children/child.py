@@ -23,16 +23,16 @@ from time import monotonic
 from typing import Any, BinaryIO, cast
 
 from webapp.children import worker
-from webapp.children.worker import INTERRUPT, MARK, LargeError, content_of, frame, message_of, receive, send
+from webapp.children.resident import resident_bytes
+from webapp.children.wires import GARBLED, Frames, Lines, Wire
+from webapp.children.worker import INTERRUPT, LargeError, content_of, message_of, send
 
 Answer = dict[str, Any]
 
 _NEEDED = ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "TZ")
 _LOOK_SECONDS = 0.2  # how long a child may work on when nobody wants that any more
 _GOODBYE_SECONDS = 2.0
-_MOST_NOISE = 65_536  # bytes that an interpreter may print before it comes to its program
 _MOST_LAST_WORDS = 4_000  # bytes
-_GARBLED = {"failed": "panic", "message": "what it says is no message"}
 _LAST = {"answer", "failed"}  # messages of which one ends a task
 _BORED = -getattr(signal, "SIGALRM", 0)
 
@@ -99,6 +99,10 @@ class Program:
     with 0 the process is killed at once. What it writes to standard error is passed on with `heard`.
     Seconds of a question are of the process's own work where the system tells of it, so that a busy machine ends
     nothing sooner, and at most `patience` times as many by the clock.
+
+    Where `command` is given, that is what runs, in `folder`, whoever wrote it, and messages are lines of JSON: nothing
+    is told of limits then, and it is ended with all that it started. It is ended too when that all keeps more than
+    `resident_bytes` in memory, unless these are 0.
     """
 
     name: str
@@ -116,6 +120,14 @@ class Program:
     grace_seconds: float = 0
     patience: float = 1
     heard: bool = False
+    command: tuple[str, ...] = ()
+    folder: str | None = None
+    resident_bytes: int = 0
+
+    @property
+    def wire(self) -> Wire:
+        """How messages travel, for one process."""
+        return Lines() if self.command else Frames()
 
     @property
     def forks(self) -> bool:
@@ -315,7 +327,7 @@ class _Process:
         sink: BinaryIO,
         source: BinaryIO,
         errors: BinaryIO,
-        heard: bool,
+        program: Program,
     ) -> None:
         self.pid = pid
         self.kill = kill
@@ -324,9 +336,9 @@ class _Process:
         self._sink = sink
         self._source = source
         self._errors = errors
-        self._echo = heard
+        self._echo = program.heard
+        self._wire = program.wire
         self._last_words = b""
-        self._marked = False
         self._listener = Thread(target=self._listen, daemon=True)
         self._listener.start()
 
@@ -360,7 +372,7 @@ class _Process:
     def tell(self, message: Mapping[str, Any]) -> bool:
         """Send a message; False where the process is gone, which is noticed too when it is to be heard. Raises
         LargeError."""
-        data = frame(message)
+        data = self._wire.written(message)
         try:
             send(self._sink, data)
         except (OSError, ValueError):  # the second: closed by another thread
@@ -374,14 +386,12 @@ class _Process:
     def hear(self, most: int) -> Any:
         """The next message, None where the process is gone. Raises LargeError."""
         try:
-            if not self._marked:
-                self._read_noise()
-            message = receive(self._source, most)
+            message = self._wire.heard(self._source, most)
         except OSError:
             return None
         except (ValueError, RecursionError):
-            return _GARBLED
-        return message if message is None or _is_message(message) else _GARBLED
+            return GARBLED
+        return message if message is None or _is_message(message) else GARBLED
 
     def end(self) -> None:
         """Kill it by its id, and leave nothing of it behind."""
@@ -391,15 +401,6 @@ class _Process:
                 stream.close()
         self.wait(None)
         self._listener.join(_GOODBYE_SECONDS)
-
-    def _read_noise(self) -> None:
-        """Read on up to the mark. Raises ValueError where it does not come."""
-        data = self._source.read(len(MARK))
-        while not data.endswith(MARK) and (char := self._source.read(1)):
-            data += char
-            if len(data) > _MOST_NOISE:
-                raise ValueError
-        self._marked = True
 
     def _listen(self) -> None:
         with self._errors as errors:
@@ -430,16 +431,23 @@ def _is_message(message: Any) -> bool:
 
 
 def _spawned(program: Program) -> _Process:
-    pipe, command = subprocess.PIPE, [*program.python, worker.__file__]
-    popen = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=program.environ)  # noqa: S603
+    pipe, command = subprocess.PIPE, program.command or (*program.python, worker.__file__)
+    how: dict[str, Any] = {"env": program.environ, "cwd": program.folder, "start_new_session": bool(program.command)}
+    popen = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, **how)  # noqa: S603
 
     def wait(seconds: float | None) -> int | None:
         with suppress(subprocess.TimeoutExpired):
             popen.wait(seconds)
         return popen.returncode
 
+    def kill_all() -> None:
+        popen.kill()
+        with suppress(OSError):
+            os.killpg(popen.pid, signal.SIGKILL)
+
     sink, source, errors = (cast("BinaryIO", stream) for stream in (popen.stdin, popen.stdout, popen.stderr))
-    return _Process(popen.pid, popen.kill, wait, sink=sink, source=source, errors=errors, heard=program.heard)
+    kill = kill_all if program.command and hasattr(os, "killpg") else popen.kill
+    return _Process(popen.pid, kill, wait, sink=sink, source=source, errors=errors, program=program)
 
 
 def _forked(program: Program) -> _Process:
@@ -462,7 +470,7 @@ def _forked(program: Program) -> _Process:
         connection.close()
     sink_file, source_file, errors_file = (cast("BinaryIO", stream) for stream in streams)
     files = {"sink": sink_file, "source": source_file, "errors": errors_file}
-    return _Process(process.pid or 0, process.kill, wait, **files, heard=program.heard)
+    return _Process(process.pid or 0, process.kill, wait, **files, program=program)
 
 
 class _Watch(Thread):
@@ -482,6 +490,9 @@ class _Watch(Thread):
         self._before = process.worked() if program.patience > 1 else math.inf
         self._cancelled = question.cancelled
         self._grace = program.grace_seconds
+        self._looks = bool(question.cancelled or program.command)
+        self._own = not program.command
+        self._most = program.resident_bytes
         self._rests = False
         self._done = Event()
         self.start()
@@ -489,10 +500,16 @@ class _Watch(Thread):
     def run(self) -> None:
         while self.ending is None:
             left = max(self._end - monotonic(), _LOOK_SECONDS if self._rests else 0)
-            if self._done.wait(min(left, _LOOK_SECONDS) if self._cancelled else left):
+            if self._done.wait(min(left, _LOOK_SECONDS) if self._looks else left):
                 return
             if self._rests:
                 continue
+            if not self._own and self._process.wait(0) is not None:
+                self._process.kill()  # what it started, which holds its end of our pipes
+                return
+            if self._most and resident_bytes(self._process.pid) > self._most:
+                self.ending = Ending.MEMORY
+                break
             if monotonic() >= self._end and not self._goes_on():
                 self.ending = Ending.LATE
             elif self._cancelled is not None and self._cancelled():

@@ -95,10 +95,11 @@ class Job(Generic[Progress, Result]):
         *,
         seconds: float,
         read: Callable[[dict[str, Any]], Progress],
+        on_question: Callable[[dict[str, Any]], Mapping[str, Any]] | None = None,
     ) -> Answer:
         """The answer of a child of its own, which is killed when the job is over or neglected. Raises ChildError.
 
-        `read` makes the progress of the job of what the child says.
+        `read` makes the progress of the job of what the child says; `on_question` replies to what it asks.
         """
 
         def note(progress: dict[str, Any]) -> None:
@@ -108,7 +109,8 @@ class Job(Generic[Progress, Result]):
             return self.over or self.neglected
 
         with Child(program) as self._child:
-            return self._child.ask(task, request, seconds=seconds, on_progress=note, cancelled=unwanted)
+            how: dict[str, Any] = {"on_progress": note, "on_question": on_question, "cancelled": unwanted}
+            return self._child.ask(task, request, seconds=seconds, **how)
 
     def end(self, last: Failure | Result) -> None:
         """Make it over."""

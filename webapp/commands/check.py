@@ -33,6 +33,7 @@ from parsers.replays.chunking import WHOLE, label
 from parsers.vocabulary.trace import Finding, Trace
 from parsers.vocabulary.types import UsageError
 from webapp.cli import BAD_INPUT, one_line
+from webapp.commands.engine_option import case_by_engine, named
 from webapp.commands.inputs import STDIN, holds_cases, read_cases, shown
 from webapp.commands.running import run_case_of
 from webapp.commands.words import count, quoted
@@ -68,7 +69,8 @@ class _Result:
 
 @click.command()
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
-def check(paths: tuple[str, ...]) -> int:
+@click.option("--engine", metavar="NAME[:PARSER]", help="Run the cases by an engine that was entered.")
+def check(paths: tuple[str, ...], engine: str | None) -> int:
     """Run case files; exit 1 when one fails.
 
     PATH is a case file, a corpus (*.cases.json, or a *.jsonl of cases), one case of it (FILE::NAME), or a folder, of
@@ -76,8 +78,10 @@ def check(paths: tuple[str, ...]) -> int:
     ones and as a whole, compared with what it expects, and checked.
     """
     results = []
+    if engine is not None:
+        named(engine)
     for name in [name for path in paths for name in _case_files(path)]:
-        for result in _results(name):
+        for result in _results(name, engine):
             results.append(result)
             click.echo("\n".join(_told(result)))
     outcomes = Counter(result.outcome for result in results)
@@ -102,7 +106,7 @@ def _case_files(path: str) -> list[str]:
     return found
 
 
-def _results(name: str) -> Iterator[_Result]:
+def _results(name: str, engine: str | None) -> Iterator[_Result]:
     try:
         cases = read_cases(name)
     except UsageError as error:
@@ -112,7 +116,8 @@ def _results(name: str) -> Iterator[_Result]:
         try:
             if isinstance(case, UsageError):
                 raise case
-            yield _checked(title, again, run_case_of(again, case))
+            asked = case if engine is None else case_by_engine(case, engine)
+            yield _checked(title, again, run_case_of(again, asked))
         except CaseError as error:
             yield _Result(title, "skip" if error.pointer == "/parser/engine" else "unusable", why=str(error))
         except UsageError as error:

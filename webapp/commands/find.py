@@ -27,6 +27,7 @@ from webapp.commands.inputs import read_given, say_notes, shown
 from webapp.commands.options import Options, blamed, case_with, replay_options
 from webapp.commands.running import service, within_limits
 from webapp.commands.words import count
+from webapp.engines.entered import entered
 from webapp.jobs.search_program import Searching, case_search
 from webapp.jobs.searches import SearchError
 from webapp.jobs.watched_search import search_in_child
@@ -73,7 +74,7 @@ def _searched(case: Case, settings: Settings) -> tuple[CaseFound, bool]:
     """What a search finds, and whether it was ended with Ctrl-C. It says how far it is where somebody watches."""
     line = _Line(sys.stderr) if sys.stderr.isatty() else None
     try:
-        if engine_of(case) not in ENGINES:
+        if engine_of(case) not in {*ENGINES, *entered().entries()}:  # entered engines are in processes of their own
             return _in_child(case, settings, partial(_show, line))
         search = case_search(case, settings)
         return _watched(search, partial(_show, line))

@@ -18,6 +18,7 @@ from parsers.formats.contracts import builtin_contracts
 from parsers.formats.extends import FILE_KEYS, expand
 from parsers.formats.lint import lint_file
 from parsers.vocabulary.types import UsageError
+from webapp.commands.engine_option import engine_option
 from webapp.commands.inputs import Given, read_json, shown
 from webapp.engines.response_template.about import NAME as RESPONSE_TEMPLATE
 from webapp.fields import CHOICES, markers_in, options_at
@@ -25,6 +26,7 @@ from webapp.formats.folder import formats_folder
 from webapp.recordings import STREAMED
 from webapp.settings import get_settings
 
+_OF_ENGINES = ("/parser/engine", "/parser/name", "/parser/options")
 _CUTTING = ("chunk", "cuts", "holdback", "text_delay")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -36,6 +38,9 @@ class Options:
     parser: str | None = None
     format_file: str | None = None
     policy: tuple[str, ...] = ()
+    engine: str | None = None
+    python: str | None = None
+    reasoning_parser: str | None = None
     contract: str | None = None
     markers: str | None = None
     model_id: str | None = None
@@ -61,6 +66,11 @@ _OPTIONS = (
                  help="Use the format in a JSON file of your own as the parser."),
     click.option("--policy", multiple=True, metavar="KEY=VALUE",
                  help="Set a policy of the parser; `parsers NAME` lists them. May be given again."),
+    click.option("--engine", metavar="NAME[:PARSER]",
+                 help="Run a parser of an engine that was entered with `engines add`, such as vllm:hermes."),
+    click.option("--python", metavar="PATH",
+                 help="Run a class of your own in this interpreter; --engine then is module:Class."),
+    click.option("--reasoning-parser", metavar="NAME", help="The engine's reasoning parser, which reads first."),
     click.option("--contract", metavar="NAME|FILE",
                  help="What the server promises: openai, as_streamed, strict, vllm, sglang, dynamo, or a JSON file."),
     click.option("--markers", metavar="A,B,...",
@@ -112,6 +122,7 @@ def case_with(given: Given, options: Options) -> Case:
     """The case that an input and the options describe. Raises UsageError with the option or the place in the file."""
     data = given.data
     _parser(data, options)
+    engine_option(data, options)
     _context(data, options)
     _chunking(data, options)
     if options.contract is not None:
@@ -135,6 +146,8 @@ def case_with(given: Given, options: Options) -> Case:
 
 def blamed(error: CaseError, given: Given, options: Options) -> str:
     """The error under the name of the option that wrote the place (see `webapp.fields`), else of the input."""
+    if options.engine is not None and error.pointer.startswith(_OF_ENGINES):
+        return f"--engine {options.engine}: {error.message}"
     for row in options_at(error.pointer):
         value = getattr(options, row.option)
         rest = error.pointer.removeprefix(row.place).removeprefix("/by")  # --chunk is what a chunking is cut by

@@ -20,10 +20,11 @@ from flask import Flask
 from werkzeug.exceptions import HTTPException
 
 from parsers.vocabulary.types import UsageError
-from webapp.app import SEARCHES, TOKENIZERS
+from webapp.app import ENGINES, SEARCHES, TOKENIZERS
 from webapp.children.child import Child, ChildError, Ending, Program, preload
 from webapp.children.crew import Crew, Full, Left, Lost, Member, Wish
 from webapp.children.worker import GRACE_SECONDS
+from webapp.engines.entered import engine_reply
 from webapp.front.forwarding import NotHeld, Relay, TooBusy, body_of, message_of, refusal_of
 from webapp.front.replay_program import MOST_TIMES
 from webapp.security import REFUSAL
@@ -81,6 +82,7 @@ class Front:
         self._offices: Mapping[str, Callable[[dict[str, Any]], Mapping[str, Any]]] = {
             SEARCHES: self._searches.answer,
             TOKENIZERS: lambda question: answer(library(), question),
+            ENGINES: engine_reply,
         }
 
     def warm_up(self) -> None:

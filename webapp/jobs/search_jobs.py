@@ -20,6 +20,7 @@ from typing import Any
 from webapp.cache import ByteCache
 from webapp.children.child import ChildError, Ending, Program
 from webapp.children.jobs import Failure, Job, Jobs, Kind
+from webapp.engines.entered import engine_reply
 from webapp.settings import ENV_PREFIX, Settings
 
 PROGRAM = "webapp.jobs.search_program"
@@ -129,7 +130,7 @@ class SearchJobs(Jobs[Asked, dict[str, Any], Written]):
         settings = self._settings.model_dump(mode="json", exclude={"database_url"})
         seconds = 2 * self._settings.find_seconds + PATIENCE_SECONDS
         request = {"settings": settings, "raw": given.case}
-        answer = job.ask(self._program, "find", request, seconds=seconds, read=dict)
+        answer = job.ask(self._program, "find", request, seconds=seconds, read=dict, on_question=engine_reply)
         if "failure" in answer:
             return Failure(**answer["failure"])
         job.weight += len(answer["raw"])

@@ -29,12 +29,14 @@ from parsers.search.found import Progress
 from parsers.vocabulary.types import FormatError, UsageError
 from webapp.children.jobs import Failure
 from webapp.children.worker import Task, Tell
-from webapp.engines import ENGINES
+from webapp.engines import engines_of
+from webapp.engines.entered import entered, use_engines
 from webapp.engines.executed_lines import executed_lines
 from webapp.runs.prepare import error_place, prepare
 from webapp.settings import Settings
 from webapp.tokenizers.library import use
 
+ENGINES = "engines"  # whom a child asks
 HAS_TIMER = hasattr(signal, "setitimer")
 
 SILENT_REPLAYS = 6  # as long as so many replays may take, by a clock on the wall, nothing may be heard of a search
@@ -55,15 +57,19 @@ MakeSearch = Callable[[Case, Settings], Searching]
 
 def case_search(case: Case, settings: Settings) -> CaseSearch:
     """The search of a case. Raises CaseError for what cannot be replayed, TooLarge over a limit."""
-    ready = prepare(case, settings)
+    ready, engines = prepare(case, settings), entered(settings)
+
+    def worked() -> float:
+        return process_time() + engines.spent
+
     with error_place(""):
         return CaseSearch(
             ready.case,
             pieces=ready.stored,
-            engines=ENGINES,
+            engines=engines_of(settings),
             clock=process_time,
             lines=executed_lines,
-            budget=Budget(process_time, settings.find_replay_seconds, settings.find_total_seconds),
+            budget=Budget(worked, settings.find_replay_seconds, settings.find_total_seconds),
             rerender=ready.replayer.rerender,
         )
 
@@ -78,6 +84,8 @@ def tasks(search: MakeSearch = case_search) -> Mapping[str, Task]:
 def _find(search: MakeSearch, request: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     settings = Settings(**request["settings"])
     use(settings)
+    if hasattr(tell, "ask"):
+        use_engines(settings, partial(_ask_engines, tell))
     silence = SILENT_REPLAYS * settings.find_replay_seconds
     say = partial(_say_and_ask, tell) if request.get("asks") else tell
     try:
@@ -108,6 +116,14 @@ def searched(tell: Tell, search: Searching, seconds: float, silence: float = mat
                     break
                 ring_in(min(end - now, silence))
     return search.result()
+
+
+def _ask_engines(tell: Any, question: dict[str, Any]) -> Mapping[str, Any]:
+    """Ask the process that has the workers. Raises UsageError that was raised there."""
+    reply: Mapping[str, Any] = tell.ask({"of": ENGINES, **question})
+    if "refused" in reply:
+        raise UsageError(reply["refused"])
+    return reply
 
 
 def _say_and_ask(tell: Any, progress: dict[str, Any]) -> None:

@@ -15,6 +15,7 @@ from parsers.cases.find import CaseFound
 from parsers.search.found import Progress
 from webapp.children.child import Child, ChildError, Ending, Program
 from webapp.children.jobs import Failure
+from webapp.engines.entered import engine_reply
 from webapp.jobs.search_jobs import PROGRAM
 from webapp.jobs.search_program import SILENT_REPLAYS, read_result
 from webapp.jobs.searches import SearchError, error_of, written_case
@@ -37,6 +38,8 @@ def search_in_child(
     def reply(progress: dict[str, Any]) -> Mapping[str, Any]:
         nonlocal heard
         heard = monotonic()
+        if "of" in progress:
+            return engine_reply(progress)
         show(Progress(**progress))
         return {"stop": stop()}
 

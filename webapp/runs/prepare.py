@@ -46,7 +46,7 @@ def prepare(case: Case, settings: Settings) -> Prepared:
     with error_place(parser_place(case)):
         choice = choose(case)
     try:
-        stored = tokens_of(case, choice.format, settings.max_tokens)
+        stored = tokens_of(case, choice.cut_by, settings.max_tokens)
     except TooManyTokensError as error:
         raise TooLarge("The output", error.count, settings.max_tokens, "max_tokens") from None
     check_limit(settings, "max_tokens", len(stored), "The output")
@@ -94,7 +94,7 @@ def _with_tokenizer(case: Case) -> Case:
     if case.tokenizer is None or not named or not (ids or case.decode):
         return case
     try:
-        adapter = tokenizer_of(case, choose(case).format)
+        adapter = tokenizer_of(case, choose(case).cut_by)
     except (UsageError, FormatError):
         return case  # what is wrong is said where it is needed
     known = case.tokenizer.model_copy(update={"decoder": adapter.decoder})
@@ -143,7 +143,7 @@ def stored_form(run: _Replayed) -> Case:
         case = case.model_copy(update={"parser": case.parser.model_copy(update={"name": run.selection.name})})
     if case.input.tokens is not None or case.input.deltas is not None or not case.has_raw:
         return case
-    adapter = tokenizer_of(case, run.format)
+    adapter = tokenizer_of(case, run.format if case.parser.engine is None else choose(case).cut_by)
     revision = case.tokenizer.revision if case.tokenizer else None
     known = TokenizerRef(
         name=adapter.name,

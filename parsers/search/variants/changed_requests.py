@@ -51,6 +51,8 @@ def reused(ground: Ground) -> Iterator[Variant]:
     if outlives is not None:
         yield outlives
         return
+    if ground.replayer.tapes is not None:  # whoever makes the replays elsewhere takes a new instance for each
+        return
     for chunking in (one_delta(ground.replayer.one_shot is not None), ground.streamed):
         for label, edits, ends in _before(ground):
             parser = ground.replayer.make()

@@ -19,6 +19,7 @@ from parsers.formats.model import Format, Policy, builtin_formats, policy_values
 from parsers.intake.evidence import About, Ask, Capture, Fact, Intake, Reading, facts_about, missing_inputs, number
 from parsers.vocabulary.types import Recording, UsageError
 from webapp.engines import RESPONSE_TEMPLATE
+from webapp.engines.entered import entered_parsers
 from webapp.engines.response_template import loaded
 from webapp.engines.response_template.about import TITLE
 from webapp.engines.response_template.lint import lint
@@ -135,6 +136,7 @@ def choices(setup: Setup, folder: Mapping[str, Format]) -> _Choices:
     parsers += [Option(fmt.name, f"{fmt.name} ({fmt.title})") for fmt in builtin_formats().values()]
     parsers += [Option(fmt.name, f"{fmt.name} ({fmt.title}, formats folder)") for fmt in folder.values()]
     parsers.append(Option(RESPONSE_TEMPLATE, f"{RESPONSE_TEMPLATE} ({TITLE})"))
+    parsers += [Option(one.name, f"{one.name} ({one.title})") for one in entered_parsers()]
     if chunks := _chunks(setup):
         parsers.append(stream_option(chunks))
     if setup.own_format or name not in {option.value for option in parsers}:

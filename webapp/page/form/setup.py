@@ -24,7 +24,7 @@ from parsers.decoding import POLICIES as DECODE_POLICIES
 from parsers.intake import recognise
 from parsers.intake.evidence import Intake, Kind
 from parsers.vocabulary.types import FormatError
-from webapp.engines import RESPONSE_TEMPLATE
+from webapp.engines import ENGINES, RESPONSE_TEMPLATE
 from webapp.fields import (
     FIELDS,
     PARTS,
@@ -141,6 +141,8 @@ def setup_of(case: Case, *, keep: bool = True) -> Setup:
     setup = Setup(**{name: shown_part(part, data) for name, part in PARTS.items()})
     setup.output.text, setup.chunks = case.text(), len(case.input.stream or ())
     setup.own_format = case.parser.format is not None
+    if case.parser.engine is not None and case.parser.engine not in ENGINES:
+        setup.parser.parser = f"{case.parser.engine}:{case.parser.name}"
     plain = case.input.model_fields_set == {"text"} and "\r" not in setup.output.text
     setup.carried.base = case_line(case) if keep and not (plain and _is_said(data)) else ""
     return setup
@@ -317,6 +319,11 @@ def _parser(setup: Setup, said: dict[str, Any], base: Mapping[str, Any]) -> dict
     """The parser that the fields name; of the base it keeps the wrapper's options, and a format that is meant still."""
     if setup.parser.parser == RESPONSE_TEMPLATE:
         return {"name": RESPONSE_TEMPLATE, "engine": RESPONSE_TEMPLATE, "options": said["options"]}
+    engine, entered, name = setup.parser.parser.partition(":")
+    if entered:
+        options = {"options": base["options"]} if base.get("engine") == engine and "options" in base else {}
+        marked = {"markers": said["markers"]} if "markers" in said else {}
+        return {"name": name or AUTO, "engine": engine, **options, **marked}
     kept = {"options": base.get("options", {})} if said.get("engine") == FALLBACK else {}
     own = base.get("format")
     return said | kept | ({"format": own} if own is not None and own.get("name") == setup.parser.parser else {})

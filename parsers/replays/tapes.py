@@ -1,0 +1,137 @@
+"""Replays that somebody else makes, many at a time: what is asked, what comes back, and how that is played.
+
+A parser in another process is not fed from here: a message for each delta costs more than the parsing. It is asked for
+whole replays, as many as are known to be wanted, and each comes back as a tape: what was sent at each step, and what
+the parser failed with. The tape is then played like any parser of which only the deltas are seen (`BlackBox`).
+
+What was asked for ahead is kept until it is used, and used once: a parser that answers differently every time is asked
+every time. Memory: at most MOST_KEPT tapes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from parsers.replays.recorded import BlackBox
+from parsers.vocabulary.events import Diagnostic, Event, Failure
+from parsers.vocabulary.types import Context, Delta, MessageDelta
+
+MOST_KEPT = 512
+PRINTED = "parser_printed"
+
+
+@dataclass(slots=True, frozen=True)
+class Asked:
+    """One replay that is wanted: what is fed, the request, and whether by the code path for whole outputs."""
+
+    deltas: Sequence[Delta]
+    context: Context
+    whole: bool = False
+
+    @property
+    def key(self) -> Hashable:
+        """Equal for replays of one request that are alike."""
+        fed = tuple([(delta.text, delta.token_ids) for delta in self.deltas])
+        return id(self.context), self.whole, fed
+
+
+@dataclass(slots=True, frozen=True)
+class Tape:
+    """What a parser sent at each step, the end of the output being the last one.
+
+    `failure`: what it failed with at step `failed_at`, 0 where that was before the first. `printed`: what it
+    printed at a step.
+    """
+
+    sent: tuple[MessageDelta | None, ...] = ()
+    failure: Failure | None = None
+    failed_at: int = 0
+    printed: Mapping[int, str] = field(default_factory=dict)
+
+
+Play = Callable[[Sequence[Asked]], Sequence[Tape]]
+
+
+class PlayedError(Exception):
+    """What a parser in another process failed with."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(str(failure))
+        self.failure = failure
+
+
+class Tapes:
+    """The replays of a parser that `play` makes."""
+
+    def __init__(self, play: Play) -> None:
+        self._play = play
+        self._kept: dict[Hashable, tuple[Context, Tape]] = {}  # a context that is kept keeps its id
+
+    def foresee(self, wanted: Iterable[Asked]) -> None:
+        """Make replays that will be asked for, in one go."""
+        missing = {one.key: one for one in wanted}
+        missing = {key: one for key, one in missing.items() if key not in self._kept}
+        if len(missing) < 2:
+            return
+        if len(self._kept) + len(missing) > MOST_KEPT:
+            self._kept.clear()
+        asked = [*missing.items()][:MOST_KEPT]
+        for (key, one), tape in zip(asked, self._play([one for _, one in asked]), strict=True):
+            self._kept[key] = one.context, tape
+
+    def tape(self, asked: Asked) -> Tape:
+        """One replay."""
+        known = self._kept.pop(asked.key, None)
+        return self._play([asked])[0] if known is None else known[1]
+
+
+class Played(BlackBox):
+    """A tape as a parser. What was printed at a step is a diagnostic of it."""
+
+    def __init__(self, name: str, tape: Tape) -> None:
+        self._tape = tape
+        self._foreign_tape = _Taped(tape)
+        super().__init__(name, self._foreign_tape)
+
+    def feed(self, delta: Delta) -> list[Event]:
+        at = self._at
+        events = super().feed(delta)
+        return [*self._told(at, self._at), *events]
+
+    def finish(self, reason: str | None = None) -> list[Event]:
+        events = super().finish(reason)
+        return [*self._told(self._at, self._at), *events]
+
+    def _told(self, start: int, end: int) -> list[Event]:
+        text = self._tape.printed.get(self._foreign_tape.step)
+        return [] if text is None else [Diagnostic(start, end, PRINTED, "info", f"The parser printed: {text}")]
+
+
+class _Taped:
+    """A tape as a foreign parser."""
+
+    def __init__(self, tape: Tape) -> None:
+        self.step = 0
+        self._tape = tape
+
+    def begin(self, context: Context) -> None:
+        """Nothing has to be known."""
+        self.step = 0
+        self._fail()
+
+    def feed(self, delta: Delta) -> MessageDelta | None:
+        return self._sent()
+
+    def finish(self, reason: str | None) -> MessageDelta | None:
+        return self._sent()
+
+    def _sent(self) -> MessageDelta | None:
+        self.step += 1
+        self._fail()
+        return self._tape.sent[self.step - 1] if self.step <= len(self._tape.sent) else None
+
+    def _fail(self) -> None:
+        failure = self._tape.failure
+        if failure is not None and self._tape.failed_at == self.step:
+            raise PlayedError(failure)

@@ -1,0 +1,199 @@
+"""Replays that somebody else makes: asked for many at a time, used once, played like any black box."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from parsers.cases.case import Case, ParserRef
+from parsers.cases.engines import ENGINES, Choice, Declared, builtin
+from parsers.cases.find import CaseSearch
+from parsers.cases.io import load_case
+from parsers.formats.contracts import contract_named
+from parsers.replays.chunking import WHOLE, Chunking
+from parsers.replays.recorded import BlackBox
+from parsers.replays.replayer import Replayer, Replays
+from parsers.replays.tapes import MOST_KEPT, Asked, Played, Tape, Tapes
+from parsers.search.found import Found
+from parsers.selection.registry import Evidence
+from parsers.vocabulary.events import Diagnostic, Failure, Raised
+from parsers.vocabulary.types import Context, Delta, MessageDelta, Piece, UsageError
+from tests.parsers.search.spoilt import ClosesTwice, CountsOn, LosesTail, Spoilt
+from tests.parsers.search.test_unseen_faults import ONE, TOKEN, TOOLS, TWO
+from tests.parsers.search.test_unseen_faults import engines as feeding
+
+NONE = contract_named(None)
+
+
+def fed(*texts: str) -> list[Delta]:
+    return [Delta(number, (Piece(text),)) for number, text in enumerate(texts, 1)]
+
+
+class Elsewhere:
+    """Plays a foreign parser somewhere else: how many replays came in each message."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self.sizes: list[int] = []
+        self._make = make
+
+    def __call__(self, asked: Sequence[Asked]) -> list[Tape]:
+        self.sizes.append(len(asked))
+        return [self._tape(one) for one in asked]
+
+    def _tape(self, one: Asked) -> Tape:
+        parser, sent = self._make(), list[MessageDelta | None]()
+        parser.begin(one.context)
+        for delta in one.deltas:
+            sent.append(parser.feed(delta))
+        return Tape((*sent, parser.finish(one.context.finish_reason)))
+
+
+def tapes(elsewhere: Elsewhere) -> Any:
+    def run(case: Case, evidence: Evidence) -> Choice:
+        plain = case.model_copy(update={"parser": ParserRef(name=case.parser.name)})
+        make = lambda: Played("mine", Tape())  # noqa: E731
+        return replace(builtin(plain, evidence), make=make, black_box=True, replays=elsewhere)
+
+    return {**ENGINES, "mine": run}
+
+
+def searched(text: str, engines: Any, **more: Any) -> Found:
+    body = {"schema": 1, "parser": {"name": "qwen", "engine": "mine"}, "input": {"text": [text]}, "tools": TOOLS}
+    made = CaseSearch(load_case(body), pieces=[Piece(one) for one in TOKEN.findall(text)], engines=engines, **more)
+    for _ in made.run():
+        pass
+    return made.result().found
+
+
+@pytest.mark.parametrize(("make", "text"), [(LosesTail, ONE), (ClosesTwice, ONE), (Spoilt, TWO)])
+def test_a_search_by_tapes_finds_what_one_finds_that_feeds(make: Callable[[], Any], text: str) -> None:
+    elsewhere = Elsewhere(make)
+    found, other = searched(text, tapes(elsewhere)), searched(text, feeding(make))
+    assert (found.verdict.kind, found.verdict.about) == (other.verdict.kind, other.verdict.about)
+    assert [one.check for one in found.findings] == [one.check for one in other.findings]
+    small, known = found.minimized, other.minimized
+    assert (small and (small.text, small.chunking)) == (known and (known.text, known.chunking))
+    assert max(elsewhere.sizes) > 20
+
+
+def test_an_instance_is_not_used_twice_where_each_replay_has_its_own() -> None:
+    assert "reused" not in searched(TWO, tapes(Elsewhere(Spoilt)), max_replays=50).variants
+    assert "reused" in searched(TWO, feeding(Spoilt), max_replays=50).variants
+
+
+def test_what_one_request_leaves_for_the_next_is_seen_all_the_same() -> None:
+    CountsOn.before = 0
+    found = searched(TWO, tapes(Elsewhere(CountsOn)), max_replays=50)
+    assert "reused" in found.variants
+
+
+def replayer(tapes: Tapes | None, **more: Any) -> Replayer:
+    return Replayer(lambda: BlackBox("mine", Spoilt()), (Piece("ab"), Piece("c")), black_box=True, tapes=tapes, **more)
+
+
+def test_what_is_foreseen_is_asked_for_in_one_message_and_used_once() -> None:
+    elsewhere = Elsewhere(Spoilt)
+    given = replayer(Tapes(elsewhere))
+    chunkings = [WHOLE, Chunking(by="char"), Chunking(by="token")]
+    given.foresee(chunkings)
+    assert [given.outcome(one).message.content for one in chunkings] == ["abc"] * 3
+    assert elsewhere.sizes == [3]
+    given.outcome(WHOLE)
+    given.foresee([WHOLE])
+    assert elsewhere.sizes == [3, 1]
+
+
+def test_what_is_known_is_not_foreseen_and_what_feeds_foresees_nothing() -> None:
+    elsewhere = Elsewhere(Spoilt)
+    given = replayer(Tapes(elsewhere), known=Replays())
+    given.trace(WHOLE)
+    given.foresee([WHOLE, Chunking(by="char"), Chunking(by="token")])
+    given.foresee([Chunking(by="char"), Chunking(by="token")])
+    assert elsewhere.sizes == [1, 2]
+    replayer(None).foresee([WHOLE, Chunking(by="char")])
+
+
+def test_no_more_is_kept_than_may_be() -> None:
+    elsewhere = Elsewhere(Spoilt)
+    found, context = Tapes(elsewhere), Context()
+    found.foresee([Asked(fed(str(number)), context) for number in range(MOST_KEPT)])
+    found.foresee([Asked(fed("x"), context), Asked(fed("y"), context)])
+    found.tape(Asked(fed("0"), context))
+    found.tape(Asked(fed("x"), context))
+    assert elsewhere.sizes == [MOST_KEPT, 2, 1]
+
+
+def test_the_path_for_whole_outputs_is_asked_for_by_itself() -> None:
+    asked: list[bool] = []
+
+    def play(wanted: Sequence[Asked]) -> list[Tape]:
+        asked.extend(one.whole for one in wanted)
+        return [Tape() for _ in wanted]
+
+    given = replayer(Tapes(play), one_shot=lambda: BlackBox("mine", Spoilt()))
+    given.outcome(WHOLE)
+    given.outcome(Chunking(by="char"))
+    assert asked == [True, False]
+
+
+@pytest.mark.parametrize(("failed_at", "step", "sent"), [(0, 1, ""), (2, 2, "a"), (3, 3, "ab")])
+def test_what_it_failed_with_is_told_at_its_step(failed_at: int, step: int, sent: str) -> None:
+    failure = Failure("Hangs", "it did not return", slow=True)
+    tape = Tape((MessageDelta(None, "a"), MessageDelta(None, "b")), failure, failed_at)
+    given = Replayer(
+        lambda: Played("mine", Tape()), (Piece("a"), Piece("b")), black_box=True, tapes=Tapes(lambda _: [tape])
+    )
+    trace = given.trace(Chunking(by="token"))
+    assert (trace.failure, trace.message.content or "") == (failure, sent)
+    assert [one.index for one in trace.steps if any(isinstance(event, Raised) for event in one.events)] == [step]
+    assert given.outcome(Chunking(by="token")).raised == failure
+
+
+def test_what_it_printed_is_a_remark_at_its_step() -> None:
+    parser = Played("mine", Tape((None, None), printed={1: "hello", 2: "bye"}))
+    parser.begin(Context())
+    (first,) = parser.feed(fed("ab")[0])
+    (last,) = parser.finish()
+    assert isinstance(first, Diagnostic)
+    assert isinstance(last, Diagnostic)
+    assert (first.start, first.end, first.severity, first.message) == (0, 2, "info", "The parser printed: hello")
+    assert last.message == "The parser printed: bye"
+    assert parser.feed(fed("more")[0]) == []
+
+
+def test_another_parser_of_the_same_output_has_no_tapes() -> None:
+    given = replayer(Tapes(Elsewhere(Spoilt)))
+    assert given.with_parser(given.make).tapes is None
+    assert given.changed([(0, 1, "x")]).tapes is given.tapes
+
+
+@pytest.mark.parametrize(
+    ("declared", "late", "empty"),
+    [
+        (Declared(), "unknown", "unknown"),
+        (Declared(late_text="sent"), "sent", "unknown"),
+        (Declared("stop_strings", "sent"), "stop_strings", "sent"),
+    ],
+)
+def test_what_an_engine_declares_goes_before_the_contract(declared: Declared, late: str, empty: str) -> None:
+    found = declared.over(NONE)
+    assert (found.late_text, found.empty_deltas) == (late, empty)
+    assert found is NONE if declared == Declared() else found.name == NONE.name
+
+
+def test_a_stand_in_tokenizer_has_the_markers_of_the_grammar() -> None:
+    case = load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": "x"}})
+    choice = builtin(case, Evidence())
+    assert choice.cut_by is choice.format
+    llama = builtin(load_case({"schema": 1, "parser": {"name": "llama"}, "input": {"text": "x"}}), Evidence())
+    other = replace(choice, grammar=llama.format)
+    assert other.cut_by is choice.format
+    assert replace(other, replays=lambda asked: []).cut_by.name == "llama"
+
+
+def test_a_wrong_cut_is_told_before_anybody_is_asked() -> None:
+    with pytest.raises(UsageError):
+        replayer(Tapes(lambda asked: [])).foresee([Chunking(by="cuts", cuts=(99,))])

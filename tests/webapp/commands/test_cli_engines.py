@@ -1,0 +1,137 @@
+"""Engines on the command line: entered, listed, checked, and run by their names or by a class."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.webapp.engines.entering import FAKE
+from webapp.engines.entered import use_engines
+from webapp.settings import get_settings
+
+Program = Callable[..., Any]
+COMMAND = shlex.join([sys.executable, "-I", str(FAKE)])
+OWN = ("--python", sys.executable, "--class", "own_parsers:Plain", "--path", str(FAKE.parent))
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("TOOLCALL_INSPECTOR_DATA_DIR", str(tmp_path))
+    use_engines(get_settings())
+    yield
+    monkeypatch.delenv("TOOLCALL_INSPECTOR_DATA_DIR")
+    use_engines(get_settings())
+
+
+def test_an_engine_is_entered_listed_and_replaced(program: Program, tmp_path: Path) -> None:
+    assert program("engines", "list").out == f"none; `engines add` writes {tmp_path / 'engines.toml'}\n"
+    done = program("engines", "add", "fake", "--command", COMMAND, "--memory", "300")
+    assert (done.code, done.err) == (0, "")
+    assert done.out == f"fake: fake 1.0, 13 parsers, 1 reasoning parser; written to {tmp_path / 'engines.toml'}\n"
+    listed = program("engines", "list").out
+    assert listed.startswith(f"fake  fake 1.0  14 parsers  {COMMAND}\n\nfake: echo, upper, raises")
+    assert listed.endswith("  reasoning: thinks\n")
+    again = program("engines", "add", "fake", "--command", COMMAND, "--env", "A=b", "--seconds", "5")
+    assert again.err == "fake: replaces the entry of that name\n"
+
+
+def test_a_class_is_entered_once(program: Program) -> None:
+    assert program("engines", "add", "mine", *OWN).code == 0
+    done = program("replay", "-", "--engine", "mine", "--json", stdin="Hello")
+    assert (done.json["parser"], done.json["message"]["content"]) == ("mine:Plain", "Hello")
+
+
+def test_an_engine_that_was_not_asked_is_listed_by_its_name(program: Program, tmp_path: Path) -> None:
+    (tmp_path / "engines.toml").write_text('[js]\ncommand = ["node", "w.mjs"]\n[mine]\npython = "/p"\nclass = "a:B"\n')
+    assert program("engines", "list").out == "js    not asked yet    node w.mjs\nmine  not asked yet    /p\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("engines", "add", "x", "--env", "A", "--command", "y"), "--env: give a variable as KEY=VALUE"),
+        (("engines", "add", "x"), "engine x: give the python that has it"),
+        (("engines", "add", "x", "--command", "/no/such"), "engine x does not start: [Errno 2]"),
+        (("engines", "check", "x"), "engine 'x' is not entered here; entered: none"),
+        (("replay", "-", "--engine", "x:y"), "--engine x:y: engine 'x' is not entered here; entered: none"),
+        (("replay", "-", "--python", "p"), "--python: say which engine with --engine"),
+        (("find", "-", "--reasoning-parser", "p"), "--reasoning-parser: say which engine with --engine"),
+        (("replay", "-", "--engine", "x", "--parser", "qwen"), "--parser and --engine both say who parses"),
+        (("check", "x.case.json", "--engine", "x"), "--engine x: engine 'x' is not entered here"),
+        (("replay", "-", "--engine", "a", "--python", "p"), "engine class: class: String should match"),
+    ],
+)
+def test_what_cannot_be_run_is_one_sentence(program: Program, words: tuple[str, ...], said: str) -> None:
+    done = program(*words, stdin="x")
+    assert (done.code, done.out, said in done.err, done.err.count("\n")) == (2, "", True, 1)
+
+
+def test_an_engine_is_checked_in_words(program: Program) -> None:
+    program("engines", "add", "fake", "--command", COMMAND)
+    done = program("engines", "check", "fake")
+    assert (done.code, done.out.splitlines()[-1]) == (0, "fake: keeps the protocol")
+    program("engines", "add", "bad", "--command", f"{COMMAND} silent")
+    wrong = program("engines", "check", "bad")
+    assert (wrong.code, wrong.out.splitlines()[-1]) == (1, "bad: 1 rule is not kept")
+    assert "wrong  With report steps it says each step before it takes it. steps [1," in wrong.out
+
+
+def test_an_engine_that_asks_for_a_tokenizer_is_given_one(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    from webapp.engines.engine_host import EngineHost
+
+    card = EngineHost.card
+    monkeypatch.setattr(EngineHost, "card", lambda self: card(self).model_copy(update={"tokenizer": "needed"}))
+    done = program("engines", "add", "fake", "--command", COMMAND)
+    assert "engine fake asks for a whole tokenizer: give it with --tokenizer PATH" in done.err
+    assert program("engines", "add", "fake", "--command", COMMAND, "--tokenizer", "t.json").code == 0
+
+
+def test_the_worker_is_printed_as_one_file(program: Program) -> None:
+    out = program("engines", "worker").out
+    assert ("def adapter_of(" in out, "'adapter_vllm': " in out, compile(out, "x", "exec") is not None) == (
+        True,
+        True,
+        True,
+    )
+
+
+def test_an_output_is_replayed_and_searched_by_an_engine(program: Program) -> None:
+    program("engines", "add", "fake", "--command", COMMAND)
+    report = program("replay", "-", "--engine", "fake:upper", "--json", stdin="Hello").json
+    assert report["message"]["content"] == "HELLO"
+    assert report["reasons"][0].startswith("fake 1.0 runs its own parser upper")
+    done = program("find", "-", "--engine", "fake:raises", stdin="Hello there, you!\nWell.")
+    assert (done.code, "ValueError: no !" in done.out) == (1, True)
+    assert "--engine fake:raises" in done.out
+
+
+def test_a_parser_that_is_not_there_is_told_under_the_option(program: Program) -> None:
+    program("engines", "add", "fake", "--command", COMMAND)
+    done = program("replay", "-", "--engine", "fake:nope", stdin="x")
+    assert done.err.startswith("toolcall-inspector: --engine fake:nope: fake has no parser 'nope'; it has 14, such as")
+    other = program("replay", "-", "--engine", "fake:echo", "--reasoning-parser", "no", stdin="x")
+    assert "fake has no reasoning parser 'no'; it has thinks" in other.err
+
+
+def test_a_class_needs_no_entry(program: Program, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    starter = tmp_path / "python"
+    starter.write_text(f'#!/bin/sh\nPYTHONPATH={FAKE.parent} exec {sys.executable} "$@"\n')
+    starter.chmod(0o755)
+    done = program("replay", "-", "--python", starter, "--engine", "own_parsers:Plain", "--json", stdin="Hi")
+    assert (done.json["parser"], done.json["message"]["content"]) == ("class:Plain", "Hi")
+
+
+def test_cases_are_held_to_what_is_known_of_the_engine(program: Program, case_file: Callable[..., Path]) -> None:
+    program("engines", "add", "fake", "--command", COMMAND)
+    known = {"fake": {"verdict": "known_bug", "expect": {"content": "other"}}}
+    file = case_file(input={"text": "Hello"}, expect={"content": "Hello"}, engines=known, replay=[{"by": "token"}])
+    assert program("check", file, "--engine", "fake:echo").out.startswith("known bug  ")
+    plain = case_file("two.case.json", input={"text": "Hello"}, expect={"content": "Hello"}, replay=[{"by": "token"}])
+    assert json.loads(plain.read_text())["parser"] == {"name": "qwen"}
+    assert program("check", plain, "--engine", "fake:echo").out.startswith("ok  ")

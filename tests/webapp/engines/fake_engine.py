@@ -1,0 +1,129 @@
+"""An engine that keeps the protocol, whose parsers misbehave when the text `!` reaches them. Standard library alone.
+
+Parsers: `echo` sends all as content; `upper` says it loudly and streams another thing than it gives as a whole; every
+other one is a key of FAULTS, and does that. Started as `PYTHON fake_engine.py [FLAG...]`; a flag is a way not to keep
+the protocol, see FLAGS.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from typing import Any
+
+FLAGS = ("old", "mute", "short", "sloppy", "forgetful", "strict", "silent", "refuses", "dies")
+HOARD: list[bytes] = []
+
+
+def say(message: Any) -> None:
+    """One line."""
+    sys.stdout.write(json.dumps(message) + "\n")
+    sys.stdout.flush()
+
+
+def hangs() -> None:
+    while True:
+        time.sleep(1)
+
+
+def crashes() -> None:
+    os._exit(3)
+
+
+def segfaults() -> None:
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def eats() -> None:
+    while True:
+        HOARD.append(b"x" * 20_000_000)
+        time.sleep(0.02)
+
+
+def babbles() -> None:
+    print("Loading checkpoint shards: 100%")
+    sys.stdout.flush()
+
+
+def floods() -> None:
+    while True:
+        sys.stdout.write("x" * 1_000_000)
+
+
+def forks() -> None:
+    """A child that keeps our pipes, while we are gone."""
+    if os.fork() == 0:
+        time.sleep(600)
+    os._exit(4)
+
+
+def nests() -> None:
+    sys.stdout.write('{"answer": ' + "[" * 200_000 + "\n")
+    sys.stdout.flush()
+
+
+FAULTS = {one.__name__: one for one in (hangs, crashes, segfaults, eats, babbles, floods, forks, nests)}
+
+
+def hello(flags: list[str]) -> dict[str, Any]:
+    names = ["echo", "upper", "raises", "lies", "miscounts", *FAULTS]
+    parsers = [{"name": name, "kind": "tool"} for name in names] + [{"name": "thinks", "kind": "reasoning"}]
+    card = {"name": "fake", "version": "1.0", "parsers": parsers, "wants": "ids", "whole": True, "contract": "vllm"}
+    server = {"holds_text": "stop_strings", "many_tokens": "sent", "empty_deltas": "sent"}
+    return {"protocol": 2 if "old" in flags else 1, **card, "server": server, "later": [1]}
+
+
+def replay(run: dict[str, Any], deltas: list[Any], flags: list[str]) -> dict[str, Any]:
+    sent: list[Any] = []
+    steps = run.get("report") == "steps" and "silent" not in flags
+    if run["parser"] not in {"echo", "upper", "raises", "lies", "miscounts", *FAULTS}:
+        return {"sent": [], "raised": {"step": 0, "kind": "KeyError", "message": "no such parser"}}
+    if run.get("path") == "whole":
+        text = "".join([one[0] for one in deltas])
+        return {"sent": [{"content": text}] * (2 if "short" in flags else 1)}
+    for step, (text, *_) in enumerate([*deltas, [""]], 1):
+        if steps:
+            say({"progress": {"step": step, "sent": sent[-1] if sent else None}})
+        if "!" in text and run["parser"] in FAULTS:
+            FAULTS[run["parser"]]()
+        if "!" in text and run["parser"] == "raises":
+            told = {"step": step, "kind": "ValueError", "message": "no !", "place": "feed, line 7 of fake.py"}
+            return {"sent": sent, "raised": told, "printed": [[step, "an exclamation mark"]]}
+        sent.append({"content": text.upper() if run["parser"] == "upper" else text} if text else None)
+    if run["parser"] == "lies" and any("!" in text for text, *_ in deltas):
+        return {"sent": [{"content": 7}, *sent[1:]]}
+    if run["parser"] == "miscounts" and any("!" in text for text, *_ in deltas):
+        return {"sent": sent[1:]}
+    return {"sent": sent[: -1 if "short" in flags else None], "micros": [1] * len(sent)}
+
+
+def main(flags: list[str]) -> None:
+    """Answer until there are no more lines."""
+    for line in sys.stdin:
+        asked = json.loads(line)
+        if "dies" in flags:
+            print("no GPU was found", file=sys.stderr)
+            sys.exit(5)
+        if "refuses" in flags:
+            say({"failed": "ImportError: no module named torch"})
+        elif "mute" in flags:
+            say({"hello": "there"})
+        elif "hello" in asked:
+            say({"answer": hello(flags)})
+        elif "strict" in flags and "no_such_key" in asked["run"]:
+            say({"failed": "there is no key no_such_key"})
+        else:
+            run = asked["run"]
+            if "sloppy" in flags and run["parser"] == "no_such_parser":
+                run = {**run, "parser": "echo"}
+            found = [replay(run, deltas, flags) for deltas in run["replays"]]
+            if "forgetful" in flags and len(found) > 2:
+                found[-1]["sent"][0] = {"content": "It "}
+            say({"answer": {"replays": found}})
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,113 @@
+"""Parser classes that somebody may have: one of each shape, and some that misbehave. Standard library alone."""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+
+class Plain:
+    """begin, feed, finish: all is content, `!` is printed."""
+
+    version = "2"
+
+    def begin(self, request: dict[str, Any]) -> None:
+        self.tools = [tool["function"]["name"] for tool in request.get("tools") or ()]
+        self.seen = ""
+
+    def feed(self, text: str, ids: list[int]) -> Any:
+        self.seen += text
+        if "!" in text:
+            print("a mark", len(ids))
+            sys.stdout.writelines([" and", " more"])
+        return {"content": text} if text else None
+
+    def finish(self, reason: str | None) -> Any:
+        return {"content": f" {reason} {','.join(self.tools)}"} if self.tools else None
+
+
+class Whole(Plain):
+    """It has a path for whole outputs besides."""
+
+    def parse(self, request: dict[str, Any], text: str) -> Any:
+        return {"content": text}
+
+
+class Raising(Plain):
+    """It fails at `!`."""
+
+    def feed(self, text: str, ids: list[int]) -> Any:
+        if "!" in text:
+            raise ValueError("no\n!")
+        return super().feed(text, ids)
+
+
+class Starting(Plain):
+    """It starts a process at `!`."""
+
+    def feed(self, text: str, ids: list[int]) -> Any:
+        if "!" in text:
+            os.system("true")
+        return super().feed(text, ids)
+
+
+class Deep(Plain):
+    """It calls itself without end at `!`."""
+
+    def feed(self, text: str, ids: list[int]) -> Any:
+        return self.feed(text, ids) if "!" in text else super().feed(text, ids)
+
+
+class Stubborn(Plain):
+    """Its exception cannot be printed, and it is not ready."""
+
+    def begin(self, request: dict[str, Any]) -> None:
+        raise _UnprintableError
+
+
+class _UnprintableError(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+class Detector:
+    """As SGLang's: `f` is a call."""
+
+    def parse_streaming_increment(self, text: str, tools: list[Any]) -> Any:
+        calls = [SimpleNamespace(tool_index=0, name=tools[0].function.name, parameters="{}")] if "f" in text else []
+        return SimpleNamespace(normal_text=text.replace("f", ""), calls=calls)
+
+    def finish(self, tools: list[Any]) -> Any:
+        return SimpleNamespace(normal_text=".", calls=[])
+
+
+class Unended:
+    """As SGLang's older ones, which are not told of the end."""
+
+    def parse_streaming_increment(self, text: str, tools: list[Any]) -> Any:
+        return SimpleNamespace(normal_text=text, calls=[])
+
+
+class Legacy:
+    """As vLLM's hand-written ones; `f` is a call."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self.vocab = tokenizer.get_vocab()
+
+    def extract_tool_calls_streaming(
+        self, before: str, now: str, text: str, known: list[int], ids: list[int], new: list[int], request: Any
+    ) -> Any:
+        if now != before + text or ids != known + new:
+            raise AssertionError
+        if not text:
+            return {"content": f"{len(ids)} {request.tool_choice} {len(self.vocab)}"}
+        if "f" not in text:
+            return SimpleNamespace(content=text, reasoning=None, tool_calls=[]) if text.strip() else None
+        call = SimpleNamespace(index=0, id="a", function=SimpleNamespace(name="f", arguments="{}"))
+        return SimpleNamespace(content=None, tool_calls=[call])
+
+
+class Shapeless:
+    """Nobody knows how to call it."""

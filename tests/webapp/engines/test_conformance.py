@@ -1,0 +1,43 @@
+"""What a worker does wrong is said in words, rule by rule."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.webapp.engines.entering import fake, own
+from webapp.engines.conformance import Kept, conformance
+from webapp.engines.engine_host import EngineHost
+from webapp.engines.entries import Entry
+
+
+def wrong(entry: Entry) -> list[str]:
+    host = EngineHost("x", entry)
+    try:
+        return [kept.wrong for kept in conformance(host) if kept.wrong]
+    finally:
+        host.close()
+
+
+@pytest.mark.parametrize("entry", [fake(), own("Plain"), own("Whole"), own("Legacy")])
+def test_an_engine_that_keeps_the_protocol_is_told_nothing(entry: Entry) -> None:
+    assert wrong(entry) == []
+
+
+@pytest.mark.parametrize(
+    ("flag", "words"),
+    [
+        ("old", ["engine x does not speak the protocol: /protocol: this program speaks 1, the engine 2"]),
+        ("short", ["its answer is none: /replays/0: it has 6 steps, its end among them, and 5 were answered"]),
+        ("forgetful", ["at first it sent"]),
+        ("strict", ["there is no answer: there is no key no_such_key"]),
+        ("silent", ["steps [1, 2, 3, 4, 5, 6] were to be told, [] were"]),
+        ("sloppy", ["it replayed as if there were one"]),
+    ],
+)
+def test_what_it_does_wrong_is_said(flag: str, words: list[str]) -> None:
+    found = wrong(fake(flag))
+    assert [one.startswith(two) for one, two in zip(found, words, strict=False)] == [True] * len(words)
+
+
+def test_a_rule_that_is_kept_has_nothing_wrong() -> None:
+    assert Kept("It is so.").wrong == ""

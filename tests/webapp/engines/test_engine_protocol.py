@@ -1,0 +1,95 @@
+"""What an engine says is believed only as far as it has the protocol's types and sizes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from parsers.vocabulary.types import MessageDelta, ToolCallDelta
+from tests.webapp.engines.fake_engine import hello
+from webapp.engines.protocol import Card, ProtocolError, Sent, read, read_card, read_replays
+
+CARD = hello([])
+DEEP: Any = []
+for _ in range(5_000):
+    DEEP = [DEEP]
+
+
+def test_a_card_is_read_and_keys_of_later_protocols_are_passed_over() -> None:
+    card = read_card(CARD)
+    assert (card.name, card.version, card.wants, card.whole) == ("fake", "1.0", "ids", True)
+    assert (card.names("reasoning"), "echo" in card.names("tool")) == (["thinks"], True)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"protocol": 3}, "/protocol: this program speaks 1, the engine 3"),
+        ({"protocol": "1"}, "/protocol: this program speaks 1, the engine 1"),
+        ({"parsers": []}, "/parsers: List should have at least 1 item"),
+        ({"parsers": [{"name": "a b"}]}, "/parsers/0/name: String should match"),
+        ({"parsers": [{"name": "a", "kind": "magic"}]}, "/parsers/0/kind: Input should be 'tool'"),
+        ({"name": "x" * 101}, "/name: String should have at most 100"),
+        ({"wants": "bytes"}, "/wants: Input should be"),
+        ({"whole": "yes"}, "/whole: Input should be a valid boolean"),
+    ],
+)
+def test_a_card_that_is_none_is_refused(change: dict[str, Any], words: str) -> None:
+    with pytest.raises(ProtocolError) as caught:
+        read_card({**CARD, **change})
+    assert str(caught.value).startswith(words)
+
+
+@pytest.mark.parametrize(
+    ("replays", "words"),
+    [
+        ([], "/replays: 1 were asked for, 0 came"),
+        ([{"sent": [None]}], "/replays/0: it has 2 steps"),
+        ([{"sent": [None, 3]}], "/replays/0/sent/1: Input should be a valid dictionary"),
+        ([{"sent": [{"content": ["x"]}, None]}], "/replays/0/sent/0/content: Value error"),
+        ([{"sent": [{"tool_calls": [{"index": -1}]}, None]}], "/replays/0/sent/0/tool_calls/0/index"),
+        ([{"sent": [{"tool_calls": [{"index": 10**9}]}, None]}], "/replays/0/sent/0/tool_calls/0/index"),
+        ([{"sent": [], "raised": {"step": 3}}], "/replays/0: it has 2 steps, and is said to have failed at step 3"),
+        ([{"sent": [None, None], "raised": {"step": 1}}], "/replays/0: it has 2 steps, and is said to have failed"),
+        ([{"sent": [], "raised": {"step": 0, "message": "x" * 2_001}}], "/replays/0/raised/message: Value error"),
+        ([{"sent": [None, None], "printed": [[1, "a"]] * 101}], "/replays/0/printed: List should have at most"),
+        (DEEP, "/replays/0: Input should be a valid dictionary"),
+    ],
+)
+def test_replays_that_are_none_are_refused(replays: Any, words: str) -> None:
+    with pytest.raises(ProtocolError) as caught:
+        read_replays({"replays": replays}, [2])
+    assert str(caught.value).startswith(words)
+
+
+def test_half_a_pair_is_text() -> None:
+    (one,) = read_replays({"replays": [{"sent": [{"content": "\ud83d"}, None]}]}, [2])
+    assert one.tape().sent == (MessageDelta(None, "\ud83d"), None)
+
+
+@pytest.mark.parametrize(
+    ("said", "delta"),
+    [
+        ({}, None),
+        ({"content": "", "tool_calls": []}, None),
+        ({"reasoning": "r"}, MessageDelta("r")),
+        ({"tool_calls": [{"index": 1}]}, MessageDelta(None, None, [ToolCallDelta(1)])),
+        (
+            {"tool_calls": [{"index": 0, "id": "i", "function": {"name": "f", "arguments": "{}"}}]},
+            MessageDelta(None, None, [ToolCallDelta(0, "i", "f", "{}")]),
+        ),
+    ],
+)
+def test_a_delta_is_that_of_a_chat_completion(said: dict[str, Any], delta: MessageDelta | None) -> None:
+    assert read(Sent, said).delta() == delta
+
+
+def test_nothing_nested_without_end_is_looked_at() -> None:
+    class Endless(dict[str, Any]):
+        pass
+
+    data: Any = Endless()
+    data["server"] = data
+    with pytest.raises(ProtocolError):
+        read(Card, data)

@@ -1,0 +1,255 @@
+"""Entered engines as cases name them: chosen, fed, searched, here or by way of another process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from parsers.cases.case import Case, CaseError
+from parsers.cases.engines import choose as choose_among
+from parsers.cases.io import load_case
+from parsers.cases.run import run_case
+from parsers.replays.chunking import Chunking
+from parsers.replays.tapes import Asked, Tape
+from parsers.vocabulary.types import Context, Delta, Piece, UsageError
+from tests.webapp.engines.entering import fake
+from tests.webapp.engines.fake_engine import hello
+from webapp.engines import ENGINES, choose, engines_of
+from webapp.engines.entered import (
+    Engines,
+    SharedEngines,
+    answer,
+    engine_reply,
+    entered,
+    entered_parsers,
+    use_engines,
+)
+from webapp.engines.entries import Entry, write_entry
+from webapp.engines.foreign import FIRST_OWN_ID, engine_for
+from webapp.engines.protocol import Card, Replayed, read_card
+from webapp.settings import Settings, get_settings
+
+TEXT = "Hi <tool_call>!"
+CALL = 'Hi<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Iterator[Settings]:
+    found = Settings(data_dir=tmp_path)
+    write_entry(found, "fake", fake())
+    use_engines(found)
+    yield found
+    use_engines(get_settings())
+
+
+def case(name: str = "echo", engine: str = "fake", **more: Any) -> Case:
+    parser = {"name": name, "engine": engine, **more.pop("parser", {})}
+    return load_case({"schema": 1, "parser": parser, **{"input": {"text": TEXT}, **more}})
+
+
+def card(**changes: Any) -> Card:
+    return read_card({**hello([]), **changes})
+
+
+class Listening:
+    """Engines that answer nothing and keep what they are asked."""
+
+    def __init__(self, **changes: Any) -> None:
+        self.asked: list[Mapping[str, Any]] = []
+        self._card = card(**changes)
+
+    def card(self, name: str) -> Card:
+        return self._card
+
+    def play(self, name: str, run: Mapping[str, Any]) -> list[Replayed]:
+        self.asked.append(run)
+        return [Replayed(sent=[None] * (len(deltas) + 1)) for deltas in run["replays"]]
+
+
+def chosen(given: Case, **changes: Any) -> Any:
+    listening = Listening(**changes)
+    engines = {**ENGINES, "fake": engine_for("fake", listening)}
+    return choose_among(given, None, engines), listening
+
+
+def test_a_case_is_run_by_an_entered_engine(settings: Settings) -> None:
+    run = run_case(case("upper"), engines=engines_of(settings))
+    assert run.trace.message.content == TEXT.upper()
+    assert run.whole.message.content == TEXT
+    assert run.selection.reasons[0] == "fake 1.0 runs its own parser upper, in a process of its own."
+    assert "chunking" not in {finding.check for finding in run.findings}
+
+
+def test_what_it_raises_is_a_finding_at_its_step(settings: Settings) -> None:
+    run = run_case(case("raises"), engines=engines_of(settings))
+    (found,) = [one for one in run.findings if one.check == "parser_raised"]
+    assert (found.step, "ValueError: no !" in found.message) == (len(TEXT), True)
+    last = run.trace.steps[len(TEXT) - 1]
+    assert [getattr(event, "code", "") for event in last.events] == ["parser_raised"]
+
+
+@pytest.mark.parametrize(("name", "words"), [("crashes", "Crashed: its process ended"), ("babbles", "Garbled")])
+def test_what_kills_it_is_a_finding_as_well(settings: Settings, name: str, words: str) -> None:
+    run = run_case(case(name), engines=engines_of(settings), compare=False)
+    (found,) = [one for one in run.findings if one.check == "parser_raised"]
+    assert (found.step, words in found.message) == (len(TEXT), True)
+
+
+def test_a_name_that_is_not_entered_is_told_with_those_that_are(settings: Settings) -> None:
+    with pytest.raises(UsageError, match=r"engine 'nope' is not available here; available: .*, fake"):
+        choose(case(engine="nope"))
+    with pytest.raises(UsageError, match="engine 'nope' is not entered here; entered: fake"):
+        entered(settings).play("nope", {})
+
+
+def test_engines_of_ours_need_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("webapp.engines.engines_entered", lambda settings: 1 / 0)
+    plain = load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": "x"}})
+    assert choose(plain).format.name == "qwen"
+
+
+def test_an_engine_is_asked_once_who_it_is(settings: Settings) -> None:
+    found = entered(settings)
+    first = found.card("fake")
+    host = found._host("fake", found.entries()["fake"])
+    assert host.pid is not None
+    assert (found.card("fake"), found.listed()["fake"]) == (first, first)
+    assert "fake:echo" in [one.name for one in entered_parsers()]
+    assert Engines(settings).card("fake") == first  # by what was written down
+
+
+def test_an_entry_that_was_changed_is_another_engine(settings: Settings) -> None:
+    found = entered(settings)
+    found.play("fake", {"parser": "echo", "replays": [[]]})
+    pid = found._host("fake", found.entries()["fake"]).pid
+    write_entry(settings, "fake", fake(memory=301))
+    found.play("fake", {"parser": "echo", "replays": [[]]})
+    assert found._host("fake", found.entries()["fake"]).pid not in (pid, None)
+
+
+def test_a_file_that_cannot_be_used_lists_nothing(settings: Settings) -> None:
+    (settings.data_dir / "engines.toml").write_text("[")
+    assert entered_parsers() == []
+
+
+def test_another_process_may_have_the_workers(settings: Settings) -> None:
+    owner = entered(settings)
+    shared = SharedEngines(settings, partial(answer, owner))
+    (settings.data_dir / "engines").mkdir(exist_ok=True)
+    assert shared.card("fake").name == "fake"
+    (one,) = shared.play("fake", {"parser": "echo", "replays": [[["a"]]]})
+    assert [None if sent is None else sent.content for sent in one.sent] == ["a", None]
+    assert shared.spent == owner.spent > 0
+
+
+def test_what_it_refuses_is_refused_over_there(settings: Settings) -> None:
+    assert "not entered here" in engine_reply({"do": "card", "name": "nope"})["refused"]
+    assert engine_reply({"do": "card", "name": "fake"})["card"]["name"] == "fake"
+
+
+def test_entries_of_the_command_line_are_beside_those_of_the_file(settings: Settings) -> None:
+    use_engines(settings, more={"own": Entry(command=("x",))})
+    assert [*engines_of(settings)][-2:] == ["fake", "own"]
+
+
+@pytest.mark.parametrize(
+    ("given", "place", "words"),
+    [
+        (case("nope"), "/parser/name", "fake has no parser 'nope'; it has 14, such as"),
+        (case("auto"), "/parser/name", "name a parser of fake (as --engine fake:PARSER): echo"),
+        (case(parser={"policy": {"unknown_tool": "drop"}}), "/parser/policy", "they take no policies"),
+        (case(parser={"options": {"x": 1}}), "/parser/options/x", "there is no option 'x'"),
+        (case(parser={"options": {"reasoning_parser": "y"}}), "/parser/options/reasoning_parser", "it has thinks"),
+    ],
+)
+def test_what_an_engine_cannot_run_has_its_place(given: Case, place: str, words: str) -> None:
+    with pytest.raises(CaseError) as caught:
+        chosen(given)
+    assert (caught.value.pointer, words in caught.value.message) == (place, True)
+
+
+@pytest.mark.parametrize(
+    ("parsers", "name"),
+    [(["only"], "only"), (["llama3_json", "hermes", "longcat"], "hermes"), (["seed_oss", "qwen"], "qwen")],
+)
+def test_auto_takes_the_parser_that_reads_the_format(parsers: list[str], name: str) -> None:
+    choice, _ = chosen(case("auto", input={"text": CALL}), parsers=[{"name": one} for one in parsers])
+    assert choice.selection.name == name
+
+
+def test_its_own_contract_and_server_count() -> None:
+    choice, _ = chosen(case("echo"))
+    assert (choice.contract, choice.declared.late_text, choice.declared.empty_deltas) == (
+        "vllm",
+        "stop_strings",
+        "sent",
+    )
+    other, _ = chosen(case("echo"), contract="mine", whole=False, server={})
+    assert (other.contract, other.one_shot, other.declared.late_text) == ("openai", None, "unknown")
+
+
+def test_a_reasoning_parser_reads_first() -> None:
+    choice, listening = chosen(case(parser={"options": {"reasoning_parser": "thinks"}}))
+    choice.replays([Asked([Delta(1, (Piece("a"),))], Context())])
+    assert listening.asked[0]["reasoning_parser"] == "thinks"
+    assert "behind its reasoning parser thinks" in choice.selection.reasons[0]
+
+
+def asked(listening: Listening, choice: Any, *pieces: Piece, **context: Any) -> Mapping[str, Any]:
+    deltas = [Delta(number, (piece,)) for number, piece in enumerate(pieces, 1)]
+    (tape,) = choice.replays([Asked(deltas, Context(**context))])
+    assert tape == Tape((None,) * (len(pieces) + 1))
+    return listening.asked[-1]
+
+
+def test_an_engine_that_wants_text_gets_no_ids() -> None:
+    choice, listening = chosen(case(), wants="text")
+    run = asked(listening, choice, Piece("a", 7), Piece("b"))
+    assert (run["replays"], "tokens" in run, "vocabulary" in run) == ([[["a"], ["b"]]], False, False)
+
+
+def test_ids_and_text_agree_whatever_was_cut() -> None:
+    choice, listening = chosen(case(tokenizer={"vocab": {"<tool_call>": 5}}))
+    run = asked(listening, choice, Piece("ab", 7), Piece("<tool_call>", 5), Piece("<tool", 5), Piece("x"), Piece(""))
+    (deltas,) = run["replays"]
+    ids = [ids for _, ids in deltas]
+    assert ids[:2] == [[7], [5]]
+    assert ids[4] == []
+    texts = dict(run["tokens"])
+    assert [texts[one] for part in ids[2:4] for one in part] == ["<tool", "x"]
+    assert min(ids[2][0], ids[3][0]) > FIRST_OWN_ID
+    assert run["vocabulary"]["<tool_call>"] == 5
+
+
+def test_recorded_ids_are_the_servers_own() -> None:
+    choice, listening = chosen(case())
+    late = Delta(2, (Piece("b", 9, recorded=True),), (9, 11))
+    choice.replays([Asked([Delta(1, (Piece("a", 7, recorded=True),)), late], Context())])
+    assert listening.asked[0]["replays"] == [[["a", [7]], ["b", [9, 11]]]]
+
+
+def test_requests_and_paths_go_in_messages_of_their_own() -> None:
+    choice, listening = chosen(case())
+    one, two, fed = Context(), Context(tool_choice="none"), [Delta(1, (Piece("a"),))]
+    choice.replays([Asked(fed, one), Asked(fed, two), Asked(fed, one, whole=True), Asked(fed, one)])
+    assert [(run["path"], len(run["replays"])) for run in listening.asked] == [
+        ("stream", 2),
+        ("stream", 1),
+        ("whole", 1),
+    ]
+    named = asked(listening, choice, Piece("a"), tool_choice="named", named_tool="f")
+    assert named["request"]["tool_choice"] == {"type": "function", "function": {"name": "f"}}
+
+
+def test_its_grammar_cuts_the_output(settings: Settings) -> None:
+    from webapp.runs.prepare import prepare
+
+    choice, _ = chosen(case("auto"), parsers=[{"name": "hermes"}])
+    assert (choice.cut_by.name, choice.format.name) == ("qwen", "engine")
+    prepared = prepare(case("echo", input={"text": CALL}), settings)
+    assert "<tool_call>" in [piece.text for piece in prepared.stored]
+    assert prepared.replayer.trace(Chunking(by="char")).message.content == CALL

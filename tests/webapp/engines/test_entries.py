@@ -1,0 +1,136 @@
+"""engines.toml: what may be run, said by the operator alone, and what is wrong with it in one sentence."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from parsers.vocabulary.types import UsageError
+from tests.webapp.engines.fake_engine import hello
+from webapp.engines.entries import (
+    WORKER,
+    Entry,
+    checked_entry,
+    entries,
+    file_of,
+    keep_card,
+    known_card,
+    write_entry,
+)
+from webapp.engines.protocol import read_card
+from webapp.settings import Settings
+
+CARD = read_card(hello([]))
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(data_dir=tmp_path)
+
+
+def test_no_file_is_no_engine(settings: Settings) -> None:
+    assert (entries(settings), file_of(settings)) == ({}, settings.data_dir / "engines.toml")
+
+
+def test_another_file_may_be_named(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text('[vllm]\npython = "/venv/bin/python"\n')
+    found = entries(Settings(data_dir=tmp_path / "data", engines=file))
+    assert found["vllm"].argv("vllm") == ("/venv/bin/python", "-u", str(WORKER), "vllm")
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "argv"),
+    [
+        ("sglang", {"python": "p"}, ("p", "-u", str(WORKER), "sglang")),
+        ("old", {"python": "p", "adapter": "vllm"}, ("p", "-u", str(WORKER), "vllm")),
+        ("mine", {"python": "p", "class": "a.b:C"}, ("p", "-u", str(WORKER), "class", "a.b:C")),
+        ("fork", {"python": "p", "adapter": "sglang", "class": "a:C"}, ("p", "-u", str(WORKER), "sglang", "a:C")),
+        ("js", {"command": ["node", "worker.mjs"]}, ("node", "worker.mjs")),
+    ],
+)
+def test_an_entry_says_what_is_started(name: str, values: dict[str, Any], argv: tuple[str, ...]) -> None:
+    assert checked_entry(name, values).argv(name) == argv
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "words"),
+    [
+        ("mine", {}, "give the python that has it, or the command of a worker"),
+        ("mine", {"python": "p"}, "there is no adapter 'mine'; there are vllm, sglang, or give a class"),
+        ("mine", {"command": ["x"], "python": "p"}, "a command is a whole worker"),
+        ("mine", {"python": "p", "class": "a"}, "class: String should match"),
+        ("mine", {"command": ["x"], "shell": True}, "shell: Extra inputs are not permitted"),
+        ("mine", {"command": ["x"], "memory": 1}, "memory: Input should be greater"),
+        ("a:b", {"command": ["x"]}, "a name has letters, digits"),
+        ("recorded", {"command": ["x"]}, "that is the name of an engine of ours"),
+    ],
+)
+def test_an_entry_that_cannot_be_used_is_one_sentence(name: str, values: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError, match=words.replace("(", r"\(")):
+        checked_entry(name, values)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[vllm", "cannot be read"),
+        ("[vllm]\n", "give the python"),
+        ("vllm = 3", "Input should be"),
+        ("#" * 1_000_001, "bytes"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_one_sentence(settings: Settings, text: str, words: str) -> None:
+    file_of(settings).write_text(text)
+    with pytest.raises(UsageError, match=words):
+        entries(settings)
+
+
+def test_what_is_written_is_read_again(settings: Settings) -> None:
+    first = Entry(python='/a "b"/python', adapter="vllm", environment={"K": "v\n"}, path="src", memory=2_000)
+    second = Entry(command=("docker", "run", "-i", "a b"), seconds=2.5)
+    write_entry(settings, "one", first)
+    write_entry(settings, "two", second)
+    assert entries(settings) == {"one": first, "two": second}
+    assert first.variables == {"K": "v\n", "PYTHONPATH": "src"}
+
+
+def test_a_file_that_was_changed_is_read_again(settings: Settings) -> None:
+    write_entry(settings, "one", Entry(command=("x",)))
+    assert [*entries(settings)] == ["one"]
+    file = file_of(settings)
+    file.write_text("")
+    os.utime(file, ns=(1, 1))
+    assert entries(settings) == {}
+
+
+def test_a_file_that_cannot_be_written_is_one_sentence(settings: Settings) -> None:
+    file_of(settings).mkdir()
+    with pytest.raises(UsageError, match=r"cannot be (written|read)"):
+        write_entry(settings, "one", Entry(command=("x",)))
+
+
+def test_what_an_engine_said_of_itself_is_remembered(settings: Settings) -> None:
+    entry = Entry(command=("x",))
+    assert known_card(settings, "one", entry) is None
+    keep_card(settings, "one", entry, CARD)
+    assert known_card(settings, "one", entry) == CARD
+    assert known_card(settings, "one", Entry(command=("y",))) is None
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"argv": ["x"]}', '{"argv": ["x"], "card": {"protocol": 9}}'])
+def test_a_memory_that_is_none_is_as_if_nothing_was_said(settings: Settings, text: str) -> None:
+    file = settings.data_dir / "engines" / "one.json"
+    file.parent.mkdir()
+    file.write_text(text)
+    assert known_card(settings, "one", Entry(command=("x",))) is None
+
+
+def test_that_nothing_can_be_remembered_is_no_failure(settings: Settings) -> None:
+    (settings.data_dir / "engines").write_text("no folder")
+    keep_card(settings, "one", Entry(command=("x",)), CARD)
+    assert json.dumps(CARD.model_dump())

@@ -1,0 +1,129 @@
+"""`engines`: enter somebody's own engine, list those entered, check one, print the worker."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+import click
+
+from parsers.vocabulary.types import UsageError
+from webapp.cli import one_line
+from webapp.commands.words import count, table
+from webapp.engines.conformance import conformance
+from webapp.engines.engine_host import EngineHost
+from webapp.engines.entered import entered, unknown
+from webapp.engines.entries import ADAPTERS, WORKER, Entry, checked_entry, file_of, keep_card, write_entry
+from webapp.settings import get_settings
+
+FAILED = 1
+_EMPTY = "SOURCES: dict[str, str] = {}"
+
+
+@click.group(no_args_is_help=True)
+def engines() -> None:
+    """Run parsers of engines that are installed elsewhere.
+
+    An engine is entered once, in engines.toml; a case, a command and the page then know it by its name.
+    """
+
+
+@engines.command()
+@click.argument("name")
+@click.option("--python", metavar="PATH", help="The interpreter that has the engine, 3.9 or newer.")
+@click.option("--adapter", metavar="NAME", help="How it is called: vllm or sglang.  [default: NAME]")
+@click.option("--class", "own", metavar="MODULE:CLASS", help="A parser class of your own.")
+@click.option("--path", metavar="FOLDER", help="Where its interpreter finds modules besides, such as a checkout.")
+@click.option("--command", metavar="LINE", help="The command of a worker that speaks the protocol, instead.")
+@click.option("--folder", metavar="FOLDER", help="Where it is started.")
+@click.option("--env", multiple=True, metavar="KEY=VALUE", help="A variable of its environment. May be given again.")
+@click.option("--tokenizer", metavar="PATH", help="The tokenizer, for an engine that asks for a whole one.")
+@click.option("--memory", type=int, metavar="MB", help="What its process may keep.  [default: 4000]")
+@click.option("--seconds", type=float, metavar="S", help="What one replay may take.  [default: 10]")
+def add(name: str, **options: Any) -> None:
+    """Enter an engine: start it, ask who it is, and write it into engines.toml.
+
+    One of the same name is replaced. Only what is entered is ever run.
+    """
+    settings = get_settings()
+    entry = _entry(name, options)
+    found = entered(settings)
+    if (found.entries().get(name) or entry) != entry:
+        click.echo(f"{name}: replaces the entry of that name", err=True)
+    host = EngineHost(name, entry)
+    try:
+        card = host.card()
+    finally:
+        host.close()
+    if card.tokenizer == "needed" and entry.tokenizer is None:
+        raise UsageError(f"engine {name} asks for a whole tokenizer: give it with --tokenizer PATH")
+    file = write_entry(settings, name, entry)
+    keep_card(settings, name, entry, card)
+    many = count(len(card.names("tool")), "parser"), count(len(card.names("reasoning")), "reasoning parser")
+    click.echo(f"{name}: {card.name} {card.version}, {many[0]}, {many[1]}; written to {file}")
+
+
+@engines.command("list")
+def list_entered() -> None:
+    """List the engines that are entered, with what is known of them. None is started."""
+    found = entered(get_settings())
+    rows = []
+    for name, card in found.listed().items():
+        entry = found.entries()[name]
+        what = "not asked yet" if card is None else f"{card.name} {card.version}".strip()
+        many = "" if card is None else count(len(card.parsers), "parser")
+        rows.append([name, what, many, shlex.join(entry.command or (entry.python or "",))])
+    click.echo("\n".join(table(rows)) if rows else f"none; `engines add` writes {file_of(get_settings())}")
+    for name, card in found.listed().items():
+        if card is not None:
+            click.echo(f"\n{name}: {', '.join(card.names('tool'))}")
+            if card.names("reasoning"):
+                click.echo(f"  reasoning: {', '.join(card.names('reasoning'))}")
+
+
+@engines.command()
+@click.argument("name")
+def check(name: str) -> int:
+    """Play a script at the worker of an engine and say what of the protocol it does not keep; exit 1 then."""
+    found = entered(get_settings()).entries()
+    if name not in found:
+        raise UsageError(unknown(name, found))
+    host = EngineHost(name, found[name])
+    wrong = 0
+    try:
+        for kept in conformance(host):
+            wrong += bool(kept.wrong)
+            click.echo(f"wrong  {kept.rule} {one_line(kept.wrong)}" if kept.wrong else f"ok     {kept.rule}")
+    finally:
+        host.close()
+    click.echo(f"{name}: {'keeps the protocol' if not wrong else count(wrong, 'rule is', 'rules are') + ' not kept'}")
+    return FAILED if wrong else 0
+
+
+@engines.command()
+def worker() -> None:
+    """Print the worker and its adapters as one file, for a container or another machine.
+
+    It is started as `python -u FILE ADAPTER`, by the standard library alone; enter that with `--command`.
+    """
+    click.echo(one_file(), nl=False)
+
+
+def one_file() -> str:
+    """The worker with the text of its adapters in it."""
+    sources = {f"adapter_{name}": (WORKER.parent / f"adapter_{name}.py").read_text("utf-8") for name in ADAPTERS}
+    return WORKER.read_text("utf-8").replace(_EMPTY, f"SOURCES: dict[str, str] = {sources!r}", 1)
+
+
+def _entry(name: str, options: dict[str, Any]) -> Entry:
+    values = {key: value for key, value in options.items() if value}
+    if "own" in values:
+        values["class"] = values.pop("own")
+    if "command" in values:
+        values["command"] = shlex.split(values["command"])
+    variables = [one.partition("=") for one in values.pop("env", ())]
+    if any(not equals for _, equals, _ in variables):
+        raise UsageError("--env: give a variable as KEY=VALUE")
+    if variables:
+        values["environment"] = {key: value for key, _, value in variables}
+    return checked_entry(name, values)

@@ -1,0 +1,188 @@
+"""The entered engines of this process: where their workers run, and what a case that names one is parsed with.
+
+One process of a server has the workers; its children ask it, so that no engine is started twice. `use_engines` says
+which this is; without it, workers are started here.
+"""
+
+from __future__ import annotations
+
+import atexit
+from collections.abc import Callable, Iterable, Mapping
+from threading import Lock
+from typing import Any, NamedTuple
+
+from parsers.cases.engines import Engine
+from parsers.vocabulary.types import UsageError
+from webapp.engines.engine_host import EngineHost
+from webapp.engines.entries import Entry, entries, keep_card, known_card
+from webapp.engines.foreign import engine_for
+from webapp.engines.protocol import Card, Replayed, read
+from webapp.settings import Settings, get_settings
+
+AskOther = Callable[[dict[str, Any]], Mapping[str, Any]]
+
+
+class Engines:
+    """The entered engines, with workers of this process. `more`: entries of the command line alone."""
+
+    def __init__(self, settings: Settings, more: Mapping[str, Entry] | None = None) -> None:
+        self.settings = settings
+        self._more = dict(more or {})
+        self._hosts: dict[str, tuple[Entry, EngineHost]] = {}
+        self._cards: dict[str, tuple[Entry, Card]] = {}
+        self._lock = Lock()
+
+    @property
+    def spent(self) -> float:
+        """For how many seconds engines were at work so far."""
+        return sum([host.spent for _, host in self._hosts.values()])
+
+    def entries(self) -> dict[str, Entry]:
+        """All of them by name."""
+        return {**entries(self.settings), **self._more}
+
+    def listed(self) -> dict[str, Card | None]:
+        """All of them with what is known of them; nothing is started."""
+        return {name: known_card(self.settings, name, entry) for name, entry in self.entries().items()}
+
+    def card(self, name: str) -> Card:
+        """Who an engine is, as it said last, or says now where it was not asked yet. Raises UsageError."""
+        entry = self._entry(name)
+        kept = self._cards.get(name)
+        known = kept[1] if kept is not None and kept[0] == entry else known_card(self.settings, name, entry)
+        if known is None:
+            known = self._asked(name, entry)
+        self._cards[name] = entry, known
+        return known
+
+    def play(self, name: str, run: Mapping[str, Any]) -> list[Replayed]:
+        """The replays of a run. Raises UsageError for an engine that is not there, or does not start."""
+        return self._host(name, self._entry(name)).play(run)
+
+    def close(self) -> None:
+        """End all workers."""
+        with self._lock:
+            for _, host in self._hosts.values():
+                host.close()
+            self._hosts.clear()
+
+    def _asked(self, name: str, entry: Entry) -> Card:
+        card = self._host(name, entry).card()
+        keep_card(self.settings, name, entry, card)
+        return card
+
+    def _entry(self, name: str) -> Entry:
+        found = self.entries().get(name)
+        if found is None:
+            raise UsageError(unknown(name, self.entries()))
+        return found
+
+    def _host(self, name: str, entry: Entry) -> EngineHost:
+        """The host of an entry; one of an entry that was changed is ended."""
+        with self._lock:
+            known = self._hosts.get(name)
+            if known is None or known[0] != entry:
+                if known is not None:
+                    known[1].close()
+                known = self._hosts[name] = entry, EngineHost(name, entry)
+            return known[1]
+
+
+class SharedEngines(Engines):
+    """The same, with workers in the process that `other` asks, whose `answer` replies."""
+
+    def __init__(self, settings: Settings, other: AskOther) -> None:
+        super().__init__(settings)
+        self._other = other
+        self._spent = 0.0
+
+    @property
+    def spent(self) -> float:
+        return self._spent
+
+    def play(self, name: str, run: Mapping[str, Any]) -> list[Replayed]:
+        reply = self._other({"do": "play", "name": name, "run": dict(run)})
+        self._spent += reply["spent"]
+        return [read(Replayed, one) for one in reply["replays"]]
+
+    def _asked(self, name: str, entry: Entry) -> Card:
+        return read(Card, self._other({"do": "card", "name": name})["card"])
+
+
+def answer(engines: Engines, question: Mapping[str, Any]) -> dict[str, Any]:
+    """What a process of `SharedEngines` is told. Raises UsageError where it would have."""
+    name = question["name"]
+    if question["do"] == "card":
+        return {"card": engines.card(name).model_dump()}
+    before = engines.spent
+    replays = engines.play(name, question["run"])
+    return {"replays": [one.model_dump() for one in replays], "spent": engines.spent - before}
+
+
+def engine_reply(question: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a child is told that asks for an engine of this process. What it gave wrong is raised over there."""
+    try:
+        return answer(entered(), question)
+    except UsageError as error:
+        return {"refused": str(error)}
+
+
+class EnteredParser(NamedTuple):
+    """A parser of an entered engine, by the name that lists have it under: ENGINE:PARSER."""
+
+    name: str
+    title: str
+
+
+def entered_parsers() -> list[EnteredParser]:
+    """The parsers for tool calls of all engines that were asked who they are. No engine is started for that.
+
+    Where the file of the entries cannot be used there are none; whoever names one is told.
+    """
+    try:
+        listed = entered().listed()
+    except UsageError:
+        return []
+    known = [(name, card) for name, card in listed.items() if card is not None]
+    return [
+        EnteredParser(f"{name}:{one}", f"{card.name} {card.version}".strip())
+        for name, card in known
+        for one in card.names("tool")
+    ]
+
+
+def unknown(name: str, known: Iterable[str]) -> str:
+    """What is said of a name that is not entered."""
+    there = ", ".join(known) or "none"
+    return f"engine {name!r} is not entered here; entered: {there}. Enter one with `toolcall-inspector engines add`"
+
+
+_current: Engines | None = None
+
+
+def use_engines(settings: Settings, other: AskOther | None = None, more: Mapping[str, Entry] | None = None) -> Engines:
+    """Run entered engines by these settings from now on, in the process that `other` asks, else in this one."""
+    global _current
+    if _current is not None:
+        _current.close()
+    _current = Engines(settings, more) if other is None else SharedEngines(settings, other)
+    return _current
+
+
+def entered(settings: Settings | None = None) -> Engines:
+    """The entered engines of this process."""
+    if _current is None or (settings is not None and settings != _current.settings):
+        return use_engines(settings or get_settings())
+    return _current
+
+
+@atexit.register
+def _close() -> None:
+    if _current is not None:
+        _current.close()
+
+
+def engines_entered(settings: Settings | None = None) -> dict[str, Engine]:
+    """An engine for each entry, by its name."""
+    found = entered(settings)
+    return {name: engine_for(name, found) for name in found.entries()}

@@ -1,0 +1,170 @@
+"""Entered engines: the file `engines.toml`, where the operator says which programs may run, and beside it the cards.
+
+Nothing else names a program: a case, a request and a page know names of entries alone. A card is what an engine said of
+itself when it was started last, so that its parsers can be listed without starting it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tomllib
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from parsers.cases.engines import ENGINES
+from parsers.vocabulary.types import UsageError
+from webapp.engines.protocol import Card, ProtocolError, read_card
+from webapp.engines.response_template.about import NAME as RESPONSE_TEMPLATE
+from webapp.settings import Settings
+
+ADAPTERS = ("vllm", "sglang", "class")
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,39}")
+WORKER = Path(__file__).parent / "workers" / "engine_worker.py"
+_MOST_BYTES = 1_000_000
+_TAKEN = {*ENGINES, RESPONSE_TEMPLATE}
+_MEGABYTE = 1_000_000
+
+
+class Entry(BaseModel):
+    """One engine: an interpreter with an adapter or a class, or a command that speaks the protocol.
+
+    `seconds` is what one replay may take, `memory` what its process may keep, in megabytes.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    python: str | None = None
+    adapter: str | None = None
+    own: Annotated[str | None, Field(alias="class", pattern=r"^[\w.]+:\w+$")] = None
+    command: tuple[str, ...] = ()
+    tokenizer: str | None = None
+    path: str | None = None
+    folder: str | None = None
+    environment: dict[str, str] = {}
+    seconds: Annotated[float, Field(gt=0, le=3_600)] = 10.0
+    memory: Annotated[int, Field(ge=50, le=1_000_000)] = 4_000
+
+    def argv(self, name: str) -> tuple[str, ...]:
+        """The command line of its worker. Raises UsageError for an entry that names none, or two."""
+        if self.command:
+            if self.python or self.own or self.adapter:
+                raise UsageError(f"engine {name}: a command is a whole worker; leave python, class and adapter out")
+            return self.command
+        if not self.python:
+            raise UsageError(f"engine {name}: give the python that has it, or the command of a worker")
+        adapter = self.adapter or ("class" if self.own else name)
+        if adapter not in ADAPTERS:
+            known = ", ".join(ADAPTERS[:-1])
+            raise UsageError(f"engine {name}: there is no adapter {adapter!r}; there are {known}, or give a class")
+        return (self.python, "-u", str(WORKER), adapter, *([self.own] if self.own else []))
+
+    @property
+    def memory_bytes(self) -> int:
+        """What its process may keep."""
+        return self.memory * _MEGABYTE
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The environment it is given besides; a path goes before what its interpreter finds."""
+        return {**self.environment, **({"PYTHONPATH": self.path} if self.path else {})}
+
+
+def file_of(settings: Settings) -> Path:
+    """The file of the entries."""
+    return settings.engines or settings.data_dir / "engines.toml"
+
+
+def entries(settings: Settings) -> dict[str, Entry]:
+    """The entered engines by name. Raises UsageError for a file that cannot be used."""
+    file = file_of(settings)
+    try:
+        found = file.stat()
+    except OSError:
+        return {}
+    return dict(_read(file, found.st_mtime_ns, found.st_size))
+
+
+@lru_cache(maxsize=8)
+def _read(file: Path, _changed: int, size: int) -> dict[str, Entry]:
+    if size > _MOST_BYTES:
+        raise UsageError(f"{file} has {size:,} bytes: that is no list of engines")
+    try:
+        data = tomllib.loads(file.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"{file} cannot be read: {error}") from error
+    return {name: _entry(f"{file}: [{name}]", name, values) for name, values in data.items()}
+
+
+def _entry(place: str, name: str, values: Any) -> Entry:
+    if name in _TAKEN:
+        raise UsageError(f"{place}: that is the name of an engine of ours; give it another one")
+    if not NAME.fullmatch(name):
+        raise UsageError(f"{place}: a name has letters, digits, and . _ -, begins with a letter, and has 40 at most")
+    try:
+        entry = Entry.model_validate(values)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise UsageError(f"{place}: {'.'.join(map(str, first['loc'])) or 'it'}: {first['msg']}") from error
+    entry.argv(name)
+    return entry
+
+
+def checked_entry(name: str, values: dict[str, Any]) -> Entry:
+    """An entry as somebody typed it. Raises UsageError."""
+    return _entry(f"engine {name}", name, values)
+
+
+def write_entry(settings: Settings, name: str, entry: Entry) -> Path:
+    """Enter an engine, in the place of one of the same name; the file afterwards. Raises UsageError."""
+    file, found = file_of(settings), entries(settings) | {name: entry}
+    file.parent.mkdir(parents=True, exist_ok=True)
+    lines = ["# Engines that may be run: see docs/engine-protocol.md.", ""]
+    for one, values in found.items():
+        data = values.model_dump(by_alias=True, exclude_defaults=True)
+        lines += [f"[{json.dumps(one)}]", *[f"{key} = {_value(value)}" for key, value in data.items()], ""]
+    try:
+        _replaced(file, "\n".join(lines))
+    except OSError as error:
+        raise UsageError(f"{file} cannot be written: {error.strerror}") from error
+    return file
+
+
+def _value(value: Any) -> str:
+    """A value in TOML: its strings and lists of strings are written as in JSON."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join([f"{json.dumps(key)} = {json.dumps(one)}" for key, one in value.items()]) + " }"
+    return json.dumps(list(value) if isinstance(value, tuple) else value)
+
+
+def known_card(settings: Settings, name: str, entry: Entry) -> Card | None:
+    """What the engine of an entry said of itself last; None where it was not asked, or is another one by now."""
+    try:
+        data = json.loads(_card_file(settings, name).read_text("utf-8"))
+        return read_card(data["card"]) if data["argv"] == [*entry.argv(name)] else None
+    except (OSError, ValueError, KeyError, TypeError, ProtocolError):
+        return None
+
+
+def keep_card(settings: Settings, name: str, entry: Entry, card: Card) -> None:
+    """Remember what an engine said of itself; where that cannot be written, it is asked again."""
+    file = _card_file(settings, name)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        _replaced(file, json.dumps({"argv": entry.argv(name), "card": card.model_dump()}))
+    except OSError:
+        return
+
+
+def _card_file(settings: Settings, name: str) -> Path:
+    return settings.data_dir / "engines" / f"{name}.json"
+
+
+def _replaced(file: Path, text: str) -> None:
+    beside = file.with_name(f"{file.name}.{os.getpid()}")
+    beside.write_text(text, "utf-8")
+    beside.replace(file)

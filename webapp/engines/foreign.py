@@ -1,0 +1,222 @@
+"""What a case is parsed with that names an entered engine: its request and tokens as the engine is told of them.
+
+Token ids are those of the server where they were recorded. Else they are the stand-in's or made up, one for each text,
+so that ids and text always agree: a part of a token that is cut has an id of its own. Markers of the format that do
+not occur in the output have ids as well, for parsers look them up when they are made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from functools import partial
+from typing import Any, Protocol
+
+from parsers.cases.case import Case
+from parsers.cases.engines import Choice, Declared, Engine
+from parsers.cases.input import CaseError
+from parsers.formats.contracts import DEFAULT, builtin_contracts
+from parsers.formats.model import Format
+from parsers.replays.recorded import BlackBox
+from parsers.replays.tapes import Asked, Played, Tape
+from parsers.selection.registry import Evidence, Selection, get_format, known_format, select
+from parsers.vocabulary.types import Context, Delta, Piece
+from webapp.engines.protocol import Card, Replayed
+
+FIRST_OWN_ID = 2_000_000  # above every vocabulary
+OPTIONS = ("reasoning_parser",)
+
+
+class _Players(Protocol):
+    """Holds the engines that can be asked."""
+
+    def card(self, name: str) -> Card: ...
+
+    def play(self, name: str, run: Mapping[str, Any]) -> list[Replayed]: ...
+
+
+def engine_for(name: str, players: _Players) -> Engine:
+    """The engine of an entry."""
+    return partial(_chosen, name, players)
+
+
+def _chosen(name: str, players: _Players, case: Case, evidence: Evidence) -> Choice:
+    """Raises CaseError with the place of what the engine cannot run."""
+    for key, what in (("format", "format"), ("policy", "policies")):
+        if getattr(case.parser, key):
+            raise CaseError(f"the parsers of {name} are its own: they take no {what}", f"/parser/{key}")
+    card = players.card(name)
+    parser, reasons = _parser(name, card, case, evidence)
+    reasoning = _reasoning(name, card, case)
+    grammar = known_format(parser)
+    if grammar is None or not grammar.terminals:
+        grammar = get_format(select(Evidence(text=case.text())).name)
+    label = f"{name}:{parser}"
+    run = _Run(name, players, parser, reasoning, card.wants, _vocabulary(case, grammar), case)
+    declared = Declared(card.server.holds_text, card.server.empty_deltas)
+    version = f" {card.version}" * bool(card.version)
+    behind = f", behind its reasoning parser {reasoning}" * bool(reasoning)
+    said = f"{card.name}{version} runs its own parser {parser}{behind}, in a process of its own."
+    return Choice(
+        _shown(label),
+        Selection(parser, (said, *reasons)),
+        partial(_unplayed, label),
+        black_box=True,
+        one_shot=partial(_unplayed, label) if card.whole else None,
+        grammar=grammar if grammar.terminals else None,
+        contract=card.contract if card.contract in builtin_contracts() else DEFAULT,
+        replays=run.play,
+        declared=declared,
+    )
+
+
+def _unplayed(label: str) -> BlackBox:
+    return Played(label, Tape())
+
+
+def _parser(name: str, card: Card, case: Case, evidence: Evidence) -> tuple[str, tuple[str, ...]]:
+    """The parser a case names, or the first that reads the format that the evidence points to."""
+    asked, known = case.parser.name, [*card.names("tool"), *card.names("reasoning")]
+    if asked in known:
+        return asked, ()
+    if asked != "auto":
+        near = get_close_matches(asked, known, 5, 0.3) or known[:5]
+        raise CaseError(
+            f"{name} has no parser {asked!r}; it has {len(known)}, such as {', '.join(near)}", "/parser/name"
+        )
+    if len(known) == 1:
+        return known[0], ()
+    found = select(Evidence(model_id=evidence.model_id or case.context.model, text=case.text()))
+    for one in card.names("tool"):
+        fmt = known_format(one)
+        if fmt is not None and fmt.name == found.name:
+            return one, (f"It reads {fmt.name}: {found.reasons[0]}",)
+    raise CaseError(f"name a parser of {name} (as --engine {name}:PARSER): {', '.join(known)}", "/parser/name")
+
+
+def _reasoning(name: str, card: Card, case: Case) -> str | None:
+    for key in case.parser.options:
+        if key not in OPTIONS:
+            raise CaseError(f"there is no option {key!r}; an engine takes {OPTIONS[0]}", f"/parser/options/{key}")
+    found = case.parser.options.get(OPTIONS[0])
+    known = card.names("reasoning")
+    if found is not None and found not in known:
+        place = f"/parser/options/{OPTIONS[0]}"
+        near = get_close_matches(str(found), known, 5, 0.3) or known[:5] or ["none"]
+        raise CaseError(f"{name} has no reasoning parser {found!r}; it has {', '.join(near)}", place)
+    return found
+
+
+def _shown(label: str) -> Format:
+    """A format without markers: nothing is known of the states of somebody else's parser."""
+    return Format.model_validate(
+        {
+            "schema": 1,
+            "name": "engine",
+            "title": label,
+            "description": "A parser of an engine, of which only the deltas are seen.",
+            "initial": "UNKNOWN",
+            "states": {"UNKNOWN": {"text": "content", "rows": [{"on": "END", "to": "UNKNOWN"}]}},
+        }
+    )
+
+
+def _vocabulary(case: Case, grammar: Format) -> dict[str, int]:
+    """Markers with their ids: the case's, and made up ones for those of the format that it does not tell of."""
+    known = dict(case.markers() or {})
+    texts = [*grammar.tokens, *grammar.end_tokens, *grammar.terminals.values()]
+    for number, text in enumerate(dict.fromkeys(texts)):
+        known.setdefault(text, FIRST_OWN_ID + number)
+    return known
+
+
+class _Run:
+    """Everything the engine is told but the replays."""
+
+    def __init__(
+        self,
+        name: str,
+        players: _Players,
+        parser: str,
+        reasoning: str | None,
+        wants: str,
+        vocabulary: Mapping[str, int],
+        case: Case,
+    ) -> None:
+        self._name = name
+        self._players = players
+        self._asked = {"parser": parser, "reasoning_parser": reasoning}
+        self._wants = wants
+        self._vocabulary = vocabulary
+        self._kwargs = dict(case.context.template_kwargs)
+
+    def play(self, asked: Sequence[Asked]) -> Sequence[Tape]:
+        """The tapes of these replays, in their order: those of one request and path in one go."""
+        groups: dict[tuple[int, bool], list[int]] = {}
+        for number, one in enumerate(asked):
+            groups.setdefault((id(one.context), one.whole), []).append(number)
+        tapes: dict[int, Tape] = {}
+        for numbers in groups.values():
+            found = self._players.play(self._name, self._message([asked[number] for number in numbers]))
+            tapes |= {number: one.tape() for number, one in zip(numbers, found, strict=True)}
+        return [tapes[number] for number in range(len(asked))]
+
+    def _message(self, asked: Sequence[Asked]) -> dict[str, Any]:
+        context = asked[0].context
+        message = {
+            **self._asked,
+            "request": _request(context),
+            "template_kwargs": self._kwargs,
+            "finish_reason": context.finish_reason,
+            "path": "whole" if asked[0].whole else "stream",
+        }
+        if self._wants == "text":
+            return {**message, "replays": [[[delta.text] for delta in one.deltas] for one in asked]}
+        ids = _Ids(self._vocabulary, (piece for one in asked for delta in one.deltas for piece in delta.pieces))
+        replays = [[[delta.text, ids.of(delta)] for delta in one.deltas] for one in asked]
+        return {**message, "replays": replays, "vocabulary": dict(self._vocabulary), "tokens": ids.tokens()}
+
+
+class _Ids:
+    """Ids of tokens, and of what somebody cut them into."""
+
+    def __init__(self, vocabulary: Mapping[str, int], pieces: Iterable[Piece]) -> None:
+        self._texts: dict[int, str] = {}
+        self._made = dict(vocabulary)
+        for piece in pieces:
+            if piece.token_id is not None and len(piece.text) >= len(self._texts.get(piece.token_id, "")):
+                self._texts[piece.token_id] = piece.text
+
+    def of(self, delta: Delta) -> list[int]:
+        """The ids that come with a delta."""
+        if delta.early_ids is not None:
+            return [self._known(one) for one in delta.early_ids]
+        if any(piece.recorded for piece in delta.pieces):
+            return list(delta.token_ids)
+        return [self._id(piece) for piece in delta.pieces if piece.text]
+
+    def tokens(self) -> list[tuple[int, str]]:
+        """Every id with its text."""
+        return [*self._texts.items(), *[(number, text) for text, number in self._made.items()]]
+
+    def _known(self, token_id: int) -> int:
+        return self._made.get(self._texts.get(token_id, ""), token_id)
+
+    def _id(self, piece: Piece) -> int:
+        if piece.text in self._made:
+            return self._made[piece.text]
+        if piece.token_id is not None and self._texts[piece.token_id] == piece.text:
+            return piece.token_id
+        return self._made.setdefault(piece.text, FIRST_OWN_ID + 1_000 + len(self._made))
+
+
+def _request(context: Context) -> dict[str, Any]:
+    tools = [{"name": tool.name, "parameters": tool.parameters, "strict": tool.strict} for tool in context.tools]
+    functions = [{key: value for key, value in tool.items() if value is not None} for tool in tools]
+    named = {"type": "function", "function": {"name": context.named_tool}}
+    return {
+        "model": context.model,
+        "tools": [{"type": "function", "function": function} for function in functions],
+        "tool_choice": named if context.tool_choice == "named" else context.tool_choice,
+        "reasoning_open": context.reasoning_open,
+    }

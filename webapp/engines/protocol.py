@@ -1,0 +1,196 @@
+"""What an engine says, as docs/engine-protocol.md has it: models that believe nothing of it.
+
+An engine is somebody else's program. Every answer is bounded by the wire in bytes and here in numbers; what is of
+another type or too much is refused with one sentence. Texts may hold half a surrogate pair, as parsers do send them, so
+they are checked by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from parsers.replays.tapes import Tape
+from parsers.vocabulary.events import Failure
+from parsers.vocabulary.types import MessageDelta, ToolCallDelta
+from parsers.wire.read import MOST_CALLS
+
+PROTOCOL = 1
+MOST_TEXT = 10_000_000  # characters of one text of a delta
+MOST_STEPS = 1_000_002
+MOST_REPLAYS = 10_000
+MOST_PARSERS = 1_000
+MOST_PRINTED = 100  # steps of a replay
+
+
+class ProtocolError(Exception):
+    """An engine said what the protocol does not allow. One sentence."""
+
+
+def _at_most(most: int) -> BeforeValidator:
+    def checked(value: Any) -> Any:
+        if value is not None and (not isinstance(value, str) or len(value) > most):
+            raise ValueError(f"give a text of at most {most:,} characters")
+        return value
+
+    return BeforeValidator(checked)
+
+
+_Long = Annotated[Any, _at_most(MOST_TEXT)]
+_Short = Annotated[Any, _at_most(200)]
+_Sentence = Annotated[Any, _at_most(2_000)]
+
+
+class _Said(BaseModel):
+    """A part of an answer. Keys that nobody knows are passed over: a later engine may say more."""
+
+    model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
+
+
+class Function(_Said):
+    """The share of a call: its name, and arguments as JSON text."""
+
+    name: _Long = None
+    arguments: _Long = None
+
+
+class Call(_Said):
+    """A call in a delta."""
+
+    index: int = Field(ge=0, le=MOST_CALLS)
+    id: _Short = None
+    function: Function = Function()
+
+
+class Sent(_Said):
+    """What is sent at one step, in the words of a chat completion's delta."""
+
+    reasoning: _Long = None
+    content: _Long = None
+    tool_calls: Annotated[list[Call], Field(max_length=MOST_CALLS)] | None = None
+
+    def delta(self) -> MessageDelta | None:
+        """The same as parsers of ours have it; None where it says nothing."""
+        calls = [
+            ToolCallDelta(one.index, one.id, one.function.name, one.function.arguments) for one in self.tool_calls or ()
+        ]
+        found = MessageDelta(self.reasoning or None, self.content or None, calls)
+        return found if found.reasoning or found.content or calls else None
+
+
+class Fault(_Said):
+    """What a parser failed with at a step; 0: before the first. `slow`: it was ended for the time that it took."""
+
+    step: int = Field(ge=0, le=MOST_STEPS)
+    kind: _Short = "Exception"
+    message: _Sentence = ""
+    place: _Sentence = ""
+    slow: bool = False
+
+
+class Replayed(_Said):
+    """One replay: what was sent at each step, the end of the output being the last one."""
+
+    sent: Annotated[list[Sent | None], Field(max_length=MOST_STEPS)]
+    raised: Fault | None = None
+    micros: Annotated[list[int], Field(max_length=MOST_STEPS)] = []
+    printed: Annotated[list[Annotated[tuple[int, _Sentence], Field(strict=False)]], Field(max_length=MOST_PRINTED)] = []
+    states: Annotated[list[dict[str, list[str]]], Field(max_length=MOST_STEPS)] | None = None
+
+    def tape(self) -> Tape:
+        """The same as it is played."""
+        sent = tuple([None if one is None else one.delta() for one in self.sent])
+        failure, printed = self.raised, {step: str(text) for step, text in self.printed}
+        if failure is None:
+            return Tape(sent, printed=printed)
+        told = Failure(failure.kind or "Exception", failure.message or "", failure.place or "", failure.slow)
+        return Tape(sent, told, failure.step, printed)
+
+
+class Answers(_Said):
+    """Every replay of a message."""
+
+    replays: Annotated[list[Replayed], Field(max_length=MOST_REPLAYS)]
+
+
+class Progress(_Said):
+    """The step that is begun now, and what the one before it sent."""
+
+    step: int = Field(ge=0, le=MOST_STEPS)
+    sent: Sent | None = None
+
+
+class ParserCard(_Said):
+    """A parser of an engine: for tool calls, which may stand behind one for reasoning, or for reasoning alone."""
+
+    name: Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\s:,]+$")]
+    kind: Literal["tool", "reasoning"] = "tool"
+
+
+class Server(_Said):
+    """What the engine's server does to the deltas that its parsers are fed."""
+
+    holds_text: Literal["unknown", "sent", "stop_strings"] = "unknown"
+    many_tokens: Literal["unknown", "sent"] = "unknown"
+    empty_deltas: Literal["unknown", "sent"] = "unknown"
+
+
+class Card(_Said):
+    """Who an engine is: what it says to hello."""
+
+    protocol: int
+    name: Annotated[str, Field(min_length=1, max_length=100)]
+    version: Annotated[str, Field(max_length=100)] = ""
+    parsers: Annotated[list[ParserCard], Field(min_length=1, max_length=MOST_PARSERS)]
+    wants: Literal["text", "ids"] = "text"
+    streams: bool = True
+    whole: bool = False
+    tokenizer: Literal["none", "needed"] = "none"
+    contract: Annotated[str, Field(max_length=100)] = ""
+    server: Server = Server()
+
+    def names(self, kind: str) -> list[str]:
+        """Its parsers of a kind."""
+        return [one.name for one in self.parsers if one.kind == kind]
+
+
+_Model = TypeVar("_Model", bound=_Said)
+
+
+def read(kind: type[_Model], answer: Any) -> _Model:
+    """What an engine said, as a model. Raises ProtocolError."""
+    try:
+        return kind.model_validate(answer)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        place = "".join([f"/{part}" for part in first["loc"]])
+        raise ProtocolError(f"{place or '/'}: {first['msg']}") from None
+    except RecursionError:
+        raise ProtocolError("/: it is nested too deeply") from None
+
+
+def read_card(answer: Any) -> Card:
+    """Who an engine is. Raises ProtocolError, also for another protocol than ours."""
+    if isinstance(answer, dict) and answer.get("protocol") != PROTOCOL:
+        raise ProtocolError(f"/protocol: this program speaks {PROTOCOL}, the engine {str(answer.get('protocol'))[:20]}")
+    return read(Card, answer)
+
+
+def read_replays(answer: Any, steps: list[int]) -> list[Replayed]:
+    """The replays that were asked for, which have so many steps each. Raises ProtocolError."""
+    found = read(Answers, answer).replays
+    if len(found) != len(steps):
+        raise ProtocolError(f"/replays: {len(steps):,} were asked for, {len(found):,} came")
+    for number, words in _wrong(found, steps):
+        raise ProtocolError(f"/replays/{number}: {words}")
+    return found
+
+
+def _wrong(found: list[Replayed], steps: list[int]) -> Iterator[tuple[int, str]]:
+    for number, (one, many) in enumerate(zip(found, steps, strict=True)):
+        if one.raised is None and len(one.sent) != many:
+            yield number, f"it has {many:,} steps, its end among them, and {len(one.sent):,} were answered"
+        elif one.raised is not None and not len(one.sent) <= one.raised.step <= many:
+            yield number, f"it has {many:,} steps, and is said to have failed at step {one.raised.step:,}"

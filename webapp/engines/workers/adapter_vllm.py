@@ -1,0 +1,236 @@
+"""vLLM's parsers, under the code that its chat server runs for every delta and for a whole answer.
+
+`ChatStreamProcessor` and `assemble_chat_message_fields` are the server's own (0.33.0), and so is the parser that
+`ParserManager` makes of a tool and a reasoning parser, be they built on its engine or written by hand. Where a release
+has no processor (0.24 to 0.31), `parse_delta` is called as its server does. A parser of somebody's own is a class of
+its bases, registered under its name before any is asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Mapping
+from importlib import metadata
+from typing import Any
+
+os.environ.update(VLLM_LOGGING_LEVEL=os.environ.get("VLLM_LOGGING_LEVEL", "WARNING"), VLLM_NO_USAGE_STATS="1")
+os.environ.update(HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false")
+
+STREAMS = "vllm.entrypoints.openai.chat_completion.stream_processor"
+MESSAGES = "vllm.entrypoints.openai.chat_completion.message_assembly"
+REQUESTS = "vllm.entrypoints.openai.chat_completion.protocol"
+END = 1  # the id of the end token of a tokenizer that nobody gave
+
+
+def adapter(own: str = "") -> Vllm:
+    """The adapter; `own` is a class of somebody's own, as module:Class."""
+    return Vllm(own)
+
+
+class Vllm:
+    """All parsers by their names on the server's command line."""
+
+    def __init__(self, own: str = "") -> None:
+        self._manager = importlib.import_module("vllm.parser").ParserManager
+        self._tools = importlib.import_module("vllm.tool_parsers").ToolParserManager
+        self._reasoning = importlib.import_module("vllm.reasoning").ReasoningParserManager
+        self._request = importlib.import_module(REQUESTS).ChatCompletionRequest
+        self._step = _attribute(STREAMS, "ChatStreamProcessor")
+        self._fields = _attribute(MESSAGES, "assemble_chat_message_fields")
+        self._made: dict[tuple[str | None, str | None], Any] = {}
+        self._own = None
+        if own:
+            found = _attribute(*own.partition(":")[::2])
+            self._own = found.__name__
+            if hasattr(found, "parse_delta"):
+                self._made[found.__name__, None] = found
+            else:
+                self._tools.register_module(name=found.__name__, module=found, force=True)
+
+    def hello(self) -> dict[str, Any]:
+        """What there is."""
+        tool = [self._own] if self._own else _names(self._tools, "tool_parsers")
+        reasoning = _names(self._reasoning, "reasoning_parsers")
+        parsers = [{"name": name, "kind": "tool"} for name in tool]
+        return {
+            "name": "vllm",
+            "version": metadata.version("vllm"),
+            "parsers": parsers + [{"name": name, "kind": "reasoning"} for name in reasoning],
+            "wants": "ids",
+            "whole": True,
+            "contract": "vllm",
+            "server": {"holds_text": "stop_strings", "many_tokens": "sent", "empty_deltas": "sent"},
+        }
+
+    def replay(self, asked: Mapping[str, Any]) -> _Stream:
+        """One answer that streams."""
+        return _Stream(self._parser(asked), self._step, asked)
+
+    def whole(self, asked: Mapping[str, Any], text: str, ids: list[int]) -> dict[str, Any]:
+        """The message of an answer that does not stream."""
+        made = self._parser(asked)
+        if asked.get("prompt_ids") is not None:
+            made.parser.set_prompt_token_ids(asked["prompt_ids"])
+        how: dict[str, Any] = {"enable_auto_tools": True}
+        reasoning, content, calls = made.parser.parse(text, made.request, model_output_token_ids=ids, **how)
+        if self._fields is not None:
+            fields = self._fields(made.request, reasoning, content, calls, parser_cls=made.kind, **how)
+            reasoning, content, calls = fields.reasoning, fields.content, [one.function for one in fields.tool_calls]
+        shares = [
+            {"index": at, "function": {"name": call.name, "arguments": call.arguments}}
+            for at, call in enumerate(calls or [])
+        ]
+        return {"reasoning": reasoning, "content": content, "tool_calls": shares}
+
+    def _parser(self, asked: Mapping[str, Any]) -> _Made:
+        kind = self._kind(asked["parser"], asked.get("reasoning_parser"))
+        tokenizer, wanted = _Tokenizer(asked), asked["request"]
+        kwargs = asked.get("template_kwargs") or {}
+        request = self._request(
+            model=wanted.get("model") or "m",
+            messages=[],
+            tools=wanted.get("tools") or None,
+            tool_choice=wanted.get("tool_choice", "auto") if wanted.get("tools") else "none",
+            chat_template_kwargs=kwargs or None,
+        )
+        return _Made(kind(tokenizer, request.tools, chat_template_kwargs=kwargs), kind, request)
+
+    def _kind(self, name: str, reasoning: str | None) -> Any:
+        tool: str | None = name
+        if name not in _names(self._tools, "tool_parsers") and (name, None) not in self._made:
+            tool, reasoning = None, name
+        if (tool, reasoning) not in self._made:
+            named = {"tool_parser_name": tool, "reasoning_parser_name": reasoning}
+            self._made[tool, reasoning] = self._manager.get_parser(**named, enable_auto_tools=True)
+        return self._made[tool, reasoning]
+
+
+class _Made:
+    """A parser for one answer, its class, and the request."""
+
+    def __init__(self, parser: Any, kind: Any, request: Any) -> None:
+        self.parser = parser
+        self.kind = kind
+        self.request = request
+
+
+class _Stream:
+    """One answer under the server's own step."""
+
+    def __init__(self, made: _Made, processor: Any, asked: Mapping[str, Any]) -> None:
+        self._made = made
+        prompt = asked.get("prompt_ids")
+        self._prompt = [] if prompt is None else prompt
+        self._processor = None
+        if processor is not None:
+            self._processor = processor(made.request, made.parser, enable_auto_tools=True, parser_cls=made.kind)
+
+    def watched(self) -> list[Any]:
+        """The parsers whose attributes are looked at."""
+        parser = self._made.parser
+        inner = [getattr(parser, name, None) for name in ("_reasoning_parser", "_tool_parser", "_stream_state")]
+        engines = [getattr(one, name, None) for one in inner for name in ("_engine", "engine", "_lexer")]
+        return [one for one in [parser, *inner, *engines] if one is not None]
+
+    def feed(self, text: str, ids: list[int]) -> dict[str, Any] | None:
+        """A delta while the answer goes on."""
+        return self._said(text, ids, None)
+
+    def finish(self, reason: str | None) -> dict[str, Any] | None:
+        """The last delta, which brings no text: that of the end token is left out."""
+        return self._said("", [], reason or "stop")
+
+    def _said(self, text: str, ids: list[int], finish: str | None) -> dict[str, Any] | None:
+        if self._processor is not None:
+            return _plain(self._processor.step(text, ids, finish, self._prompt).delta)
+        request = self._made.request
+        return _plain(self._made.parser.parse_delta(text, ids, request, self._prompt, finished=finish is not None))
+
+
+def _plain(delta: Any) -> dict[str, Any] | None:
+    if delta is None:
+        return None
+    return {
+        "reasoning": getattr(delta, "reasoning", None),
+        "content": delta.content,
+        "tool_calls": [_call(call) for call in delta.tool_calls or ()],
+    }
+
+
+def _call(call: Any) -> dict[str, Any]:
+    function = call.function
+    told = {} if function is None else {"name": function.name, "arguments": function.arguments}
+    return {"index": call.index, "id": call.id, "function": told}
+
+
+def _names(manager: Any, attribute: str) -> list[str]:
+    lists = [getattr(manager, name, None) or {} for name in (attribute, "lazy_parsers")]
+    return sorted({name for found in lists for name in found})
+
+
+def _attribute(module: str, name: str) -> Any:
+    try:
+        return getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError):
+        if module.startswith("vllm."):
+            return None
+        raise
+
+
+class _Tokenizer:
+    """As much of a tokenizer as parsers ask for: the tokens of the output, and markers with their ids."""
+
+    bos_token, eos_token, bos_token_id, eos_token_id = "<s>", "</s>", None, END
+    name_or_path, chat_template, is_fast, vocab_size = "none", None, True, 1_000_000
+
+    def __init__(self, asked: Mapping[str, Any]) -> None:
+        special: dict[str, int] = asked.get("vocabulary") or {}
+        texts: dict[int, str] = {number: text for text, number in special.items()}
+        for number, text in asked.get("tokens") or ():
+            texts.setdefault(number, text)
+        self._texts = texts
+        self._ids = {text: number for number, text in reversed(list(texts.items()))}
+        self._special = special
+        self.all_special_tokens = list(special)
+        self.all_special_ids = list(special.values())
+
+    @property
+    def vocab(self) -> dict[str, int]:
+        """Ids by text."""
+        return self._ids
+
+    def get_vocab(self) -> dict[str, int]:
+        """The same."""
+        return self._ids
+
+    def get_added_vocab(self) -> dict[str, int]:
+        """Markers with their ids."""
+        return self._special
+
+    def __len__(self) -> int:
+        return self.vocab_size
+
+    def convert_tokens_to_ids(self, tokens: Any) -> Any:
+        """The id of a token, or of some; None for one that is not known."""
+        return [self._ids.get(one) for one in tokens] if isinstance(tokens, list) else self._ids.get(tokens)
+
+    def convert_ids_to_tokens(self, ids: Any, **_options: Any) -> list[str]:
+        """The tokens of some ids."""
+        return [self._texts.get(one, "") for one in ids]
+
+    def convert_tokens_to_string(self, tokens: list[str]) -> str:
+        """The text of some tokens."""
+        return "".join(tokens)
+
+    def tokenize(self, text: str, **_options: Any) -> list[str]:
+        """A text as one token where it is one."""
+        return [text]
+
+    def encode(self, text: str, **_options: Any) -> list[int]:
+        """The id of a text that is one token; nothing for another one."""
+        return [self._ids[text]] if text in self._ids else []
+
+    def decode(self, ids: Any, **_options: Any) -> str:
+        """The text of some ids."""
+        return "".join(self.convert_ids_to_tokens(ids if isinstance(ids, (list, tuple)) else [ids]))

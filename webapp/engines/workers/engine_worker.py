@@ -1,0 +1,292 @@
+"""The worker of an engine: replays of its parsers, asked for in lines of JSON as docs/engine-protocol.md has them.
+
+Started as `PYTHON -u engine_worker.py ADAPTER [CLASS]` by the interpreter that has the engine, Python 3.9 or newer; it
+needs the standard library alone. Nobody but us writes to what was standard output: that becomes standard error before
+anything of the engine is imported, and what its parsers print is kept, bounded, with the step it was printed in.
+"""
+
+from __future__ import annotations
+
+import sys
+
+if __name__ == "__main__" and sys.path and __file__.startswith(sys.path[0] or "\0"):
+    del sys.path[0]  # our other files there are no modules of an engine
+
+import json
+import os
+import signal
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from importlib.util import module_from_spec, spec_from_file_location
+from time import perf_counter_ns
+from traceback import extract_tb
+from types import ModuleType
+from typing import Any, BinaryIO, TextIO
+
+PROTOCOL = 1
+MOST_PRINTED = 2_000  # characters that are kept of what a parser prints in one replay
+MOST_SHOWN = 200  # characters of a value of its state
+MOST_WORDS = 1_000  # characters of what an exception says
+MOST_CHANGES = 40  # attributes of one step
+GRACE = 3  # times the deadline, after which the process ends itself
+IDLE_SECONDS = 900
+SOURCES: dict[str, str] = {}  # of adapters, where worker and adapters are one file
+
+_STARTS_PROCESSES = ("os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.startfile", "os.system", "subprocess.")
+
+Tell = Callable[[Mapping[str, Any]], None]
+
+
+class Printed:
+    """Standard output and error: kept with the step while a replay runs, passed on otherwise."""
+
+    encoding, errors, newlines = "utf-8", "replace", None
+
+    def __init__(self, stream: TextIO) -> None:
+        self.step: int | None = None
+        self.kept: list[list[Any]] = []
+        self._room = 0
+        self._stream = stream
+
+    def begin(self) -> None:
+        """A replay begins."""
+        self.step, self.kept, self._room = 0, [], MOST_PRINTED
+
+    def write(self, text: str) -> int:
+        """Keep or pass on a text."""
+        if self.step is None:
+            return self._stream.write(text)
+        begun = bool(self.kept) and self.kept[-1][0] == self.step
+        if self._room > 0 and (begun or text.strip()):
+            if not begun:
+                self.kept.append([self.step, ""])
+            self.kept[-1][1] += text[: self._room]
+            self._room -= len(text)
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Write all of them."""
+        for line in lines:
+            self.write(line)
+
+    def flush(self) -> None:
+        """Pass on what waits."""
+        self._stream.flush()
+
+    def isatty(self) -> bool:
+        """Nobody watches."""
+        return False
+
+    def fileno(self) -> int:
+        """The file of standard error."""
+        return self._stream.fileno()
+
+
+class Guard:
+    """While a replay runs, no process is started: a copy of this one would answer for it."""
+
+    def __init__(self) -> None:
+        self.on = False
+        sys.addaudithook(self._look)
+
+    def _look(self, event: str, _given: Any) -> None:
+        if self.on and event.startswith(_STARTS_PROCESSES):
+            self.on = False
+            raise PermissionError(event + ": a parser may start no process while it is replayed")
+
+
+class Worker:
+    """An adapter, and the replays that are asked of it."""
+
+    def __init__(self, adapter: Any, printed: Printed, guard: Guard) -> None:
+        self._adapter = adapter
+        self._printed = printed
+        self._guard = guard
+
+    def hello(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """What engine this is."""
+        _limit_memory(asked.get("memory") or 0)
+        return {"protocol": PROTOCOL, **self._adapter.hello()}
+
+    def run(self, asked: Mapping[str, Any], tell: Tell | None = None) -> dict[str, Any]:
+        """Many replays. `tell` hears of each step before it is made, where that was asked for."""
+        heard = tell if asked.get("report") == "steps" else None
+        return {"replays": [self._replay(asked, deltas, heard) for deltas in asked["replays"]]}
+
+    def _replay(self, asked: Mapping[str, Any], deltas: Any, tell: Tell | None) -> dict[str, Any]:
+        sent: list[Any] = []
+        micros: list[int] = []
+        states: list[Any] = []
+        answer: dict[str, Any] = {"sent": sent, "micros": micros, "raised": None}
+        printed, self._guard.on = self._printed, True
+        printed.begin()
+        watch = _Watch() if asked.get("observe") == "state" else None
+        try:
+            for step, work in enumerate(self._steps(asked, deltas, watch)):
+                printed.step = step + 1
+                if tell is not None:
+                    tell({"progress": {"step": step + 1, "sent": sent[-1] if sent else None}})
+                began = perf_counter_ns()
+                said = work()
+                micros.append((perf_counter_ns() - began) // 1_000)
+                sent.append(said)
+                if watch is not None:
+                    states.append(watch.changes())
+        except Exception as error:
+            answer["raised"] = {"step": printed.step, **told(error)}
+        finally:
+            self._guard.on, printed.step = False, None
+        if watch is not None:
+            answer["states"] = states
+        if printed.kept:
+            answer["printed"] = printed.kept
+        return answer
+
+    def _steps(self, asked: Mapping[str, Any], deltas: Any, watch: _Watch | None) -> Iterator[Callable[[], Any]]:
+        """What is to be done at each step. What goes wrong before the first counts as step 0."""
+        if asked.get("path") == "whole":
+            text, ids = _joined(deltas)
+            yield lambda: self._adapter.whole(asked, text, ids)
+            return
+        replay = self._adapter.replay(asked)
+        if watch is not None:
+            watch.begin(replay.watched() if hasattr(replay, "watched") else [])
+        for delta in deltas:
+            text, ids = delta[0], delta[1] if len(delta) > 1 else []
+            yield partial(replay.feed, text, ids)
+        yield lambda: replay.finish(asked.get("finish_reason"))
+
+
+def _joined(deltas: Any) -> tuple[str, list[int]]:
+    return "".join([delta[0] for delta in deltas]), [one for delta in deltas for one in (delta[1:] or [[]])[0]]
+
+
+def told(error: BaseException) -> dict[str, str]:
+    """An exception as the protocol has it: its type, what it says, and where it came from."""
+    try:
+        words = " ".join(str(error).split())[:MOST_WORDS]
+    except Exception:
+        words = ""
+    frames = extract_tb(error.__traceback__, limit=-1)
+    last = frames[-1] if frames else None
+    place = "" if last is None else f"{last.name}, line {last.lineno} of {os.path.basename(last.filename)}"
+    return {"kind": type(error).__name__, "message": words, "place": place}
+
+
+class _Watch:
+    """The attributes of some objects, and which of them changed since somebody looked last."""
+
+    def __init__(self) -> None:
+        self._objects: list[Any] = []
+        self._before: dict[str, str] = {}
+
+    def begin(self, objects: Any) -> None:
+        """Look at these from now on."""
+        self._objects = [one for one in objects if hasattr(one, "__dict__")]
+        self._before = self._now()
+
+    def changes(self) -> dict[str, list[str]]:
+        """Attributes that changed, with how they were and are."""
+        before, self._before = self._before, self._now()
+        names = [name for name, value in self._before.items() if before.get(name) != value]
+        return {name: [_shown(before.get(name, "")), _shown(self._before[name])] for name in names[:MOST_CHANGES]}
+
+    def _now(self) -> dict[str, str]:
+        return {
+            type(one).__name__ + "." + name: _spelled(value)
+            for one in self._objects
+            for name, value in list(vars(one).items())
+        }
+
+
+def _spelled(value: Any) -> str:
+    if value is None or isinstance(value, (bool, int, float, str, list, dict, set, tuple)):
+        return repr(value)
+    return "<" + type(value).__name__ + ">" if not hasattr(value, "name") else str(value)
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= MOST_SHOWN else "... " + text[-MOST_SHOWN:]
+
+
+def serve(source: BinaryIO, sink: BinaryIO, load: Callable[[], Worker]) -> None:
+    """Answer a line with a line, until there are no more. The adapter is loaded by the first."""
+    worker: Worker | None = None
+    ours = os.getpid()
+
+    def tell(message: Mapping[str, Any]) -> None:
+        if os.getpid() != ours:
+            os._exit(1)
+        sink.write(json.dumps(message).encode("ascii") + b"\n")
+        sink.flush()
+
+    while True:
+        _end_in(IDLE_SECONDS)
+        line = source.readline()
+        if not line:
+            return
+        try:
+            asked = json.loads(line)
+            _end_in(GRACE * asked.get("run", {}).get("seconds", IDLE_SECONDS))
+            worker = worker or load()
+            answer = worker.run(asked["run"], tell) if "run" in asked else worker.hello(asked["hello"])
+        except Exception as error:
+            told_error = told(error)
+            tell({"failed": "{kind}: {message} (in {place})".format(**told_error)})
+            if worker is None:
+                return  # what of an engine could be imported is in nobody's hands
+        else:
+            tell({"answer": answer})
+
+
+def adapter_of(name: str, *given: str) -> Any:
+    """The adapter of that name, given the rest of the command line. Raises what importing the engine raises."""
+    title = "adapter_" + name
+    if title in SOURCES:
+        module = ModuleType(title)
+        exec(compile(SOURCES[title], title + ".py", "exec"), vars(module))  # noqa: S102 - our own text
+        return module.adapter(*given)
+    file = os.path.join(os.path.dirname(os.path.abspath(__file__)), title + ".py")
+    spec = spec_from_file_location(title, file)
+    if spec is None or spec.loader is None or not os.path.exists(file):
+        raise ImportError("there is no adapter " + name)
+    module = module_from_spec(spec)
+    sys.modules[title] = module
+    spec.loader.exec_module(module)
+    return module.adapter(*given)
+
+
+def _limit_memory(most: int) -> None:
+    """Take at most so many bytes more than now, where the system has limits."""
+    try:
+        import resource
+
+        with open("/proc/self/statm", encoding="ascii") as file:
+            taken = int(file.read().split()[5]) * resource.getpagesize()
+        if most:
+            resource.setrlimit(resource.RLIMIT_DATA, (taken + most, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    except (ImportError, OSError, ValueError):
+        pass
+
+
+def _end_in(seconds: float) -> None:
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+def main() -> None:
+    """Serve whoever started us."""
+    source, sink = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    with open(os.devnull, "rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+    os.dup2(2, 1)
+    printed = Printed(sys.stderr)
+    sys.stdout = sys.stderr = printed
+    guard = Guard()
+    serve(source, sink, lambda: Worker(adapter_of(*sys.argv[1:]), printed, guard))
+    os._exit(0)  # threads of an engine may run on
+
+
+if __name__ == "__main__":
+    main()
