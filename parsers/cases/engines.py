@@ -19,6 +19,7 @@ from parsers.formats.model import Format
 from parsers.machine.reasoning import prompt_opens
 from parsers.replays.chunking import RECORDED as AS_RECORDED
 from parsers.replays.chunking import TRACED, Chunking
+from parsers.replays.ran_lines import TellLines
 from parsers.replays.recorded import NAME, Recorded, server_stream
 from parsers.replays.tapes import Play
 from parsers.selection.registry import Evidence, Selection, get_format, maker, select
@@ -68,6 +69,7 @@ class Choice:
     that is not built in, besides those that the case declares; without any they are learnt from what the parser
     consumes. `contract` is the engine's own. `replays`: somebody else makes the replays, many at a time; `make` then
     makes a parser that has a name and reads nothing. `declared`: what the engine says of its server.
+    `lines` tells which lines of its source the parser ran at a step.
     """
 
     format: Format
@@ -81,6 +83,7 @@ class Choice:
     contract: str = DEFAULT
     replays: Play | None = None
     declared: Declared = Declared()
+    lines: TellLines | None = None
 
     @property
     def cut_by(self) -> Format:

@@ -9,20 +9,25 @@ from typing import Any
 import click
 
 from parsers.cases.case import CaseError
+from parsers.cases.run import CaseRun, replayer_of
 from parsers.vocabulary.types import UsageError
 from webapp.commands.inputs import named, read_cases, read_given, say_notes, shown
 from webapp.commands.options import Options, blamed, case_with, replay_options
+from webapp.commands.ran_lines import lines_report
 from webapp.commands.report import report
 from webapp.commands.running import run_case_of
+from webapp.engines import choose
 from webapp.runs.exports import TARGETS, exported
 from webapp.runs.run_text import json_text
+from webapp.runs.step_lines import step_lines
 
 
 @click.command()
 @click.argument("file", metavar="FILE|-")
 @replay_options
 @click.option("--json", "as_json", is_flag=True, help="Print the whole run as one JSON object.")
-def replay(file: str, as_json: bool, **options: Any) -> None:
+@click.option("--lines", "step", type=int, metavar="STEP", help="Show the lines that an engine's parser ran then.")
+def replay(file: str, as_json: bool, step: int | None, **options: Any) -> None:
     """Replay one model output and say what came of it.
 
     FILE is raw model output, a case file, FILE::NAME for a case of a corpus, or a recording of a server (a curl log, a
@@ -35,6 +40,9 @@ def replay(file: str, as_json: bool, **options: Any) -> None:
         run = run_case_of(given.name, case_with(given, wanted))
     except CaseError as error:
         raise UsageError(blamed(error, given, wanted)) from error
+    if step is not None:
+        click.echo(_lines(run, step))
+        return
     if not as_json:
         click.echo(report(run, given))
         return
@@ -42,6 +50,16 @@ def replay(file: str, as_json: bool, **options: Any) -> None:
     for part in json_text(run):  # UTF-8 whatever the terminal's encoding: JSON is read by programs
         sys.stdout.buffer.write(part.encode())
     sys.stdout.buffer.flush()
+
+
+def _lines(run: CaseRun, step: int) -> str:
+    """Raises UsageError where there are none."""
+    choice = choose(run.case)
+    try:
+        shown = step_lines(choice, replayer_of(run.case, choice, run.stored), run.trace, step)
+    except UsageError as error:
+        raise UsageError(f"--lines {step}: {error}") from error
+    return lines_report(run.format.title, shown)
 
 
 @click.command()

@@ -13,9 +13,11 @@ from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
 from typing import Any
 
+from parsers.replays.ran_lines import RanLines
 from parsers.vocabulary.types import UsageError
 from webapp.children.child import Child, ChildError, Ending, Program
 from webapp.engines.entries import Entry
+from webapp.engines.lines import read_lines
 from webapp.engines.protocol import (
     Card,
     Fault,
@@ -101,6 +103,17 @@ class EngineHost:
             found += self._played(run, left[:many])
             left = left[many:]
         return found
+
+    def lines(self, run: Mapping[str, Any]) -> RanLines:
+        """The lines that a step of the one replay of a run executed. Raises UsageError where it does not tell them."""
+        try:
+            return read_lines(
+                self._child.ask("run", {**run, "seconds": self._entry.seconds}, seconds=self._entry.seconds)
+            )
+        except (ChildError, ProtocolError) as error:
+            if isinstance(error, ProtocolError):
+                self.close()
+            raise UsageError(f"engine {self._name} does not tell which lines ran: {self._said(error)[1]}") from error
 
     def _fitting(self, replays: Sequence[Any]) -> int:
         """How many go into one message."""

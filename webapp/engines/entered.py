@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import atexit
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
 from threading import Lock
 from typing import Any, NamedTuple
 
 from parsers.cases.engines import Engine
+from parsers.replays.ran_lines import RanLines
 from parsers.vocabulary.types import UsageError
 from webapp.engines.engine_host import EngineHost
 from webapp.engines.entries import Entry, entries, keep_card, known_card
 from webapp.engines.foreign import engine_for
+from webapp.engines.lines import lines_of
 from webapp.engines.protocol import Card, Replayed, read
 from webapp.settings import Settings, get_settings
 
@@ -58,6 +61,10 @@ class Engines:
     def play(self, name: str, run: Mapping[str, Any]) -> list[Replayed]:
         """The replays of a run. Raises UsageError for an engine that is not there, or does not start."""
         return self._host(name, self._entry(name)).play(run)
+
+    def lines(self, name: str, run: Mapping[str, Any]) -> RanLines:
+        """The lines that a step executed. Raises UsageError for an engine that is not there, or does not tell them."""
+        return self._host(name, self._entry(name)).lines(run)
 
     def close(self) -> None:
         """End all workers."""
@@ -105,6 +112,9 @@ class SharedEngines(Engines):
         self._spent += reply["spent"]
         return [read(Replayed, one) for one in reply["replays"]]
 
+    def lines(self, name: str, run: Mapping[str, Any]) -> RanLines:
+        return lines_of(self._other({"do": "lines", "name": name, "run": dict(run)})["lines"])
+
     def _asked(self, name: str, entry: Entry) -> Card:
         return read(Card, self._other({"do": "card", "name": name})["card"])
 
@@ -114,6 +124,8 @@ def answer(engines: Engines, question: Mapping[str, Any]) -> dict[str, Any]:
     name = question["name"]
     if question["do"] == "card":
         return {"card": engines.card(name).model_dump()}
+    if question["do"] == "lines":
+        return {"lines": asdict(engines.lines(name, question["run"]))}
     before = engines.spent
     replays = engines.play(name, question["run"])
     return {"replays": [one.model_dump() for one in replays], "spent": engines.spent - before}

@@ -17,6 +17,7 @@ from parsers.cases.engines import Choice, Declared, Engine
 from parsers.cases.input import CaseError
 from parsers.formats.contracts import DEFAULT, builtin_contracts
 from parsers.formats.model import Format
+from parsers.replays.ran_lines import LinesAsked, RanLines
 from parsers.replays.recorded import BlackBox
 from parsers.replays.tapes import Asked, Played, Tape
 from parsers.selection.registry import Evidence, Selection, get_format, known_format, select
@@ -33,6 +34,8 @@ class _Players(Protocol):
     def card(self, name: str) -> Card: ...
 
     def play(self, name: str, run: Mapping[str, Any]) -> list[Replayed]: ...
+
+    def lines(self, name: str, run: Mapping[str, Any]) -> RanLines: ...
 
 
 def engine_for(name: str, players: _Players) -> Engine:
@@ -66,6 +69,7 @@ def _chosen(name: str, players: _Players, case: Case, evidence: Evidence) -> Cho
         grammar=grammar if grammar.terminals else None,
         contract=card.contract if card.contract in builtin_contracts() else DEFAULT,
         replays=run.play,
+        lines=run.lines,
         declared=declared,
     )
 
@@ -160,6 +164,11 @@ class _Run:
             found = self._players.play(self._name, self._message([asked[number] for number in numbers]))
             tapes |= {number: one.tape() for number, one in zip(numbers, found, strict=True)}
         return [tapes[number] for number in range(len(asked))]
+
+    def lines(self, asked: LinesAsked) -> RanLines:
+        """The lines that one step executed. Raises UsageError where the engine does not tell them."""
+        more = {"observe": "lines", "step": asked.step, "sought": asked.sought, "where": asked.where}
+        return self._players.lines(self._name, {**self._message([asked.replay]), **more})
 
     def _message(self, asked: Sequence[Asked]) -> dict[str, Any]:
         context = asked[0].context

@@ -39,32 +39,32 @@ def _at_most(most: int) -> BeforeValidator:
 
 
 _Long = Annotated[Any, _at_most(MOST_TEXT)]
-_Short = Annotated[Any, _at_most(200)]
-_Sentence = Annotated[Any, _at_most(2_000)]
+Short = Annotated[Any, _at_most(200)]
+Sentence = Annotated[Any, _at_most(2_000)]
 
 
-class _Said(BaseModel):
+class Said(BaseModel):
     """A part of an answer. Keys that nobody knows are passed over: a later engine may say more."""
 
     model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
 
 
-class Function(_Said):
+class Function(Said):
     """The share of a call: its name, and arguments as JSON text."""
 
     name: _Long = None
     arguments: _Long = None
 
 
-class Call(_Said):
+class Call(Said):
     """A call in a delta."""
 
     index: int = Field(ge=0, le=MOST_CALLS)
-    id: _Short = None
+    id: Short = None
     function: Function = Function()
 
 
-class Sent(_Said):
+class Sent(Said):
     """What is sent at one step, in the words of a chat completion's delta."""
 
     reasoning: _Long = None
@@ -80,23 +80,23 @@ class Sent(_Said):
         return found if found.reasoning or found.content or calls else None
 
 
-class Fault(_Said):
+class Fault(Said):
     """What a parser failed with at a step; 0: before the first. `slow`: it was ended for the time that it took."""
 
     step: int = Field(ge=0, le=MOST_STEPS)
-    kind: _Short = "Exception"
-    message: _Sentence = ""
-    place: _Sentence = ""
+    kind: Short = "Exception"
+    message: Sentence = ""
+    place: Sentence = ""
     slow: bool = False
 
 
-class Replayed(_Said):
+class Replayed(Said):
     """One replay: what was sent at each step, the end of the output being the last one."""
 
     sent: Annotated[list[Sent | None], Field(max_length=MOST_STEPS)]
     raised: Fault | None = None
     micros: Annotated[list[int], Field(max_length=MOST_STEPS)] = []
-    printed: Annotated[list[Annotated[tuple[int, _Sentence], Field(strict=False)]], Field(max_length=MOST_PRINTED)] = []
+    printed: Annotated[list[Annotated[tuple[int, Sentence], Field(strict=False)]], Field(max_length=MOST_PRINTED)] = []
     states: Annotated[list[dict[str, list[str]]], Field(max_length=MOST_STEPS)] | None = None
 
     def tape(self) -> Tape:
@@ -109,27 +109,27 @@ class Replayed(_Said):
         return Tape(sent, told, failure.step, printed)
 
 
-class Answers(_Said):
+class Answers(Said):
     """Every replay of a message."""
 
     replays: Annotated[list[Replayed], Field(max_length=MOST_REPLAYS)]
 
 
-class Progress(_Said):
+class Progress(Said):
     """The step that is begun now, and what the one before it sent."""
 
     step: int = Field(ge=0, le=MOST_STEPS)
     sent: Sent | None = None
 
 
-class ParserCard(_Said):
+class ParserCard(Said):
     """A parser of an engine: for tool calls, which may stand behind one for reasoning, or for reasoning alone."""
 
     name: Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\s:,]+$")]
     kind: Literal["tool", "reasoning"] = "tool"
 
 
-class Server(_Said):
+class Server(Said):
     """What the engine's server does to the deltas that its parsers are fed."""
 
     holds_text: Literal["unknown", "sent", "stop_strings"] = "unknown"
@@ -137,7 +137,7 @@ class Server(_Said):
     empty_deltas: Literal["unknown", "sent"] = "unknown"
 
 
-class Card(_Said):
+class Card(Said):
     """Who an engine is: what it says to hello."""
 
     protocol: int
@@ -156,7 +156,7 @@ class Card(_Said):
         return [one.name for one in self.parsers if one.kind == kind]
 
 
-_Model = TypeVar("_Model", bound=_Said)
+_Model = TypeVar("_Model", bound=Said)
 
 
 def read(kind: type[_Model], answer: Any) -> _Model:

@@ -121,13 +121,14 @@ class Worker:
         printed, self._guard.on = self._printed, True
         printed.begin()
         watch = _Watch() if asked.get("observe") == "state" else None
+        lines = _Lines(asked) if asked.get("observe") == "lines" else None
         try:
-            for step, work in enumerate(self._steps(asked, deltas, watch)):
+            for step, work in enumerate(self._steps(asked, deltas, watch or lines)):
                 printed.step = step + 1
                 if tell is not None:
                     tell({"progress": {"step": step + 1, "sent": sent[-1] if sent else None}})
                 began = perf_counter_ns()
-                said = work()
+                said = work() if lines is None else lines.ran(step + 1, work)
                 micros.append((perf_counter_ns() - began) // 1_000)
                 sent.append(said)
                 if watch is not None:
@@ -138,11 +139,15 @@ class Worker:
             self._guard.on, printed.step = False, None
         if watch is not None:
             answer["states"] = states
+        if lines is not None:
+            answer["lines"] = lines.told()
         if printed.kept:
             answer["printed"] = printed.kept
         return answer
 
-    def _steps(self, asked: Mapping[str, Any], deltas: Any, watch: _Watch | None) -> Iterator[Callable[[], Any]]:
+    def _steps(
+        self, asked: Mapping[str, Any], deltas: Any, watch: _Watch | _Lines | None
+    ) -> Iterator[Callable[[], Any]]:
         """What is to be done at each step. What goes wrong before the first counts as step 0."""
         if asked.get("path") == "whole":
             text, ids = _joined(deltas)
@@ -199,6 +204,42 @@ class _Watch:
         }
 
 
+class _Lines:
+    """The lines that one step ran, and which steps ran one line."""
+
+    def __init__(self, asked: Mapping[str, Any]) -> None:
+        self._step = asked["step"]
+        self._sought = asked.get("sought") or ""
+        self._where = asked.get("where")
+        self._tracing = module_of("line_trace")
+        self._roots = self._tracing.Roots([])
+        self._trace: Any = None
+        self._steps: list[int] = []
+
+    def begin(self, objects: Any) -> None:
+        """Look at the files of these from now on."""
+        self._roots = self._tracing.Roots(objects)
+
+    def ran(self, step: int, work: Callable[[], Any]) -> Any:
+        """What a step does."""
+        if step == self._step:
+            self._trace = self._tracing.LineTrace(self._roots, self._sought)
+            with self._trace:
+                return work()
+        if self._where is None:
+            return work()
+        with self._tracing.LineSteps(self._roots, *self._where) as line:
+            said = work()
+        if line.ran:
+            self._steps.append(step)
+        return said
+
+    def told(self) -> dict[str, Any]:
+        """All of it."""
+        found = self._tracing.LineTrace(self._roots) if self._trace is None else self._trace
+        return {**found.told(), "steps": self._steps}
+
+
 def _spelled(value: Any) -> str:
     if value is None or isinstance(value, (bool, int, float, str, list, dict, set, tuple)):
         return repr(value)
@@ -241,19 +282,25 @@ def serve(source: BinaryIO, sink: BinaryIO, load: Callable[[], Worker]) -> None:
 
 def adapter_of(name: str, *given: str) -> Any:
     """The adapter of that name, given the rest of the command line. Raises what importing the engine raises."""
-    title = "adapter_" + name
+    return module_of("adapter_" + name).adapter(*given)
+
+
+def module_of(title: str) -> Any:
+    """One of our other files. Raises ImportError where there is none of that name, and what importing it raises."""
+    if title in sys.modules:
+        return sys.modules[title]
     if title in SOURCES:
-        module = ModuleType(title)
+        module = sys.modules[title] = ModuleType(title)
         exec(compile(SOURCES[title], title + ".py", "exec"), vars(module))  # noqa: S102 - our own text
-        return module.adapter(*given)
+        return module
     file = os.path.join(os.path.dirname(os.path.abspath(__file__)), title + ".py")
     spec = spec_from_file_location(title, file)
     if spec is None or spec.loader is None or not os.path.exists(file):
-        raise ImportError("there is no adapter " + name)
+        raise ImportError("there is no " + title)
     module = module_from_spec(spec)
     sys.modules[title] = module
     spec.loader.exec_module(module)
-    return module.adapter(*given)
+    return module
 
 
 def _limit_memory(most: int) -> None:

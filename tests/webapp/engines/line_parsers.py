@@ -1,0 +1,40 @@
+"""A parser class whose lines are looked at. Standard library alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Sender:
+    """What stands before `<` is sent, the rest at the end."""
+
+    def begin(self, request: dict[str, Any]) -> None:
+        self.buffer = ""
+        self.odd = Odd()
+
+    def feed(self, text: str, ids: list[int]) -> Any:
+        self.buffer += text
+        if "!" in text:
+            raise ValueError("no\n!")
+        if "<" in self.buffer:
+            return self.before()
+        out, self.buffer = self.buffer, ""
+        return {"content": out}
+
+    def before(self) -> Any:
+        at = self.buffer.index("<")
+        out = self.buffer[:at]
+        self.buffer = self.buffer[at:]
+        return {"content": out} if out else None
+
+    def finish(self, reason: str | None) -> Any:
+        for _ in range(5_000 if self.buffer.endswith("?") else 1):
+            rest = self.buffer
+        return {"content": rest} if rest else None
+
+
+class Odd:
+    """A value that cannot be shown."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError

@@ -1,0 +1,98 @@
+"""What an engine says of the lines that one step ran, as docs/engine-protocol.md has it. Nothing of it is believed."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Self
+
+from pydantic import Field, TypeAdapter, model_validator
+
+from parsers.replays.ran_lines import Changed, RanFunction, RanLine, RanLines
+from webapp.engines.protocol import MOST_STEPS, Said, Sentence, Short, read
+
+MOST_EVENTS = 1_500
+MOST_FUNCTIONS = 60
+MOST_SOURCE = 400  # lines of one function
+MOST_CHANGES = 20  # of one line
+
+
+class _Event(Said):
+    """A line that ran: in which function, how deep in calls, and what it changed, returned or raised."""
+
+    function: int = Field(ge=0, lt=MOST_FUNCTIONS)
+    line: int = Field(ge=0)
+    depth: int = Field(ge=0)
+    changed: Annotated[
+        list[Annotated[tuple[Short, Sentence, Sentence], Field(strict=False)]], Field(max_length=MOST_CHANGES)
+    ] = []  # noqa: RUF012
+    returned: Sentence = None
+    raised: Sentence = None
+
+
+class _Function(Said):
+    """A function with its source, as far as it can be read."""
+
+    name: Annotated[str, Field(max_length=300)]
+    file: Annotated[str, Field(max_length=500)]
+    first: int = Field(ge=0)
+    source: Annotated[list[Sentence], Field(max_length=MOST_SOURCE)] = []  # noqa: RUF012
+
+
+class _Lines(Said):
+    """What one step ran, line by line. `sent_from`: the event that returned what was sought; `steps`: those that ran
+    the line that was asked about."""
+
+    functions: Annotated[list[_Function], Field(max_length=MOST_FUNCTIONS)]
+    events: Annotated[list[_Event], Field(max_length=MOST_EVENTS)]
+    left_out: int = Field(default=0, ge=0)
+    sent_from: int | None = Field(default=None, ge=0, lt=MOST_EVENTS)
+    steps: Annotated[list[int], Field(max_length=MOST_STEPS)] = []  # noqa: RUF012
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        known = len(self.functions)
+        if any(event.function >= known for event in self.events):
+            raise ValueError("an event names a function that is not there")
+        if self.sent_from is not None and self.sent_from >= len(self.events):
+            raise ValueError("sent_from names an event that is not there")
+        return self
+
+    def value(self) -> RanLines:
+        """The same without what it was read with."""
+        functions = [RanFunction(one.name, one.file, one.first, tuple(map(str, one.source))) for one in self.functions]
+        lines = [
+            RanLine(
+                one.function,
+                one.line,
+                one.depth,
+                tuple([Changed(*change) for change in one.changed]),
+                one.returned,
+                one.raised,
+            )
+            for one in self.events
+        ]
+        return RanLines(tuple(functions), tuple(lines), self.left_out, self.sent_from, tuple(self.steps))
+
+
+class _Traced(Said):
+    """A replay of which one step was traced."""
+
+    lines: _Lines
+
+
+class _Answers(Said):
+    """The one replay of such a message."""
+
+    replays: Annotated[list[_Traced], Field(min_length=1, max_length=1)]
+
+
+_VALUES = TypeAdapter(RanLines)
+
+
+def lines_of(data: Any) -> RanLines:
+    """The value that another process of ours made of an answer."""
+    return _VALUES.validate_python(data)
+
+
+def read_lines(answer: Any) -> RanLines:
+    """The lines of the one replay that was asked for. Raises ProtocolError."""
+    return read(_Answers, answer).replays[0].lines.value()
