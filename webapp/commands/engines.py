@@ -111,7 +111,8 @@ def worker() -> None:
 
 def one_file() -> str:
     """The worker with the text of its adapters in it."""
-    sources = {f"adapter_{name}": (WORKER.parent / f"adapter_{name}.py").read_text("utf-8") for name in ADAPTERS}
+    titles = ["line_trace", *[f"adapter_{name}" for name in ADAPTERS]]
+    sources = {title: (WORKER.parent / f"{title}.py").read_text("utf-8") for title in titles}
     return WORKER.read_text("utf-8").replace(_EMPTY, f"SOURCES: dict[str, str] = {sources!r}", 1)
 
 

@@ -14,6 +14,7 @@ from parsers.cases.engines import choose as choose_among
 from parsers.cases.io import load_case
 from parsers.cases.run import run_case
 from parsers.replays.chunking import Chunking
+from parsers.replays.ran_lines import LinesAsked, RanLines
 from parsers.replays.tapes import Asked, Tape
 from parsers.vocabulary.types import Context, Delta, Piece, UsageError
 from tests.webapp.engines.entering import fake
@@ -68,6 +69,10 @@ class Listening:
     def play(self, name: str, run: Mapping[str, Any]) -> list[Replayed]:
         self.asked.append(run)
         return [Replayed(sent=[None] * (len(deltas) + 1)) for deltas in run["replays"]]
+
+    def lines(self, name: str, run: Mapping[str, Any]) -> RanLines:
+        self.asked.append(run)
+        return RanLines()
 
 
 def chosen(given: Case, **changes: Any) -> Any:
@@ -204,6 +209,20 @@ def asked(listening: Listening, choice: Any, *pieces: Piece, **context: Any) -> 
     (tape,) = choice.replays([Asked(deltas, Context(**context))])
     assert tape == Tape((None,) * (len(pieces) + 1))
     return listening.asked[-1]
+
+
+def test_the_lines_of_a_step_are_asked_for_with_the_replay() -> None:
+    choice, listening = chosen(case(), wants="text")
+    replay = Asked([Delta(1, (Piece("a"),))], Context())
+    assert choice.lines(LinesAsked(replay, 1, "a", ("f.py", 3))) == RanLines()
+    run = listening.asked[-1]
+    assert [run[key] for key in ("replays", "observe", "step", "sought", "where")] == [
+        [[["a"]]],
+        "lines",
+        1,
+        "a",
+        ("f.py", 3),
+    ]
 
 
 def test_an_engine_that_wants_text_gets_no_ids() -> None:

@@ -296,7 +296,7 @@ def module_of(title: str) -> Any:
     file = os.path.join(os.path.dirname(os.path.abspath(__file__)), title + ".py")
     spec = spec_from_file_location(title, file)
     if spec is None or spec.loader is None or not os.path.exists(file):
-        raise ImportError("there is no " + title)
+        raise ImportError("there is no " + title.replace("_", " "))
     module = module_from_spec(spec)
     sys.modules[title] = module
     spec.loader.exec_module(module)
