@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from parsers.cases.case import CaseError
+from parsers.cases.engines import traced_chunking
 from parsers.cases.run import CaseRun, replayer_of
 from parsers.vocabulary.types import UsageError
 from webapp.commands.inputs import named, read_cases, read_given, say_notes, shown
@@ -56,7 +57,9 @@ def _lines(run: CaseRun, step: int) -> str:
     """Raises UsageError where there are none."""
     choice = choose(run.case)
     try:
-        shown = step_lines(choice, replayer_of(run.case, choice, run.stored), run.trace, step)
+        shown = step_lines(
+            choice, replayer_of(run.case, choice, run.stored), run.trace, traced_chunking(run.case), step
+        )
     except UsageError as error:
         raise UsageError(f"--lines {step}: {error}") from error
     return lines_report(run.format.title, shown)

@@ -26,13 +26,13 @@ def step_lines(
     choice: Choice,
     replayer: Replayer,
     trace: Trace,
+    chunking: Chunking,
     step: int,
     *,
-    chunking: Chunking | None = None,
     sought: str = "",
     where: tuple[str, int] | None = None,
 ) -> StepLines:
-    """The lines of a step, from 1. `sought` is the part of what it sent that somebody asks about; else all of it.
+    """The lines of a step, from 1, of the replay under a chunking. `sought` is the part of what it sent that somebody asks about; else all of it.
 
     Raises UsageError for a parser that has no lines to show, and for a step that is not there.
     """
@@ -42,8 +42,8 @@ def step_lines(
     if not 1 <= step <= total:
         raise UsageError(f"there is no step {step:,}: the replay has {total:,}, the end of the output being the last")
     sent = sent_text(trace.steps[step - 1].delta)
-    asked = replayer.asked(replayer.traced if chunking is None else chunking)
-    return StepLines(step, total, sent, choice.lines(LinesAsked(asked, step, sought or sent, where)))
+    asked = LinesAsked(replayer.asked(chunking), step, sought or sent, where)
+    return StepLines(step, total, sent, choice.lines(asked))
 
 
 def sent_text(delta: MessageDelta | None) -> str:

@@ -135,3 +135,51 @@ def test_cases_are_held_to_what_is_known_of_the_engine(program: Program, case_fi
     plain = case_file("two.case.json", input={"text": "Hello"}, expect={"content": "Hello"}, replay=[{"by": "token"}])
     assert json.loads(plain.read_text())["parser"] == {"name": "qwen"}
     assert program("check", plain, "--engine", "fake:echo").out.startswith("ok  ")
+
+
+LINES = (*OWN[:2], "--class", "line_parsers:Sender", *OWN[4:])
+
+
+@pytest.mark.parametrize(
+    ("output", "step", "said"),
+    [
+        (
+            "ab <",
+            "1",
+            ["step 1 of 2 of lines:Sender: sent", "> ", "self.buffer: ", "» ", "returned {'content': 'ab '}"],
+        ),
+        ("a!", "1", ["step 1 of 2", "raised ValueError: no !"]),
+        ("ab<?", "2", ["more lines ran that are not shown", "times; this is the last"]),
+    ],
+)
+def test_the_lines_of_a_step_are_shown_in_its_source(program: Program, output: str, step: str, said: list[str]) -> None:
+    program("engines", "add", "lines", *LINES)
+    done = program("replay", "-", "--engine", "lines", "--lines", step, "--chunk", "9", stdin=output)
+    assert done.code == 0
+    assert [words for words in said if words not in done.out] == []
+
+
+def test_lines_of_functions_far_from_those_that_ran_are_left_out(program: Program) -> None:
+    program("engines", "add", "lines", *LINES)
+    done = program("replay", "-", "--engine", "lines", "--lines", "1", stdin="ab")
+    assert "before(self)" not in done.out
+    assert "line_parsers.py  Sender.feed" in done.out
+
+
+@pytest.mark.parametrize(
+    ("engine", "step", "said"),
+    [
+        ("--parser=qwen", "1", "--lines 1: only parsers of entered engines show the lines that ran"),
+        ("--engine=lines", "9", "--lines 9: there is no step 9: the replay has 2"),
+    ],
+)
+def test_lines_that_are_not_there_are_one_sentence(program: Program, engine: str, step: str, said: str) -> None:
+    program("engines", "add", "lines", *LINES)
+    done = program("replay", "-", engine, "--lines", step, stdin="x")
+    assert (done.code, done.out, said in done.err) == (2, "", True)
+
+
+def test_a_step_without_source_says_so(program: Program) -> None:
+    program("engines", "add", "fake", "--command", COMMAND)
+    done = program("replay", "-", "--engine", "fake:echo", "--lines", "1", stdin="x")
+    assert "--lines 1: engine fake does not tell which lines ran" in done.err
