@@ -98,7 +98,8 @@ def test_the_dock_of_a_comparison_keeps_its_tab_through_windows_and_steps(page: 
     expect(page.locator("#places")).to_be_visible()
     page.get_by_role("link", name="Next step of any side").click()
     expect(page.locator("#go-to")).not_to_have_value("21")
-    assert [page.locator(f"#{name}").is_visible() for name in ("places", "steps", "conformance")] == [True, False, False]
+    shown = [name for name in ("places", "steps", "conformance") if page.locator(f"#{name}").is_visible()]
+    assert shown == ["places"]
 
 
 def test_a_comparison_leads_back_to_its_run(page: Page) -> None:
