@@ -83,12 +83,31 @@ def test_a_case_in_the_store_is_put_beside_by_its_address(page: Page) -> None:
 def test_the_matrix_comes_on_demand_and_a_cell_becomes_a_side(page: Page) -> None:
     page.goto(f"{EXAMPLE}?a_chunk=token&b_chunk=whole")
     expect(page.locator(".matrix")).to_have_count(0)
+    page.get_by_role("link", name="This case, elsewhere").click()
     page.get_by_role("link", name="All parsers").click()
     row = page.locator(".matrix tr", has=page.locator("th code", has_text=re.compile("^passthrough$")))
     expect(row).to_contain_text("no call")
     row.get_by_role("link", name="Put beside: passthrough, whole").click()
     expect(page).to_have_url(re.compile("c_parser=passthrough"))
     expect(page.locator(".matrix tr[aria-current]")).to_contain_text("same message")
+
+
+def test_the_dock_of_a_comparison_keeps_its_tab_through_windows_and_steps(page: Page) -> None:
+    page.goto(f"{EXAMPLE}?a_chunk=token&b_chunk=token&b_parser=passthrough&at=21")
+    page.get_by_role("link", name="Where the sides part 3", exact=True).click()
+    expect(page.locator("#places")).to_be_visible()
+    page.get_by_role("link", name="Next step of any side").click()
+    expect(page.locator("#go-to")).not_to_have_value("21")
+    shown = [name for name in ("places", "steps", "conformance") if page.locator(f"#{name}").is_visible()]
+    assert shown == ["places"]
+
+
+def test_a_comparison_leads_back_to_its_run(page: Page) -> None:
+    page.goto(EXAMPLE.removesuffix("/compare"))
+    page.get_by_role("link", name="Compare", exact=True).click()
+    expect(page.locator("[data-compare]")).to_be_visible()
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator("#inspector")).to_be_visible()
 
 
 def test_without_script_texts_are_pasted_and_the_matrix_is_a_link(plain: Page) -> None:
