@@ -76,8 +76,8 @@ def _changed_output_raised(subject: Subject) -> Iterator[Finding]:
         failure, others = first.raised, _others_words(group, "changed output")
         assert failure is not None
         said = f"is too slow: it was {failure.message}" if failure.slow else f"failed: {failure}"
-        message = f"Read {first.label}, the parser {said}{others}."
-        yield _changed_output_raised.finding(message, **changed_at(subject, first, judged=False))
+        message, topic = f"Read {first.label}, the parser {said}{others}.", Topic.SLOW if failure.slow else None
+        yield _changed_output_raised.finding(message, topic=topic, **changed_at(subject, first, judged=False))
 
 
 @check(

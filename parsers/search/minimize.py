@@ -42,7 +42,7 @@ from parsers.search.variants import needed
 from parsers.search.variants.planted import AROUND
 from parsers.search.verdict_phrases import harm
 from parsers.vocabulary.json_values import is_json
-from parsers.vocabulary.trace import Finding
+from parsers.vocabulary.trace import Finding, Topic
 from parsers.vocabulary.types import Message
 
 COMPARING = ("chunking", "whole_equals_streamed")
@@ -123,8 +123,9 @@ def _misread(start: Start, small: Replayer, chunking: Chunking, replays: int) ->
 
 
 def _worst_first(findings: Sequence[Finding], said: Verdict | None) -> list[Finding]:
-    """One finding for each check that has one about the parser; that of the verdict before all others."""
-    mine = [one for one in findings if one.about == "parser" and one.severity != "info"]
+    """One finding for each check that has one about the parser; that of the verdict before all others. What took too
+    long takes as long in every form that is tried."""
+    mine = [one for one in findings if one.about == "parser" and one.severity != "info" and one.topic is not Topic.SLOW]
     order = {name: place for place, name in enumerate(FIRST)}
     leads = [findings[number] for number in (said.findings[:1] if said is not None else ())]
     first = {one.check: one for one in leads if one.about == "parser"}

@@ -85,8 +85,8 @@ def _beside_builtin(evidence: Evidence) -> list[Detail]:
     own, message = evidence.own, evidence.message
     if own is None or not evidence.replayer.black_box or evidence.allowed is not None:
         return []
-    expected, found = [replace(one, reasoning=None, content=None) for one in (own.message, message)]
-    if same_message(expected, found, SAME_CALLS):
+    right, given = (replace(one, reasoning=None, content=None) for one in (own.message, message))
+    if same_message(right, given, SAME_CALLS):
         return []
     return [Detail(f"Beside the built-in {own.fmt.name}, {harm(own.message, message)}.", facts=BESIDE)]
 

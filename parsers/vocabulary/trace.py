@@ -353,6 +353,7 @@ class Topic(Enum):
     """Holds what a finding says, whatever its words: the closed list by which verdicts tell findings apart."""
 
     FAILURE = "the parser raised"
+    SLOW = "the parser was stopped, for it took too long"
     CHUNKS = "the message depends on how the output is cut"
     CHANCE = "the same replay gives another message when it is made again"
     STREAM = "the deltas do not build the message"

@@ -47,6 +47,24 @@ class ClosesNames(ClosesCut):
     name = True
 
 
+class DropsContent(ClosesCut):
+    """The same, and all content is lost, also of the whole output."""
+
+    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
+        return None if sent is None else replace(sent, content=None)
+
+
+class BlocksWithoutContent(Blocks):
+    def finish(self, reason: str | None) -> MessageDelta | None:
+        found = super().finish(reason)
+        return None if found is None else replace(found, content=None)
+
+
+class Fails(Spoilt):
+    def on(self, text: str) -> MessageDelta | None:
+        raise ValueError("no")
+
+
 class DropsAfter(Spoilt):
     """Text after a call is lost, as the contract allows."""
 
@@ -81,6 +99,7 @@ def searched(make: Callable[[], Any], *only: str, text: str = ONE, budget: Budge
         (ClosesCut, "truncation", "strict", True),
         (ClosesNames, "truncation", "vllm", True),
         (NeverCounts, "recovers", "vllm", True),
+        (DropsContent, "truncation", "strict", False),
     ],
 )
 def test_the_small_form_is_read_rightly_without_the_change(
@@ -93,6 +112,21 @@ def test_the_small_form_is_read_rightly_without_the_change(
     assert small.check == check
     assert (small.never_read, small.read_unchanged) == (True, unchanged)
     assert found.verdict.sentences[-1] == (READ_UNCHANGED if unchanged else NEVER_READ)
+
+
+def test_a_plant_that_is_not_what_the_parser_stumbles_over_is_not_made_small() -> None:
+    small = searched(BlocksWithoutContent, "escapes", contract="vllm").minimized
+    assert small is None or not small.read_unchanged
+
+
+def test_a_parser_that_fails_reads_nothing_rightly() -> None:
+    fmt = get_format("qwen")
+    given = Replayer(lambda: BlackBox("b", Fails()), (Piece(call()),), black_box=True, format=fmt)
+    assert Kept.of(Holds(), given, WHOLE).reads is None
+
+
+def test_a_parser_that_takes_no_longer_than_it_may_is_not_slow() -> None:
+    assert searched(Spoilt, "linear_arguments", budget=Budget(lambda: 0.0, each=1)).robustness == []
 
 
 def test_a_cut_call_that_the_contract_allows_is_a_note() -> None:
@@ -129,7 +163,9 @@ def test_what_the_contract_allows_is_a_right_reading_where_there_is_no_other(con
 
 def test_a_parser_too_slow_for_a_long_argument_is_said_to_be() -> None:
     budget = Budget(lambda: float(Rereads.now), each=100_000, unit="characters")
-    (one,) = searched(Rereads, "changed_output_raised", "linear_arguments", budget=budget).robustness
+    found = searched(Rereads, "changed_output_raised", "linear_arguments", budget=budget)
+    (one,) = found.robustness
+    assert found.minimized is None
     assert one.message == (
         "Read with 2,000 characters in the argument city, 16 at a time, the parser is too slow: "
         "it was stopped, for it had taken more than 100,000 characters."

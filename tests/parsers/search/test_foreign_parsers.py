@@ -23,7 +23,7 @@ from parsers.replays.recorded import BlackBox
 from parsers.search.found import Found
 from parsers.selection.registry import Evidence, Selection, get_format
 from parsers.vocabulary.types import MessageDelta, Piece, ToolCallDelta
-from tests.parsers.search.spoilt import CountsOn, Spoilt, WholeOnly
+from tests.parsers.search.spoilt import CountsOn, Deaf, Spoilt, WholeOnly
 from tests.parsers.search.test_unseen_faults import ONE, THINK, TOKEN, TOOLS, TWO, call, engines
 
 CRLF = "The wind is  weak today.\r\nBye for now."
@@ -296,6 +296,8 @@ def test_character_references_that_are_decoded_are_a_note() -> None:
     (note,) = result.findings
     assert note.message == "The `&amp;` of the output is sent as `&`: character references are decoded."
     assert (note.severity, result.verdict.kind) == ("info", "all_hold")
+    kept = searched("Bread &amp; butter.", Deaf, by_tokens("Bread &amp; butter."), checks=["spans_cover_input"])
+    assert kept.findings == []
 
 
 def test_without_tokens_characters_stand_in_and_that_is_said() -> None:
