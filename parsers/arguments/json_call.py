@@ -90,7 +90,7 @@ class JsonCall(PassesJson):
         self._early: EarlyArguments | None = None
         self._read_arguments = self._committed = self._odd = False
         self._loose = _LooseKeys(out)
-        self._lead = Lead()
+        self._lead: Lead | None = None  # where calls need arguments, once their beginning is read
         self._string_at = self._at = 0
         self._reported = 0  # up to here the object's text has gone out; what follows is structure
 
@@ -264,15 +264,17 @@ class JsonCall(PassesJson):
 
     def _lead_in(self, buffer: str, pos: int, end: int, base: int) -> int:
         """Where only the arguments tell a call, they must begin as an object does."""
+        if self._lead is None:
+            self._lead = Lead()
         pos, begins = self._lead.read(buffer, pos, end, base)
         if begins:
-            self._read_lead()
+            self._read_lead(self._lead)
         elif begins is False:
             self.queue.append("REJECT")
         return pos
 
-    def _read_lead(self) -> None:
-        text, at = self._lead.text, self._lead.at
+    def _read_lead(self, lead: Lead) -> None:
+        text, at = lead.text, lead.at
         self._value = self._begin_value(at, "{")
         self._value.text(text, 0, len(text), at)
 
@@ -303,7 +305,7 @@ class JsonCall(PassesJson):
 
     def finish(self, at: int) -> None:
         if self._lead and self._value is None:
-            self._read_lead()
+            self._read_lead(self._lead)
         self._loose.drop()
         if self._value is None and self._committed and self._phase != "after" and self.out.closes:
             self.synthetic("{}", at)

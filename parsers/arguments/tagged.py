@@ -237,11 +237,9 @@ class Tagged(ArgumentParser):
         """What seemed to end the call was text of the value, and what follows it is."""
         if self._doubt is None:
             return
-        self._doubt, self.scope = None, VALUE
-        if self._closer is not None:
-            self._go_on_with_value()
-            return
-        for text, at in self._behind:
+        self._doubt, self.scope, closer = None, VALUE, self._closer
+        self._go_on_with_value()
+        for text, at in self._behind if closer is None else ():
             self._value_text(text, at)
 
     # an opening tag in a value that has no closer yet: the schema says whether it is text of the value

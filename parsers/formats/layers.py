@@ -73,6 +73,8 @@ def layered_if_fired(fmt: Format, context: Context, fired: Collection[str]) -> F
 def leads_to_call(fmt: Format, state: State, row: Row) -> bool:
     """Return whether a row leads from ordinary text towards a tool call, and not through a header to reasoning."""
     target = fmt.states.get(row.to)
+    if "CallStart" in row.emit and target is not None and any("NoCall" in one.emit for one in target.rows):
+        return False  # what waits there may be a header
     if "CallStart" in row.emit or target is None or state.text not in TOPMOST:
         return "CallStart" in row.emit
     return target.text not in TOPMOST and "reasoning" not in _exits(fmt, row.to)

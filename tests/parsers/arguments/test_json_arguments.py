@@ -23,7 +23,7 @@ SURPLUS = "surplus closing bracket after the arguments"
         (f'{HEAD}"x"{END}', '"x"', True, None),
         (f"{HEAD}city is Bern {END}", "city is Bern ", True, None),
         (f"{HEAD}{{}}}} ]{END}x", "{}", True, "x"),
-        (f"{HEAD}{{}} so{END}x", "{}", True, "sox"),
+        (f"{HEAD}{{}} so{END}x", "{}", True, "x"),
         (f"{HEAD}{{a: 'b'}}{END}", "{a: 'b'}", True, None),
         (f'{HEAD}{{"a": [1}}{END}', '{"a": [1}', False, None),
         (HEAD, "", False, None),

@@ -439,3 +439,30 @@ def test_the_output_ends_in_a_tag_inside_a_value(cut: str, arguments: str | None
     whole, parts = [trace_of("qwen_coder", *one, context=context).message for one in ([text], [*text])]
     assert whole == parts
     assert arguments is None or whole.tool_calls[0].arguments.startswith(arguments)
+
+
+ENDED = f"{HEAD}<parameter=a>\nx\n{TAIL}\n"
+
+
+def test_what_may_be_text_of_a_value_that_is_cut_off_is_text_of_it() -> None:
+    for texts in ((f"{ENDED}y",), tuple(f"{ENDED}y")):
+        trace = trace_of("qwen_coder", *texts, context=Context(finish_reason="length"))
+        assert calls(trace.message) == [("f", json.dumps({"a": f"x\n{TAIL}\ny"})[:-2])]
+
+
+def test_the_value_of_a_call_that_is_not_wanted_ends_where_the_call_seems_to() -> None:
+    trace = trace_of("qwen_coder", f"{ENDED}y", policy={"unknown_tool": "drop"}, context=tool({}, "other"))
+    assert (trace.message.content, calls(trace.message)) == ("\ny", [])
+
+
+def test_the_next_call_by_its_id_shows_that_the_last_one_had_ended() -> None:
+    before = ENDED.removeprefix("<tool_call>")
+    fed = tokens(("<tool_call>", 1), f"{before}So.\n", ("<tool_call>", 1), f"\n<function=g>\n{TAIL}")
+    trace = trace_of("qwen_coder", fed=fed, mode="ids", markers={"<tool_call>": 1})
+    assert (calls(trace.message), trace.message.content) == ([("f", '{"a": "x"}'), ("g", "{}")], "\nSo.\n")
+
+
+def test_what_waits_behind_the_end_of_a_call_is_held_with_a_reason() -> None:
+    trace = trace_of("qwen_coder", *f"{ENDED}y")
+    held = [hold.reason for step in trace.steps for hold in step.view.holds]
+    assert "What follows says whether the value ends here." in held

@@ -49,6 +49,9 @@ AGAIN: dict[str, tuple[list[dict[str, Any]], str, int]] = {
         twice(content(*SUNNY)),
         "Every delta came twice: 8 deltas, each followed by the same once more.", 2,
     ),
+    "two deltas, each of them twice": (
+        twice(content("It", " rains.")), "Every delta came twice: 2 deltas, each followed by the same once more.", 2,
+    ),
     "every delta of reasoning and content twice": (
         twice([{"reasoning_content": text} for text in STAYS] + content(*SUNNY)),
         "Every delta came twice: 13 deltas", 2,

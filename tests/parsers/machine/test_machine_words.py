@@ -160,6 +160,12 @@ def test_rows_that_read_a_marker_again_in_a_circle_are_stopped() -> None:
         assert trace.message.content == "a<c>b"
 
 
+def test_where_no_call_waits_there_is_none_to_be_markup() -> None:
+    rows = [{"on": "CALL", "to": "CONTENT", "emit": ["NoCall"]}, {"on": "END", "to": "CONTENT"}]
+    trace = trace_of(words(states={"CONTENT": {"text": "content", "rows": rows}}), "a<c>b")
+    assert trace.message.content == "ab"
+
+
 BREAKS = words(
     terminals={"A": "<a>", "T": "<t>"},
     states={

@@ -355,3 +355,47 @@ def test_a_contract_is_named_once_where_it_decides(contract: str, kind: str, sen
         assert "is sent, which is none by the contract `strict` (truncated_call=text)" in verdict.headline
     else:
         assert named == [sentence] * (sentence is not None)
+
+
+class Closes(Changes):
+    """Arguments that are cut off are closed at the end."""
+
+    def finish(self, reason: str | None) -> MessageDelta | None:
+        super().finish(reason)
+        return MessageDelta(tool_calls=[ToolCallDelta(0, arguments='"}')])
+
+
+class Leaves(Changes):
+    """All of an output with text beside its calls is content."""
+
+    def on(self, text: str) -> MessageDelta | None:
+        return None
+
+    def finish(self, reason: str | None) -> MessageDelta | None:
+        return MessageDelta(content=self.text)
+
+
+class KeepsTheBeginning(Leaves):
+    """Nothing but the text before the first marker is left."""
+
+    def finish(self, reason: str | None) -> MessageDelta | None:
+        return MessageDelta(content=self.text.partition("<")[0])
+
+
+CUT = call("get_weather", city="Paris").partition("is")[0]
+DROPS = {"name": "mine", "unknown_tool": ["keep", "drop"]}
+
+
+@pytest.mark.parametrize(
+    ("contract", "text", "kind", "words"),
+    [
+        ("vllm", CUT, Closes, "1 call that the output cuts off, which the contract `vllm` lets the parser complete"),
+        ("vllm", f"So: {call('get_weather', city='Paris')}", Leaves, "the markup of 1 call stands in the content, as"),
+        (DROPS, f"So: {call('f')}", KeepsTheBeginning, "no calls, for 1 call of the output is left out, as"),
+    ],
+)
+def test_the_headline_says_what_the_contract_makes_of_calls(
+    contract: Any, text: str, kind: type[Spoilt], words: str
+) -> None:
+    found = searched(text, kind, by_tokens(text), contract=contract).verdict
+    assert words in found.headline, found.headline

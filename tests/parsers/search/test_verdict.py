@@ -108,6 +108,9 @@ def test_a_broken_parser_is_blamed_for_what_it_does(change: Change | None, kind:
         (TWO, "qwen", "all_hold", "pass", "All checks hold: 2 complete calls."),
         ("", "qwen", "all_hold", "pass", "plain answer"),
         ('{"name": "John", "age": 30}', "json", "all_hold", "pass", "plain answer"),
+        ('{"city": "Oslo"', "qwen", "output_flawed", "warning", "ends before it is whole: a `,` or `}` is missing"),
+        ('{"city" is what I call it', "qwen", "all_hold", "pass", "plain answer"),
+        ("{city", "qwen", "all_hold", "pass", "plain answer"),
         ('{"user": {"name": "f", "arguments": {}}}', "llama", "all_hold", "pass", "plain answer"),
         ("The <tool_call> tag: <tool_call>x</tool_call>", "json", "output_flawed", "warning", "wrote a marker as text"),
         (CODER, "qwen", "wrong_parser", "error", "`qwen_coder` reads 1 complete call in this output (so do"),
@@ -446,6 +449,24 @@ def test_what_the_contract_allows_is_not_what_is_blamed() -> None:
     known = [outcome(0, right, TRACED, 4, 4), allowed, outcome(2, lost, cuts, 1, 1)]
     said = verdict([finding("C1")], given.trace(TRACED), given, outcomes=known)
     assert (said.kind, "both calls are lost" in said.headline) == ("chunk_boundary", True), said.headline
+
+
+def test_an_answer_that_its_length_limit_cuts_off_is_nobodys_fault() -> None:
+    said = judged(replayer('{"city": "Oslo"', "qwen", Context(finish_reason="length")))
+    assert (said.kind, said.severity) == ("output_flawed", "info")
+    assert said.headline.endswith("for its length limit cut it off.")
+
+
+def test_a_message_that_no_grammar_proves_is_not_said_to_be_right() -> None:
+    given = replayer(TWO)
+    lost = outcome(0, replay_without_calls(given), TRACED, 4, 4)
+    other = Message(content="Hi.", tool_calls=given.trace(WHOLE).message.tool_calls)
+    both = [lost, outcome(1, other, WHOLE, 1, 1)]
+    said = verdict([finding("C1")], given.trace(TRACED), given, outcomes=both)
+    assert "gives the fullest message, e.g. whole; none gives what the format reads." in " ".join(said.sentences)
+    unknown = replace(given, format=None, make=lambda: named("mine"))
+    said = verdict([finding("C1")], unknown.trace(TRACED), unknown, outcomes=both)
+    assert said.sentences[0].endswith("gives the fullest message, e.g. whole.")
 
 
 def outcome(number: int, message: Message, chunking: Chunking, count: int, honest: int) -> OutcomeClass:
