@@ -28,28 +28,31 @@ def found(name: str, trace: Trace, **fields: Any) -> list[Finding]:
     return run_checks(subject(trace, **fields), [name]).findings
 
 
+NONE = "The arguments of call 0 (`f`) are no JSON object: at character "
+
+
 @pytest.mark.parametrize(
     ("arguments", "message", "span"),
     [
         ('{"a": {"b": [1]}}', None, None),
         (
             '{"a": 1, 2}',
-            "The arguments of call 0 (`f`) are no JSON object: at character 13 of the output `2` stands instead of a key in double quotes.",
+            NONE + "13 of the output `2` stands instead of a key in double quotes.",
             (13, 14),
         ),
         (
             '{"a": NaN}',
-            "The arguments of call 0 (`f`) are no JSON object: at character 10 of the output `N` stands instead of a value.",
+            NONE + "10 of the output `N` stands instead of a value.",
             (10, 11),
         ),
         (
             '{"a": 1} {',
-            "The arguments of call 0 (`f`) are no JSON object: at character 13 of the output `{` stands after its end.",
+            NONE + "13 of the output `{` stands after its end.",
             (13, 14),
         ),
         (
             "[1]",
-            "The arguments of call 0 (`f`) are no JSON object: at character 4 of the output `[` stands instead of the opening brace.",
+            NONE + "4 of the output `[` stands instead of the opening brace.",
             (4, 5),
         ),
         ('{"a": [', "The arguments of call 0 (`f`) end before their JSON does.", None),

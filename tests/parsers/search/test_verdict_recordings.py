@@ -287,7 +287,7 @@ HOW: dict[str, tuple[list[dict[str, Any]], dict[str, Any], str, str | None, str]
     "it came, and all is well": (GOOD, {"done": True}, "all_hold", None, "1 complete call"),
     "chunks are missing": (
         [GOOD[0], GOOD[2], GOOD[3]], {"gaps": True}, "recording_cut", "request",
-        "Chunks of what was recorded are missing: from character 0 of the arguments on, what is streamed of call 0 (`f`)",
+        "Chunks of what was recorded are missing: from character 0 of the arguments on, what is streamed of call 0",
     ),
     "chunks are missing, and it does not show": (
         streamed({"content": "Hi"}, finish="stop"), {"gaps": True}, "all_hold", None,
