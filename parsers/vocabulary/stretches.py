@@ -45,8 +45,9 @@ class Place:
         return None if self.raw is None else Span(self.raw, self.raw + length)
 
     def words(self, offset: int, of: str) -> str:
-        """Return where it is: in the output, or where that is not known at `offset` of the text it is of."""
-        return f"character {offset} of {of}" if self.raw is None else f"character {self.raw} of the output"
+        """Return where it is: in the output it was copied from, else at `offset` of the text it is of."""
+        copied = self.raw is not None and self.kind in (None, "copied")
+        return f"character {self.raw} of the output" if copied else f"character {offset} of {of}"
 
 
 @dataclass(slots=True)

@@ -77,5 +77,11 @@ function reveal() {
 reveal();
 document.addEventListener("htmx:after:swap", reveal);
 
+/* htmx gives what comes in the style attribute of what has the same id, be it empty, and the policy of the page forbids
+   such attributes: nobody has one when its place is taken. */
+document.addEventListener("htmx:before:swap", () => {
+  for (const element of document.querySelectorAll("#page [id][style]")) element.removeAttribute("style");
+});
+
 /* From here on every control answers by script. htmx starts at the same event and is loaded before. */
 document.addEventListener("DOMContentLoaded", () => document.documentElement.toggleAttribute("data-ready", true));

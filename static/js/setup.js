@@ -26,11 +26,11 @@ function swapped(event) {
   document.getElementById("headline")?.focus();
 }
 
-/* The first page begins with its box, where nothing else is asked for: no place of the address, no field that is wrong. */
+/* The first page begins with its box, where nothing else is asked for: no place of the address, no field that is
+   wrong. On a small screen a keyboard would cover it. */
 function focusBox() {
-  const box = document.querySelector("#setup.at-home #text");
-  if (!box || location.hash || document.activeElement !== document.body || !matchMedia("(min-width: 701px)").matches) return;
-  box.focus({ preventScroll: true });
+  if (location.hash || document.activeElement !== document.body || !matchMedia("(min-width: 701px)").matches) return;
+  document.querySelector("#setup.at-home #text")?.focus({ preventScroll: true });
 }
 
 export function startSetup() {

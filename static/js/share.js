@@ -51,7 +51,7 @@ function openShare(event) {
 
 /* What was shared stands in the dialog, over the run it is of. */
 function shared() {
-  const link = document.querySelector("dialog[open] #permalink");
+  const link = document.getElementById("permalink"); // in the dialog, or on the page of its own
   if (link && !link.closest(".shared").contains(document.activeElement)) link.focus();
 }
 

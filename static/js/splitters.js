@@ -1,6 +1,6 @@
-/* The lines between the panes. A share is a custom property of the work area; it is kept for this browser, since a link
-   must look the same to everybody. Arrow keys move a line, Enter puts it back where it was at first. The shares stand in
-   a sheet of their own: htmx would copy a style attribute to the next run, which the policy of the page forbids. */
+/* The lines between the panes. A share is a custom property of the work area, in a sheet of its own: htmx would copy a
+   style attribute to the next run, which the policy of the page forbids. It is kept for this browser, since a link must
+   look the same to everybody. Arrow keys move a line, Enter puts it back where it was at first. */
 import { inspector } from "./inspector.js";
 import { keep, kept } from "./preferences.js";
 

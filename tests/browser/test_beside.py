@@ -28,7 +28,9 @@ def test_the_compare_button_of_a_run_leads_to_sides_that_are_added_by_links(page
         "A kimik2 token by token", "B kimik2 whole", "C passthrough token by token", "D kimik2 character by character",
     ]  # fmt: skip
     expect(page.locator("#beside")).to_contain_text("Four sides at most")
-    expect(page.locator(".compare-sentence strong")).to_contain_text("C gives other calls from character 21 on")
+    expect(page.locator(".compare-sentence strong")).to_contain_text(
+        "C gives other calls from character 21 of the output on"
+    )
 
 
 def test_sides_are_moved_and_removed_in_their_chips(page: Page) -> None:

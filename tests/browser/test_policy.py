@@ -12,6 +12,12 @@ from tests.browser.test_recorded import log
 
 pytestmark = pytest.mark.browser
 
+LEAVE_STYLES = """() => {
+  for (const one of document.querySelectorAll("#page [id]")) {
+    one.style.color = "red";
+    one.style.color = "";
+  }
+}"""  # what may be left of a style that was set for a moment: an empty attribute
 PANELS = ("findings", "chunkings", "events", "watch", "robustness", "truncation", "lag", "wire")
 TORN = 'Sure.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris, "days": 3}}\n</tool_call>'
 
@@ -25,17 +31,25 @@ def first_run(page: Page, text: str) -> None:
     expect(page.locator("#headline")).to_be_focused()
 
 
+def width(page: Page) -> float:
+    """The width of the output's pane."""
+    box = page.locator("#input").bounding_box()
+    assert box is not None
+    return box["width"]
+
+
 def test_panes_that_were_moved_stay_so_through_the_next_run(page: Page) -> None:
     first_run(page, TORN)
     splitter = page.get_by_role("separator", name="Width of the output")
     for _ in range(3):
         splitter.press("ArrowRight")
-    wide = (page.locator("#input").bounding_box() or {})["width"]
+    wide = width(page)
     page.get_by_role("button", name="Larger").click()
+    page.evaluate(LEAVE_STYLES)
     edit(page, " More.")
     page.keyboard.press("Control+Enter")
     expect(page.locator("#fork > summary")).to_be_visible()
-    assert abs((page.locator("#input").bounding_box() or {})["width"] - wide) < 2
+    assert abs(width(page) - wide) < 2
     assert page.locator("[style]").count() == 0
 
 

@@ -36,14 +36,14 @@ def test_text_sent_to_two_channels_is_found(build: Build) -> None:
     trace = build([("reasoning", "plan"), ("content", "answer")])
     trace.steps[0].events += (ContentText(2, 4, "an"),)
     (finding,) = findings(trace)
-    assert finding.message == "Characters 2 to 4 were sent to both `reasoning` and `content`."
+    assert finding.message == "Characters 2 to 4 of the output were sent to both `reasoning` and `content`."
 
 
 def test_text_sent_twice_is_found(build: Build) -> None:
     trace = build([("reasoning", "plan")])
     trace.steps[0].events += (ReasoningText(0, 4, "plan"),)
     (finding,) = findings(trace)
-    assert finding.message == "Characters 0 to 4 were sent twice to `reasoning`."
+    assert finding.message == "Characters 0 to 4 of the output were sent twice to `reasoning`."
 
 
 def test_an_id_may_hold_the_name(build: Build) -> None:
@@ -57,7 +57,7 @@ def test_a_copy_must_read_like_its_place(build: Build) -> None:
     trace = build([("content", "abc")])
     trace.steps[0].events = (ContentText(0, 3, "abX"),)
     (finding,) = findings(trace)
-    assert finding.message == "`content` claims to copy characters 0 to 3, which read differently."
+    assert finding.message == "`content` claims to copy characters 0 to 3 of the output, which read differently."
     assert (finding.expected, finding.actual) == ("abc", "abX")
 
 
@@ -66,9 +66,15 @@ def test_a_copy_must_read_like_its_place(build: Build) -> None:
     [
         ([("\n\n", "blank before calls")], []),
         ([("<|im_end|>\n", "special token")], []),
-        ([("rest", "after malformed structure")], ["Characters 2 to 6 reach nobody: after malformed structure."]),
-        ([("a", "rule"), (" ", "blank"), ("b", "rule")], ["Characters 2 to 3 and 1 more places reach nobody: rule."]),
-        ([("a", "")], ["Characters 2 to 3 reach nobody: no reason given."]),
+        (
+            [("rest", "after malformed structure")],
+            ["Characters 2 to 6 of the output reach nobody: after malformed structure."],
+        ),
+        (
+            [("a", "rule"), (" ", "blank"), ("b", "rule")],
+            ["Characters 2 to 3 of the output and 1 more places reach nobody: rule."],
+        ),
+        ([("a", "")], ["Characters 2 to 3 of the output reach nobody: no reason given."]),
     ],
 )
 def test_dropped_words_are_a_warning_with_the_reason(

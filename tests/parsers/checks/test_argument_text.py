@@ -28,26 +28,33 @@ def found(name: str, trace: Trace, **fields: Any) -> list[Finding]:
     return run_checks(subject(trace, **fields), [name]).findings
 
 
+NONE = "The arguments of call 0 (`f`) are no JSON object: at character "
+
+
 @pytest.mark.parametrize(
     ("arguments", "message", "span"),
     [
         ('{"a": {"b": [1]}}', None, None),
         (
             '{"a": 1, 2}',
-            "The arguments of call 0 (`f`) are not one JSON object: character 9 cannot stand there.",
+            NONE + "13 of the output `2` stands instead of a key in double quotes.",
             (13, 14),
         ),
         (
             '{"a": NaN}',
-            "The arguments of call 0 (`f`) are not one JSON object: character 6 cannot stand there.",
+            NONE + "10 of the output `N` stands instead of a value.",
             (10, 11),
         ),
         (
             '{"a": 1} {',
-            "The arguments of call 0 (`f`) are not one JSON object: character 9 cannot stand there.",
+            NONE + "13 of the output `{` stands after its end.",
             (13, 14),
         ),
-        ("[1]", "The arguments of call 0 (`f`) are not one JSON object: character 0 cannot stand there.", (4, 5)),
+        (
+            "[1]",
+            NONE + "4 of the output `[` stands instead of the opening brace.",
+            (4, 5),
+        ),
         ('{"a": [', "The arguments of call 0 (`f`) end before their JSON does.", None),
         ("", "The arguments of call 0 (`f`) are empty, not a JSON object.", None),
     ],
@@ -135,7 +142,7 @@ def test_streamed_arguments_that_grow_into_the_final_ones_hold(good: Trace) -> N
 @pytest.mark.parametrize(
     ("sent", "message", "step"),
     [
-        (['{"a": ', "2}"], "The streamed arguments of call 0 (`f`) leave the final text at character 6.", 3),
+        (['{"a": ', "2}"], "The streamed arguments of call 0 (`f`) leave the final text at their character 6.", 3),
     ],
 )
 def test_streamed_text_is_never_taken_back(
@@ -159,7 +166,7 @@ def test_the_first_hopeless_character_is_found(build: Build, pieces: list[Entry]
     steps = [[piece] for piece in pieces]
     trace = build([("name", "f"), *steps[0]], *steps[1:], [("cut",)])
     (finding,) = found("arguments_prefix", trace)
-    assert finding.message.endswith("what is streamed of call 0 (`f`) cannot become a JSON object.")
+    assert "what is streamed of call 0 (`f`) cannot become a JSON object: `" in finding.message
     assert (finding.about, finding.step) == (about, step)
     assert finding.severity == ("error" if about == "parser" else "warning")
 

@@ -159,5 +159,5 @@ def test_tokens_decode_to_the_text(build: Build) -> None:
     split = (Piece("caf", 1, b"caf\xc3"), Piece("é", 2, b"\xa9"))
     assert found_of("decodes_alike", fed(build, ["caf", "é"], []), split) == []
     (finding,) = found_of("decodes_alike", fed(build, ["caf", "\ufffd\ufffd"], []), split)
-    assert finding.message == "From character 3 on, the text is not what its tokens decode to."
+    assert finding.message == "From character 3 of the output on, the text is not what its tokens decode to."
     assert (finding.about, finding.step, finding.expected) == ("output", 2, "é")

@@ -29,10 +29,10 @@ def test_each_distinct_outcome_is_named_once_by_its_smallest_chunking(build: Bui
     compared = [("char", lost[0]), ("whole", lost[1]), ("random, seed 3", other), ("same", traced)]
     findings = run_checks(subject(traced, compared=compared), ["chunking"]).findings
     assert [finding.message for finding in findings] == [
-        'With the chunking "whole", the message differs in the arguments of call 0 (`f`) from character 0 on; '
-        "2 of 4 chunkings give this message.",
-        'With the chunking "random, seed 3", the message differs in the content from character 2 on, '
-        "by whitespace only: `Hi ` becomes `Hi`.",
+        'With the chunking "whole", the message differs in the arguments of call 0 (`f`), '
+        "from character 7 of the output on; 2 of 4 chunkings give this message.",
+        'With the chunking "random, seed 3", the message differs in the content, '
+        "from character 2 of the output on, by whitespace only: `Hi ` becomes `Hi`.",
     ]
     assert [(f.step, f.span, f.actual) for f in findings] == [(2, (7, 7), ""), (1, (2, 2), "Hi")]
     assert [(f.severity, f.grade) for f in findings] == [("error", "calls"), ("warning", "whitespace")]
@@ -44,8 +44,8 @@ def test_where_the_whole_output_agrees_with_others_the_traced_chunking_is_the_od
     seen = subject(traced, whole=whole, compared=[("2 tokens", other)])
     (finding,) = run_checks(seen, ["chunking", "whole_equals_streamed"]).findings
     assert finding.message == (
-        'With the chunking "token by token", the message differs in the arguments of call 0 (`f`) from character 0 on; '
-        "1 of 1 other chunkings agree with the whole output."
+        'With the chunking "token by token", the message differs in the arguments of call 0 (`f`), '
+        "from character 7 of the output on; 1 of 1 other chunkings agree with the whole output."
     )
     assert (finding.expected, finding.actual, finding.step) == ('{"a": 1}', "", 2)
     assert finding.proof == Proof({"by": "whole"})
@@ -56,7 +56,7 @@ def test_a_replay_that_stands_for_many_counts_as_many(build: Build) -> None:
     other = build([("content", "H")], [("dropped", "i", LOST)], chunking={"by": "cuts", "cuts": [1]})
     seen = subject(traced, compared=[("whole", traced), ("cut at 1", other)], shares={"whole": 8, "cut at 1": 2})
     (finding,) = run_checks(seen, ["chunking"]).findings
-    assert finding.message.endswith("from character 1 on; 2 of 10 chunkings give this message.")
+    assert finding.message.endswith("from character 1 of the output on; 2 of 10 chunkings give this message.")
     assert finding.proof is not None
     assert finding.proof.chunking == {"by": "cuts", "cuts": [1]}
 
@@ -111,13 +111,17 @@ def test_made_up_ids_of_a_black_box_do_not_count(build: Build) -> None:
 @pytest.mark.parametrize(
     ("streamed", "severity", "words"),
     [
-        ([("content", "Hi \n"), *BARE], "error", "the arguments of call 0 (`f`) from character 0 on."),
+        ([("content", "Hi \n"), *BARE], "error", "the arguments of call 0 (`f`), from character 8 of the output on."),
         (
             [("content", "Hi "), ("dropped", "\n", "x"), *CALL],
             "warning",
-            "character 3 on, by whitespace only: `Hi \\n` becomes `Hi `.",
+            "character 3 of the output on, by whitespace only: `Hi \\n` becomes `Hi `.",
         ),
-        ([("content", "H"), ("dropped", "i \n", LOST), *CALL], "error", "the content from character 1 on."),
+        (
+            [("content", "H"), ("dropped", "i \n", LOST), *CALL],
+            "error",
+            "the content, from character 1 of the output on.",
+        ),
         ([("content", "Hi \n"), *CALL[:-1], ("cut",)], "error", "the end of call 0 (`f`)."),
     ],
 )

@@ -220,7 +220,7 @@ FAULTS = {
     "a delta is doubled": Case(
         lambda: Changes(is_text("look"), lambda event: [event, event]),
         "no_double_ownership",
-        "29 to 33 were sent twice",
+        "29 to 33 of the output were sent twice",
     ),
     "reasoning is content as well": Case(
         lambda: Changes(
@@ -301,7 +301,7 @@ FAULTS = {
     "a brace too many": Case(
         lambda: Changes(args("}"), made(CallArguments, "}", call=0)),
         "arguments_json",
-        "are not one JSON object",
+        "are no JSON object: at character 20 of the arguments `}` stands after its end",
         pointed=False,
     ),
     "a string becomes a number": Case(

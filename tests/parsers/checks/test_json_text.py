@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers.checks.json_text import JsonPrefix, Node, read_object, walk
+from parsers.checks.json_text import JsonPrefix, Node, misfit, read_object, walk
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -163,3 +163,21 @@ def test_what_a_text_waits_for_has_words(text: str, words: str) -> None:
     reader = JsonPrefix()
     assert reader.feed(text) is None
     assert reader.awaits == words
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"city": "Paris, "days": 3}}', '`d` after the string `"Paris, "` stands instead of a `,` or `}`'),
+        (r'{"a": "x\" y" "b": 1}', '`"` after the string `"x\\" y"` stands instead of a `,` or `}`'),
+        ('{"a" 1}', '`1` after the string `"a"` stands instead of a `:`'),
+        ("{'a': 1}", "`'` stands instead of a key in double quotes or `}`"),
+        ('{"a": 1,}', "`}` stands instead of a key in double quotes"),
+        ('{"a": "b"} x', "`x` stands after its end"),
+        ('{"a": "b\nc"}', '`\\n` stands instead of the closing `"` of a string'),
+    ],
+)
+def test_what_stands_there_is_said(text: str, words: str) -> None:
+    at = JsonPrefix().feed(text)
+    assert at is not None
+    assert misfit(text, at) == words

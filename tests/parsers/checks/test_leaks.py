@@ -121,7 +121,9 @@ def test_the_text_of_a_rejected_call_is_a_note(build: Build) -> None:
     warning, note = leaks(subject(trace))
     assert (warning.severity, warning.span) == ("warning", (31, 43))
     assert (note.severity, note.about, note.step, note.span) == ("info", "output", 2, (2, 30))
-    assert note.message == "The call at 2 to 30 could not be read and stays in the text: no name."
+    assert (
+        note.message == "The call at characters 2 to 30 of the output could not be read and stays in the text: no name."
+    )
 
 
 def test_a_marker_before_any_rejected_call_is_a_warning(build: Build) -> None:

@@ -30,7 +30,7 @@ def test_a_hold_that_is_let_go_leaves_the_parser_idle(build: Build) -> None:
 def test_text_that_is_held_after_the_end_is_an_error(build: Build) -> None:
     trace = build([("content", "a<")], holds={2: [Hold(1, 2, "lexer", "`<t>` may begin")]})
     (finding,) = found("ends_idle", subject(trace))
-    assert finding.message == "Characters 1 to 2 are still held after the end: `<t>` may begin."
+    assert finding.message == "Characters 1 to 2 of the output are still held after the end: `<t>` may begin."
     assert (finding.severity, finding.step, finding.span, finding.actual) == ("error", 2, (1, 2), "<")
 
 

@@ -86,7 +86,7 @@ def test_evidence_counts_what_is_left_over_dropped_and_cut_off() -> None:
     assert any(
         "pieces of markup stay in" in said for guess in guesses(f"{HERMES} [/ARGS][ARGS]") for said in guess.evidence
     )
-    assert "cut off: `f`" in best('<tool_call>{"name": "f", "arguments": {"a": 1').evidence[0]
+    assert "1 call that is not whole: `f`" in best('<tool_call>{"name": "f", "arguments": {"a": 1').evidence[0]
     assert best(f"{HERMES} [/ARGS]").evidence[2] == "1 piece of markup stays in the content, first at character 62"
 
 

@@ -120,7 +120,7 @@ def test_a_broken_parser_is_blamed_for_what_it_does(change: Change | None, kind:
         (MISSPELT, "qwen", "no_complete_call", "warning", "at character 5, where `<tool_call>`"),
         (UNOPENED, "qwen", "no_complete_call", "warning", "the opening `<tool_call>` is missing"),
         (ONE[:44], "qwen", "no_complete_call", "warning", "it ends inside the grammar of `qwen`, where"),
-        (ONE.replace('{"a": 1}', "[1]"), "qwen", "output_flawed", "warning", "arguments that are not a JSON object"),
+        (ONE.replace('{"a": 1}', "[1]"), "qwen", "output_flawed", "warning", "The model wrote broken JSON"),
         (f"Hm.</think>{ONE}", "qwen", "prompt_state_unknown", "warning", "becomes reasoning"),
         ("</think>Bern.", "deepseek_r1", "all_hold", "pass", "plain answer"),
         ("<think>\nHmm", "qwen", "no_answer", "info", "it is never closed"),
@@ -175,7 +175,7 @@ def test_an_output_that_its_limit_cut_off_is_nobodys_fault() -> None:
 def test_a_tool_that_was_not_declared_is_the_models_doing() -> None:
     said = judged(replayer(ONE, "qwen", Context(tools=(Tool("g"),))))
     assert (said.kind, said.about) == ("output_flawed", "output")
-    assert said.headline.startswith("The model calls a tool that was not declared: `f`")
+    assert said.headline.startswith("The model made up a tool: `f`")
 
 
 def test_what_a_parser_takes_for_reasoning_unasked_says_nothing_of_the_prompt() -> None:
@@ -379,7 +379,8 @@ def test_a_parser_that_fails_in_every_replay_says_where() -> None:
     trace.steps = list(trace.steps)
     trace.steps[3].events = (Raised.at(7, 8, Failure("KeyError", "'x'", "feed, line 3")),)
     assert (
-        verdict([], trace, given).headline == "The parser fails at character 7, on the delta `<`, with KeyError: 'x'."
+        verdict([], trace, given).headline
+        == "The parser fails at character 7 of the output, on the delta `<`, with KeyError: 'x'."
     )
     trace.partition = list(trace.partition)
     trace.partition[-1].reason = LOST

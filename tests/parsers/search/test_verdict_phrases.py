@@ -57,7 +57,7 @@ def call(name: str, arguments: str = "{}", *, complete: bool = True) -> ToolCall
         (
             Message(tool_calls=[call("f", '{"a": 1}')]),
             Message(tool_calls=[call("f", '{"a": 2}')]),
-            "the arguments of the only call (`f`) have `2` for `1` from character 6 on",
+            "the arguments of the only call (`f`) have `2` for `1` from their character 6 on",
         ),
         (
             Message(tool_calls=[call("f")]),
@@ -72,7 +72,7 @@ def call(name: str, arguments: str = "{}", *, complete: bool = True) -> ToolCall
         (Message(content="ab"), Message(content="a"), "`b` is lost from the content"),
         (Message(content="a"), Message(content="a<"), "`<` leaks into the content"),
         (Message(content="a"), Message(content="ab"), "`b` is added to the content"),
-        (Message(content="abc"), Message(content="axc"), "the content has `x` for `b` from character 1 on"),
+        (Message(content="abc"), Message(content="axc"), "the content has `x` for `b` from its character 1 on"),
         (Message(reasoning="ab"), Message(reasoning="a"), "`b` is lost from the reasoning"),
         (Message("a", "b"), Message(None, "ab"), "`ab` becomes content, not reasoning"),
         (Message(None, "ab"), Message("a", "b"), "`a` becomes reasoning, not content"),

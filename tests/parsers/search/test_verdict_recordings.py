@@ -287,7 +287,7 @@ HOW: dict[str, tuple[list[dict[str, Any]], dict[str, Any], str, str | None, str]
     "it came, and all is well": (GOOD, {"done": True}, "all_hold", None, "1 complete call"),
     "chunks are missing": (
         [GOOD[0], GOOD[2], GOOD[3]], {"gaps": True}, "recording_cut", "request",
-        "Chunks of what was recorded are missing: from character 0 on, what is streamed of call 0 (`f`)",
+        "Chunks of what was recorded are missing: from character 0 of the arguments on, what is streamed of call 0",
     ),
     "chunks are missing, and it does not show": (
         streamed({"content": "Hi"}, finish="stop"), {"gaps": True}, "all_hold", None,
@@ -436,7 +436,7 @@ def test_arguments_that_do_not_fit_are_not_called_the_models() -> None:
     said = searched(GOOD, tools=tools).found.verdict
     assert (said.kind, said.headline.split(":")[0]) == ("output_flawed", "Arguments do not fit the schema")
     unknown = searched(GOOD, tools=[{"name": "g"}]).found.verdict
-    assert unknown.headline.startswith("A call names a tool that was not declared: `f`")
+    assert unknown.headline.startswith("A call has a made-up name: `f`")
 
 
 @pytest.mark.parametrize(

@@ -80,13 +80,13 @@ def test_no_text_of_an_output_ends_a_line_for_any_reader() -> None:
 def test_steps_are_made_as_their_pieces_are_read(write: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     run = run_of("word " * 500)
     made: list[int] = []
-    step_json = runs._step_json
+    step_json = runs.step_json
 
     def counted(trace: Trace, step: Step) -> dict[str, Any]:
         made.append(step.index)
         return step_json(trace, step)
 
-    monkeypatch.setattr(runs, "_step_json", counted)
+    monkeypatch.setattr(runs, "step_json", counted)
     seen = [(len(piece), len(made)) for piece in write(run, Part(KEYS))]
     assert 0 < min(seen)[0] < max(seen)[0] < PIECE + 20_000
     assert max(after - before for (_, before), (_, after) in pairwise([(0, 0), *seen])) <= PIECE // 130

@@ -287,7 +287,7 @@ def _headline(compared: Compared) -> str:
     said = []
     for one, found in compared.pairs:
         words = "the same message" if found.first is None else SHORT[found.grade]
-        at = "" if found.at is None else f" from character {found.at:,} on"
+        at = "" if found.at is None else f" from character {found.at:,} of the output on"
         said.append(f"{one.side.title} gives {words}{at}")
     return "; ".join(said) + "."
 

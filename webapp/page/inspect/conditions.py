@@ -290,19 +290,8 @@ _KEYS: Mapping[str, Callable[[str, Names], Holds]] = {
 }
 _LISTED = ", ".join(["held > 20", "step > 9", "gap > 60ms", *[f"{key}:" for key in _KEYS if key != "emit"]])
 _GAP = ("gap > 60ms", "so long after the chunk before")
-_OF_CHUNKS = frozenset(
-    [
-        "step > 9",
-        "sent:content",
-        "sent:reasoning",
-        "sent:args",
-        "sent:nothing",
-        "call:0",
-        "commit",
-        "json:broken",
-        "err:",
-    ]
-)
+_SENT_CHUNKS = ("sent:content", "sent:reasoning", "sent:args", "sent:nothing")
+_OF_CHUNKS = frozenset(("step > 9", *_SENT_CHUNKS, "call:0", "commit", "json:broken", "err:"))
 _EXAMPLES = (
     ("held > 20", "more characters are held"),
     ("step > 9", "by its number"),

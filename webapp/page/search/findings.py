@@ -375,7 +375,7 @@ def verdict(checked: Checked, lines: Findings, trace: Trace | None = None) -> Ve
         sentences=details[:_DETAILS],
         more=details[_DETAILS:],
         actions=_actions(said, lines, place),
-        facts=("" if said.kind == "all_hold" else _held(checked)) + _left(checked.found),
+        facts=_facts(checked, checked.found),
         place=place,
     )
 
@@ -385,11 +385,13 @@ def _place(span: Span | None, trace: Trace | None) -> Place | None:
     return None if span is None or step is None else Place(span.start, span.end, step)
 
 
-def _left(found: Found) -> str:
-    """Return what was not tried, as sentences."""
+def _facts(checked: Checked, found: Found) -> str:
+    """Return how many checks hold, which a headline that says so does not want said again, and what was not tried."""
+    held = [] if found.verdict.kind == "all_hold" else [_held(checked)]
     tried = [sample.words for sample in found.samples]
-    said = f" Not all was tried: {'; '.join(tried)}." if tried else ""
-    return said if found.complete or said else " The search was not finished."
+    if tried:
+        return " ".join([*held, f"Not all was tried: {'; '.join(tried)}."])
+    return " ".join(held if found.complete else [*held, "The search was not finished."])
 
 
 def _held(checked: Checked) -> str:

@@ -27,7 +27,7 @@ def test_an_edited_output_is_replayed_and_judged_quickly(client: FlaskClient) ->
 def test_a_fault_is_said(client: FlaskClient) -> None:
     html = live(client, OUTPUT.replace('"b"', ""))
     assert "severity-warning" in html
-    assert "The arguments of call 0 (<code>f</code>) are not one JSON object" in html
+    assert "The arguments of call 0 (<code>f</code>) are no JSON object: at character " in html
 
 
 def test_of_no_output_there_is_nothing_to_judge(client: FlaskClient) -> None:

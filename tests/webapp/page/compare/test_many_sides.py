@@ -74,7 +74,7 @@ def test_the_first_place_is_said_in_words_and_is_where_the_page_opens(pages: Pag
 
 def test_three_sides_are_summed_up_one_by_one(pages: Pages) -> None:
     page = pages(TWO, Side(), Side(chunk="whole"), Side(parser="passthrough"))
-    assert page.sentence.headline == "B gives the same message; C gives other calls from character 4 on."
+    assert page.sentence.headline == "B gives the same message; C gives other calls from character 4 of the output on."
     assert [first.severity for first in page.sentence.firsts] == ["pass", "error"]
     same = pages(TWO, Side(), Side(chunk="whole"), Side(chunk="char"))
     assert same.sentence.headline == "The same message on all 3 sides."

@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from parsers.cases.io import loads
+from parsers.cases.run import run_case
 from parsers.checks import CHECKS
 from parsers.checks.check import Need
 from parsers.search import found as search_found
@@ -269,11 +271,26 @@ def test_long_verdicts_fold_and_an_unfinished_search_says_so() -> None:
     result = found(verdict=said(details=(Detail("one."), Detail("two."), Detail("three."))), complete=False)
     shown = verdict(checked([], result), pane([]))
     assert (shown.sentences, shown.more) == (["one.", "two."], ["three."])
-    assert shown.facts == "2 of 2 checks hold under 12 replays. The search was not finished."
+    assert shown.facts == "The search was not finished."
 
 
 def test_what_was_sampled_is_said() -> None:
     samples = (Sample("cuts_hostile", "cut in two inside a token", 200, 15_134), Sample("truncated", "cut off", 3, 9))
-    shown = verdict(checked([], found(verdict=said(), complete=False, samples=samples)), pane([]))
+    result = found(verdict=said("text_lost"), complete=False, samples=samples)
+    shown = verdict(checked([], result), pane([]))
     tried = "cut in two inside a token (200 of 15,134); cut off (3 of 9)"
     assert shown.facts == f"2 of 2 checks hold under 12 replays. Not all was tried: {tried}."
+
+
+def test_what_the_headline_names_is_a_place_with_its_step() -> None:
+    run = loads('{"schema": 1, "parser": {"name": "qwen"}, "input": {"text": "words"}, "replay": [{"by": "char"}]}')
+    trace = run_case(run).trace
+    item = Finding("w", "warning", "output", "m", step=5, span=Span(1, 3))
+    line = verdict(checked([item]), pane([item]), trace)
+    assert line.place is not None
+    assert (line.place.step, [action.words for action in line.actions]) == (2, ["characters 1–3, step 2", "step 5"])
+    end = Finding("w", "warning", "output", "m", step=5, span=Span(5, 5))
+    assert [action.words for action in verdict(checked([end]), pane([end]), trace).actions] == [
+        "the end, step 6",
+        "step 5",
+    ]
