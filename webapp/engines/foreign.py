@@ -124,7 +124,7 @@ def _shown(label: str) -> Format:
 def _vocabulary(case: Case, grammar: Format) -> dict[str, int]:
     """Markers with their ids: the case's, and made up ones for those of the format that it does not tell of."""
     known = dict(case.markers() or {})
-    texts = [*grammar.tokens, *grammar.end_tokens, *grammar.terminals.values()]
+    texts = [*grammar.tokens, *grammar.end_tokens]  # those that are one token: an engine takes them for special
     for number, text in enumerate(dict.fromkeys(texts)):
         known.setdefault(text, FIRST_OWN_ID + number)
     return known
