@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator
+from importlib import util
 from typing import Any
 
 import pytest
@@ -193,10 +194,8 @@ def test_what_sglang_imports_besides_is_stood_in_for(monkeypatch: pytest.MonkeyP
     install(monkeypatch, modules)
     for name in ("xgrammar", "xgrammar.structural_tag", *modules, "sglang.srt.entrypoints.openai.protocol"):
         monkeypatch.setitem(sys.modules, name, sys.modules.get(name) or None)  # put right again afterwards
-    found = adapter_sglang.util.find_spec
-    monkeypatch.setattr(
-        adapter_sglang.util, "find_spec", lambda name: None if name in ("sglang", "xgrammar") else found(name)
-    )
+    found = util.find_spec
+    monkeypatch.setattr(util, "find_spec", lambda name: None if name in ("sglang", "xgrammar") else found(name))
     adapter_sglang._stand_in()
     tool = sys.modules["sglang.srt.entrypoints.openai.protocol"].Tool(**TOOLS[0])
     assert (tool.function.name, sys.modules["xgrammar.structural_tag"].Anything.__name__) == ("f", "Anything")
