@@ -159,8 +159,9 @@ class _Run:
         tapes: dict[int, Tape] = {}
         for numbers in groups.values():
             found = self._players.play(self._name, self._message([asked[number] for number in numbers]))
-            for number, one in zip(numbers, found, strict=True):
-                tapes[number] = one.tape() if self._streams else _at_the_end(one.tape(), len(asked[number].deltas))
+            for number, made in zip(numbers, found, strict=True):
+                tape = made.tape()
+                tapes[number] = tape if self._streams else _at_the_end(tape, len(asked[number].deltas))
         return [tapes[number] for number in range(len(asked))]
 
     def _message(self, asked: Sequence[Asked]) -> dict[str, Any]:
@@ -182,9 +183,8 @@ class _Run:
 def _at_the_end(tape: Tape, deltas: int) -> Tape:
     """The tape of an engine that knows whole outputs only: it says all at the end."""
     failed_at = deltas + 1 if tape.failed_at else 0
-    return Tape(
-        (*(None,) * deltas, *tape.sent), tape.failure, failed_at, {deltas + 1: text for text in tape.printed.values()}
-    )
+    printed = dict.fromkeys([deltas + 1] * bool(tape.printed), " ".join(tape.printed.values()))
+    return Tape((*(None,) * deltas, *tape.sent), tape.failure, failed_at, printed)
 
 
 class _Ids:
