@@ -13,7 +13,7 @@ import pytest
 
 from tests.webapp.engines.stand_ins import WORDS, FunctionCallParser, install, sglang, vllm
 from webapp.engines.protocol import read_card, read_replays
-from webapp.engines.workers import adapter_sglang
+from webapp.engines.workers import adapter_class, adapter_sglang
 from webapp.engines.workers.engine_worker import Printed, Worker
 
 TOOLS = [{"type": "function", "function": {"name": "f"}}]
@@ -201,3 +201,24 @@ def test_what_sglang_imports_besides_is_stood_in_for(monkeypatch: pytest.MonkeyP
     assert (tool.function.name, sys.modules["xgrammar.structural_tag"].Anything.__name__) == ("f", "Anything")
     with pytest.raises(AttributeError):
         sys.modules["xgrammar"].__path__  # noqa: B018
+
+
+def test_a_class_is_run_by_its_methods_or_by_the_adapter_of_its_base(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert isinstance(adapter_class.adapter("tests.webapp.engines.own_parsers:Plain"), adapter_class.Class)
+    with pytest.raises(TypeError, match="a class is given as module:Class"):
+        adapter_class.adapter("own_parsers")
+    with pytest.raises(
+        TypeError, match="Shapeless has the methods of no known shape, which are: begin"
+    ):
+        adapter_class.adapter("tests.webapp.engines.own_parsers:Shapeless")
+    base = type("ToolParser", (), {"__module__": "vllm.tool_parsers"})
+    monkeypatch.setattr("tests.webapp.engines.own_parsers.Plain", type("Mine", (base,), {}))
+    monkeypatch.setattr(sys.modules["__main__"], "adapter_of", lambda *given: given, raising=False)
+    found = adapter_class.adapter("tests.webapp.engines.own_parsers:Plain")
+    assert found == ("vllm", "tests.webapp.engines.own_parsers:Plain")
+
+
+def test_a_class_runs_no_parser_of_another_name() -> None:
+    adapter = adapter_class.adapter("tests.webapp.engines.own_parsers:Plain")
+    answer = worker(adapter).run({**RUN, "parser": "other", "replays": [[["a"]]]})
+    assert answer["replays"][0]["raised"]["kind"] == "LookupError"
