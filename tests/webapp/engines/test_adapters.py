@@ -207,9 +207,7 @@ def test_a_class_is_run_by_its_methods_or_by_the_adapter_of_its_base(monkeypatch
     assert isinstance(adapter_class.adapter("tests.webapp.engines.own_parsers:Plain"), adapter_class.Class)
     with pytest.raises(TypeError, match="a class is given as module:Class"):
         adapter_class.adapter("own_parsers")
-    with pytest.raises(
-        TypeError, match="Shapeless has the methods of no known shape, which are: begin"
-    ):
+    with pytest.raises(TypeError, match="Shapeless has the methods of no known shape, which are: begin"):
         adapter_class.adapter("tests.webapp.engines.own_parsers:Shapeless")
     base = type("ToolParser", (), {"__module__": "vllm.tool_parsers"})
     monkeypatch.setattr("tests.webapp.engines.own_parsers.Plain", type("Mine", (base,), {}))

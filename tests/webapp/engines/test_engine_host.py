@@ -122,7 +122,7 @@ def test_a_failure_that_does_not_come_again_is_told_and_no_failure(monkeypatch: 
     (found,) = played(host, "echo", BAD)
     host.close()
     assert found.raised is None
-    assert found.printed == [(1, "Crashed the first time: its process ended (exit code 3); not when it was made again")]
+    assert found.printed == [(1, "Crashed: its process ended (exit code 3); not when it was made again")]
 
 
 @pytest.mark.parametrize(
