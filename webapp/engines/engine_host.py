@@ -19,6 +19,7 @@ from webapp.children.child import Child, ChildError, Ending, Program
 from webapp.engines.entries import Entry
 from webapp.engines.lines import read_lines
 from webapp.engines.protocol import (
+    MOST_PRINTED,
     Card,
     Fault,
     Progress,
@@ -35,6 +36,7 @@ ANSWER_BYTES = 50_000_000
 FIRST_BATCH = 32
 LARGEST_BATCH = 256
 MOST_CHARACTERS = 4_000_000  # fed in one message
+FEW = 4  # replays of a batch without an answer are made one by one
 SHARE = 0.1  # of what one replay may take a batch should take
 
 _KINDS = {
@@ -129,8 +131,8 @@ class EngineHost:
         try:
             found = self._asked(run, replays)
         except (ChildError, ProtocolError) as error:
-            if len(replays) == 1:
-                return [self._failed(run, replays[0], error)]
+            if len(replays) <= FEW:
+                return self._each(run, replays, error)
             middle = len(replays) // 2
             return self._played(run, replays[:middle]) + self._played(run, replays[middle:])
         each = (monotonic() - began) / len(replays)
@@ -140,11 +142,11 @@ class EngineHost:
 
     def _asked(self, run: Mapping[str, Any], replays: Sequence[Any], **more: Any) -> list[Replayed]:
         """Raises ChildError or ProtocolError."""
+        began = monotonic()
         if self._child.pid is None:
             self.card()
         seconds, progress = self._entry.seconds, more.pop("on_progress", None)
         request = {**run, "replays": replays, "seconds": seconds, **more}
-        began = monotonic()
         try:
             answer = self._child.ask("run", request, seconds=seconds, on_progress=progress)
         finally:
@@ -156,22 +158,31 @@ class EngineHost:
             self.close()
             raise
 
-    def _failed(self, run: Mapping[str, Any], deltas: Any, first: ChildError | ProtocolError) -> Replayed:
-        """One replay again, a message a step: what it sent until it failed, and where that was."""
+    def _each(
+        self, run: Mapping[str, Any], replays: Sequence[Any], first: ChildError | ProtocolError
+    ) -> list[Replayed]:
+        """Each replay of a batch that failed, by itself. Where none fails then, that is told of the first."""
+        found = [self._alone(run, deltas) for deltas in replays]
+        if all(one.raised is None for one in found):
+            words = "{}: {}; not when it was made again".format(*self._said(first))
+            found[0] = found[0].model_copy(update={"printed": [(1, words), *found[0].printed][:MOST_PRINTED]})
+        return found
+
+    def _alone(self, run: Mapping[str, Any], deltas: Any) -> Replayed:
+        """One replay, a message a step: where it fails, what it sent until then, and at which step that was."""
         steps: list[Progress] = []
+
+        def note(said: dict[str, Any]) -> None:
+            steps.append(read(Progress, said))
+
         try:
-            told = self._asked(
-                run, [deltas], report="steps", on_progress=lambda said: steps.append(read(Progress, said))
-            )
+            return self._asked(run, [deltas], report="steps", on_progress=note)[0]
         except (ChildError, ProtocolError) as error:
             last = steps[-1].step if steps else 0
             kind, words = self._said(error)
             slow = isinstance(error, ChildError) and error.ending in _SLOW
             sent: list[Sent | None] = [one.sent for one in steps[1:]]
             return Replayed(sent=sent, raised=Fault(step=last, kind=kind, message=words, slow=slow))
-        kind, words = self._said(first)
-        note = f"{kind} the first time: {words}; not when it was made again"
-        return told[0].model_copy(update={"printed": [(1, note), *told[0].printed][:100]})
 
     def _said(self, error: ChildError | ProtocolError) -> tuple[str, str]:
         if isinstance(error, ProtocolError):

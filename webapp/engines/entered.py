@@ -144,6 +144,7 @@ class EnteredParser(NamedTuple):
 
     name: str
     title: str
+    version: str
 
 
 def entered_parsers() -> list[EnteredParser]:
@@ -157,7 +158,7 @@ def entered_parsers() -> list[EnteredParser]:
         return []
     known = [(name, card) for name, card in listed.items() if card is not None]
     return [
-        EnteredParser(f"{name}:{one}", f"{card.name} {card.version}".strip())
+        EnteredParser(f"{name}:{one}", f"{card.name} {card.version}".strip(), card.version)
         for name, card in known
         for one in card.names("tool")
     ]

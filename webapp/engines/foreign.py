@@ -55,7 +55,7 @@ def _chosen(name: str, players: _Players, case: Case, evidence: Evidence) -> Cho
     if grammar is None or not grammar.terminals:
         grammar = get_format(select(Evidence(text=case.text())).name)
     label = f"{name}:{parser}"
-    run = _Run(name, players, parser, reasoning, card.wants, _vocabulary(case, grammar), case)
+    run = _Run(name, players, parser, reasoning, card, _vocabulary(case, grammar), case)
     declared = Declared(card.server.holds_text, card.server.empty_deltas)
     version = f" {card.version}" * bool(card.version)
     behind = f", behind its reasoning parser {reasoning}" * bool(reasoning)
@@ -65,7 +65,7 @@ def _chosen(name: str, players: _Players, case: Case, evidence: Evidence) -> Cho
         Selection(parser, (said, *reasons)),
         partial(_unplayed, label),
         black_box=True,
-        one_shot=partial(_unplayed, label) if card.whole else None,
+        one_shot=partial(_unplayed, label) if card.whole and card.streams else None,
         grammar=grammar if grammar.terminals else None,
         contract=card.contract if card.contract in builtin_contracts() else DEFAULT,
         replays=run.play,
@@ -128,7 +128,7 @@ def _shown(label: str) -> Format:
 def _vocabulary(case: Case, grammar: Format) -> dict[str, int]:
     """Markers with their ids: the case's, and made up ones for those of the format that it does not tell of."""
     known = dict(case.markers() or {})
-    texts = [*grammar.tokens, *grammar.end_tokens, *grammar.terminals.values()]
+    texts = [*grammar.tokens, *grammar.end_tokens]  # those that are one token: an engine takes them for special
     for number, text in enumerate(dict.fromkeys(texts)):
         known.setdefault(text, FIRST_OWN_ID + number)
     return known
@@ -143,14 +143,15 @@ class _Run:
         players: _Players,
         parser: str,
         reasoning: str | None,
-        wants: str,
+        card: Card,
         vocabulary: Mapping[str, int],
         case: Case,
     ) -> None:
         self._name = name
         self._players = players
         self._asked = {"parser": parser, "reasoning_parser": reasoning}
-        self._wants = wants
+        self._wants = card.wants
+        self._streams = card.streams
         self._vocabulary = vocabulary
         self._kwargs = dict(case.context.template_kwargs)
 
@@ -162,7 +163,9 @@ class _Run:
         tapes: dict[int, Tape] = {}
         for numbers in groups.values():
             found = self._players.play(self._name, self._message([asked[number] for number in numbers]))
-            tapes |= {number: one.tape() for number, one in zip(numbers, found, strict=True)}
+            for number, made in zip(numbers, found, strict=True):
+                tape = made.tape()
+                tapes[number] = tape if self._streams else _at_the_end(tape, len(asked[number].deltas))
         return [tapes[number] for number in range(len(asked))]
 
     def lines(self, asked: LinesAsked) -> RanLines:
@@ -177,13 +180,20 @@ class _Run:
             "request": _request(context),
             "template_kwargs": self._kwargs,
             "finish_reason": context.finish_reason,
-            "path": "whole" if asked[0].whole else "stream",
+            "path": "whole" if asked[0].whole or not self._streams else "stream",
         }
         if self._wants == "text":
             return {**message, "replays": [[[delta.text] for delta in one.deltas] for one in asked]}
         ids = _Ids(self._vocabulary, (piece for one in asked for delta in one.deltas for piece in delta.pieces))
         replays = [[[delta.text, ids.of(delta)] for delta in one.deltas] for one in asked]
         return {**message, "replays": replays, "vocabulary": dict(self._vocabulary), "tokens": ids.tokens()}
+
+
+def _at_the_end(tape: Tape, deltas: int) -> Tape:
+    """The tape of an engine that knows whole outputs only: it says all at the end."""
+    failed_at = deltas + 1 if tape.failed_at else 0
+    printed = dict.fromkeys([deltas + 1] * bool(tape.printed), " ".join(tape.printed.values()))
+    return Tape((*(None,) * deltas, *tape.sent), tape.failure, failed_at, printed)
 
 
 class _Ids:

@@ -16,7 +16,7 @@ from parsers.cases.run import run_case
 from parsers.replays.chunking import Chunking
 from parsers.replays.ran_lines import LinesAsked, RanLines
 from parsers.replays.tapes import Asked, Tape
-from parsers.vocabulary.types import Context, Delta, Piece, UsageError
+from parsers.vocabulary.types import Context, Delta, MessageDelta, Piece, UsageError
 from tests.webapp.engines.entering import fake
 from tests.webapp.engines.fake_engine import hello
 from webapp.engines import ENGINES, choose, engines_of
@@ -242,6 +242,18 @@ def test_ids_and_text_agree_whatever_was_cut() -> None:
     assert [texts[one] for part in ids[2:4] for one in part] == ["<tool", "x"]
     assert min(ids[2][0], ids[3][0]) > FIRST_OWN_ID
     assert run["vocabulary"]["<tool_call>"] == 5
+
+
+def test_an_engine_that_does_not_stream_says_all_at_the_end() -> None:
+    choice, listening = chosen(case(), streams=False)
+    given = Replayed.model_validate({"sent": [{"content": "ab"}], "printed": [(1, "x")]})
+    listening.play = lambda name, run: [given for _ in run["replays"]] if run["path"] == "whole" else []
+    (tape,) = choice.replays([Asked([Delta(1, (Piece("a"),)), Delta(2, (Piece("b"),))], Context())])
+    assert (tape.sent, tape.printed, choice.one_shot) == ((None, None, MessageDelta(None, "ab")), {3: "x"}, None)
+    failed = Replayed.model_validate({"sent": [], "raised": {"step": 1, "kind": "E"}})
+    listening.play = lambda name, run: [failed]
+    (tape,) = choice.replays([Asked([Delta(1, (Piece("a"),))], Context())])
+    assert (tape.failed_at, tape.sent) == (2, (None,))
 
 
 def test_recorded_ids_are_the_servers_own() -> None:

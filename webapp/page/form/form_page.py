@@ -136,7 +136,7 @@ def choices(setup: Setup, folder: Mapping[str, Format]) -> _Choices:
     parsers += [Option(fmt.name, f"{fmt.name} ({fmt.title})") for fmt in builtin_formats().values()]
     parsers += [Option(fmt.name, f"{fmt.name} ({fmt.title}, formats folder)") for fmt in folder.values()]
     parsers.append(Option(RESPONSE_TEMPLATE, f"{RESPONSE_TEMPLATE} ({TITLE})"))
-    parsers += [Option(one.name, f"{one.name} ({one.title})") for one in entered_parsers()]
+    parsers += [Option(one.name, f"{one.name} ({one.version or one.title})") for one in entered_parsers()]
     if chunks := _chunks(setup):
         parsers.append(stream_option(chunks))
     if setup.own_format or name not in {option.value for option in parsers}:

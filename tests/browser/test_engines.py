@@ -1,0 +1,64 @@
+"""An entered engine in the page: chosen from the list, run, its failure at its step; the same without script."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+from waitress.server import create_server
+
+from tests.browser.conftest import _serve
+from tests.webapp.engines.entering import fake
+from webapp.app import create_app
+from webapp.engines.entered import entered, use_engines
+from webapp.engines.entries import write_entry
+from webapp.settings import Settings, get_settings
+
+pytestmark = pytest.mark.browser
+
+TEXT = "Hello, you there. Stop now!"
+
+
+@pytest.fixture(scope="session")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server with the fake engine entered."""
+    settings = Settings(data_dir=tmp_path_factory.mktemp("engines"))
+    write_entry(settings, "fake", fake())
+    app = create_app(settings)
+    entered(settings).card("fake")
+    server, ended = create_server(app, host="127.0.0.1", port=0, threads=8), threading.Event()
+    thread = threading.Thread(target=_serve, args=(server, ended))
+    thread.start()
+    yield f"http://127.0.0.1:{server.effective_port}"
+    ended.set()
+    thread.join()
+    use_engines(get_settings())
+
+
+def run(page: Page, parser: str) -> None:
+    page.goto("/")
+    page.locator("#parser").select_option(f"fake:{parser}")
+    page.locator("#text").fill(TEXT)
+    page.locator("#setup [name=run]").click()
+
+
+def test_a_parser_of_an_engine_is_chosen_and_run(page: Page) -> None:
+    run(page, "upper")
+    expect(page.locator("#result")).to_contain_text("STOP")
+    expect(page.locator("#parser")).to_have_value("fake:upper")
+    page.locator("#setup [name=run]").click()
+    expect(page.locator("#result")).to_contain_text("STOP")
+
+
+def test_what_its_process_does_not_survive_is_a_finding_and_the_page_serves_on(page: Page) -> None:
+    run(page, "crashes")
+    expect(page.locator("body")).to_contain_text("Crashed: its process ended (exit code 3)")
+    run(page, "echo")
+    expect(page.locator("#result")).to_contain_text("Stop")
+
+
+def test_it_runs_without_script(plain: Page) -> None:
+    run(plain, "upper")
+    expect(plain.locator("#result")).to_contain_text("STOP")

@@ -1,0 +1,81 @@
+"""Lines of JSON, and memory that is watched."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.webapp.children.processes import until
+from webapp.children import resident
+from webapp.children.resident import resident_bytes
+from webapp.children.wires import GARBLED, Lines
+from webapp.children.worker import LargeError
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (b'{"answer": {"a": 1}}\n', {"answer": {"a": 1}, "rss": 0}),
+        (b'{"progress": {}}\n', {"progress": {}}),
+        (b'{"failed": "no"}\n', {"failed": "refused", "message": "no"}),
+        (b'{"failed": 3}\n', GARBLED),
+        (b"[]\n", GARBLED),
+        (b"{}\n", GARBLED),
+        (b'{"answer": 1', None),
+        (b"", None),
+    ],
+)
+def test_a_line_is_a_message(line: bytes, message: Any) -> None:
+    assert Lines().heard(io.BytesIO(line), 100) == message
+
+
+def test_a_line_is_bounded_before_it_is_read() -> None:
+    with pytest.raises(LargeError):
+        Lines().heard(io.BytesIO(b"x" * 200), 100)
+
+
+def test_what_is_no_json_is_told_apart() -> None:
+    with pytest.raises(ValueError, match="Expecting"):
+        Lines().heard(io.BytesIO(b"Loading ...\n"), 100)
+
+
+def test_only_tasks_are_written() -> None:
+    assert Lines().written({"program": "x"}) == b""
+    assert Lines().written({"task": "run", "request": {"a": "\ud83d"}}) == b'{"run": {"a": "\\ud83d"}}\n'
+
+
+def test_a_process_counts_with_what_it_started() -> None:
+    program = (
+        "import subprocess, sys, time; p = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)']);"
+    )
+    with subprocess.Popen([sys.executable, "-c", f"{program} print(p.pid, flush=True); p.wait()"], stdout=-1) as parent:
+        assert parent.stdout is not None
+        child = int(parent.stdout.readline())
+        until(lambda: resident_bytes(child) > 1_000_000)
+        assert resident_bytes(parent.pid) >= resident_bytes(child)
+        os.kill(child, 9)
+        parent.kill()
+
+
+def test_a_process_that_is_gone_takes_nothing() -> None:
+    assert resident_bytes(2**22 + 1) == 0
+
+
+@pytest.mark.parametrize(
+    ("program", "least"), [("#!/bin/sh\necho ' 2000'\n", 2_048_000), ("#!/bin/sh\n", 0), (None, 0)]
+)
+def test_where_there_is_no_proc_ps_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str | None, least: int
+) -> None:
+    monkeypatch.setattr(resident, "_PROC", tmp_path / "no")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    if program:
+        (tmp_path / "ps").write_text(program.replace("echo", "/bin/echo"))
+        (tmp_path / "ps").chmod(0o755)
+    assert resident_bytes(os.getpid()) == least

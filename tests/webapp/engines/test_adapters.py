@@ -1,0 +1,222 @@
+"""The adapters of vLLM and SGLang call what those servers call, in their order; here on stand-ins."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from importlib import util
+from typing import Any
+
+import pytest
+
+from tests.webapp.engines.stand_ins import WORDS, FunctionCallParser, install, sglang, vllm
+from webapp.engines.protocol import read_card, read_replays
+from webapp.engines.workers import adapter_class, adapter_sglang
+from webapp.engines.workers.engine_worker import Printed, Worker
+
+TOOLS = [{"type": "function", "function": {"name": "f"}}]
+RUN: dict[str, Any] = {
+    "request": {"tools": TOOLS, "tool_choice": "auto"},
+    "vocabulary": {"<t>": 5},
+    "tokens": [[7, "a"]],
+}
+
+
+class Unguarded:
+    """No guard."""
+
+    on = False
+
+
+@pytest.fixture(autouse=True)
+def _environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    before = dict(os.environ)
+    yield
+    os.environ.clear()
+    os.environ.update(before)
+
+
+def worker(adapter: Any) -> Worker:
+    return Worker(adapter, Printed(sys.stderr), Unguarded())  # type: ignore[arg-type]
+
+
+def ask(adapter: Any, *deltas: Any, **more: Any) -> Any:
+    answer = json.loads(json.dumps(worker(adapter).run({**RUN, **more, "replays": [list(deltas)]})))
+    steps = 1 if more.get("path") == "whole" else len(deltas) + 1
+    (one,) = read_replays(answer, [steps])
+    assert one.raised is None, one.raised
+    return one
+
+
+def vllm_adapter(patch: pytest.MonkeyPatch, own: str = "", **how: Any) -> Any:
+    install(patch, vllm(**how))
+    from webapp.engines.workers import adapter_vllm
+
+    return adapter_vllm.adapter(own)
+
+
+def sglang_adapter(patch: pytest.MonkeyPatch, own: str = "") -> Any:
+    install(patch, sglang())
+    return adapter_sglang.adapter(own)
+
+
+def test_vllm_says_what_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    card = read_card(worker(vllm_adapter(monkeypatch)).hello({}))
+    assert (card.name, card.version, card.wants, card.contract) == ("vllm", "9.9", "ids", "vllm")
+    assert (card.names("tool"), card.names("reasoning")) == (["hermes", "qwen3_coder"], ["qwen3"])
+
+
+def test_vllm_streams_by_the_servers_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = ask(
+        vllm_adapter(monkeypatch), ["a", [7]], ["f", [8]], parser="hermes", reasoning_parser="qwen3", observe="state"
+    )
+    assert WORDS == [
+        ("get_parser", "hermes", "qwen3"),
+        ("made", 5, True, {}),
+        ("step", "a", None),
+        ("parse_delta", "a", [7], [], False),
+        ("step", "f", None),
+        ("parse_delta", "f", [8], [], False),
+        ("step", "", "stop"),
+        ("parse_delta", "", [], [], True),
+    ]
+    assert [sent and sent.content for sent in found.sent] == ["a", "f", None]
+    assert [(call.index, call.id, call.function.name) for call in found.sent[1].tool_calls] == [
+        (0, "i", "f"),
+        (1, None, None),
+    ]
+
+
+def test_vllm_without_a_processor_is_called_by_parse_delta(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = ask(
+        vllm_adapter(monkeypatch, processor=False), ["a", [7]], parser="hermes", finish_reason="length", prompt_ids=[1]
+    )
+    assert [word for word in WORDS if word[0] == "parse_delta"] == [
+        ("parse_delta", "a", [7], [1], False),
+        ("parse_delta", "", [], [1], True),
+    ]
+    assert found.sent[0].content == "a"
+
+
+@pytest.mark.parametrize("processor", [True, False])
+def test_vllm_reads_whole_outputs_by_parse(monkeypatch: pytest.MonkeyPatch, processor: bool) -> None:
+    adapter = vllm_adapter(monkeypatch, processor=processor)
+    (sent,) = ask(adapter, ["ab", [7]], parser="hermes", path="whole", prompt_ids=[3]).sent
+    assert (sent.content, sent.tool_calls[0].function.name, ("prompt", [3]) in WORDS) == ("ab", "f", True)
+
+
+def test_a_reasoning_parser_of_vllm_may_be_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    ask(vllm_adapter(monkeypatch), ["a", [7]], parser="qwen3")
+    assert WORDS[0] == ("get_parser", None, "qwen3")
+
+
+@pytest.mark.parametrize(("name", "words"), [("Parser", "made"), ("Processor", "get_parser")])
+def test_a_class_for_vllm_is_its_parser_or_registered(monkeypatch: pytest.MonkeyPatch, name: str, words: str) -> None:
+    adapter = vllm_adapter(monkeypatch, f"tests.webapp.engines.stand_ins:{name}")
+    ask(adapter, ["a", [7]], parser=name)
+    assert (WORDS[0][0], read_card(worker(adapter).hello({})).names("tool")) == (words, [name])
+
+
+def test_a_tokenizer_is_as_much_as_parsers_ask_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    install(monkeypatch, vllm())
+    from webapp.engines.workers.adapter_vllm import _Tokenizer
+
+    made = _Tokenizer(RUN)
+    assert (made.convert_tokens_to_ids("a"), made.convert_tokens_to_ids(["<t>", "no"])) == (7, [5, None])
+    assert (made.decode([7, 5]), made.decode(7), made.encode("a"), made.encode("no")) == ("a<t>", "a", [7], [])
+    assert (made.tokenize("x"), made.convert_tokens_to_string(["a", "b"]), len(made)) == (["x"], "ab", 1_000_000)
+    assert (made.vocab, made.get_added_vocab()) == ({"a": 7, "<t>": 5}, {"<t>": 5})
+
+
+def test_sglang_says_what_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    card = read_card(worker(sglang_adapter(monkeypatch)).hello({}))
+    assert (card.name, card.wants, card.names("tool"), card.names("reasoning")) == (
+        "sglang",
+        "text",
+        ["qwen25"],
+        ["qwen3"],
+    )
+
+
+def test_sglang_reads_reasoning_first_and_flushes_both(monkeypatch: pytest.MonkeyPatch) -> None:
+    adapter = sglang_adapter(monkeypatch)
+    found = ask(adapter, ["A"], ["b"], ["f"], parser="qwen25", reasoning_parser="qwen3", observe="state")
+    assert WORDS == [
+        ("calls", "qwen25", 1),
+        ("reasoning", "qwen3", True, False, {}, True),
+        ("chunk", ""),
+        ("chunk", "b"),
+        ("chunk", "f"),
+        ("chunk", "?"),
+        ("end",),
+    ]
+    assert [(sent.reasoning, sent.content) for sent in found.sent] == [
+        ("A", None),
+        (None, "b"),
+        (None, None),
+        (None, "?!"),
+    ]
+    assert [(call.id, call.function.name, call.function.arguments) for call in found.sent[2].tool_calls] == [
+        ("call_0", "f", ""),
+        (None, None, '{"a"'),
+    ]
+    assert [call.function.arguments for call in found.sent[3].tool_calls] == [": 1}"]
+
+
+def test_sglang_reads_whole_outputs_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    adapter = sglang_adapter(monkeypatch)
+    (sent,) = ask(adapter, ["A/bf"], parser="qwen25", reasoning_parser="qwen3", path="whole").sent
+    assert (sent.reasoning, sent.content, sent.tool_calls[0].function.name) == ("A", "b", "f")
+    (plain,) = ask(adapter, ["ab"], parser="qwen25", path="whole").sent
+    assert (plain.reasoning, plain.content, plain.tool_calls) == (None, "ab", [])
+
+
+def test_sglang_asks_no_parser_for_calls_that_nobody_declared(monkeypatch: pytest.MonkeyPatch) -> None:
+    adapter = sglang_adapter(monkeypatch)
+    found = ask(adapter, ["f"], parser="qwen25", request={"tools": [], "tool_choice": "auto"})
+    assert ([sent and sent.content for sent in found.sent], WORDS[1:]) == (["f", None], [])
+    found = ask(adapter, ["A"], ["b"], parser="qwen3", finish_reason="abort")
+    assert [sent and (sent.reasoning, sent.content) for sent in found.sent] == [("A", None), (None, "b"), None]
+
+
+def test_a_detector_of_ones_own_is_one_of_sglangs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(FunctionCallParser, "ToolCallParserEnum", {})
+    adapter = sglang_adapter(monkeypatch, "tests.webapp.engines.stand_ins:Detector")
+    assert read_card(worker(adapter).hello({})).names("tool") == ["Detector"]
+    assert ask(adapter, ["a"], parser="Detector").sent[0].content == "a"
+
+
+def test_what_sglang_imports_besides_is_stood_in_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    modules = sglang()
+    del modules["sglang.srt.entrypoints.openai.protocol"]
+    install(monkeypatch, modules)
+    for name in ("xgrammar", "xgrammar.structural_tag", *modules, "sglang.srt.entrypoints.openai.protocol"):
+        monkeypatch.setitem(sys.modules, name, sys.modules.get(name) or None)  # put right again afterwards
+    found = util.find_spec
+    monkeypatch.setattr(util, "find_spec", lambda name: None if name in ("sglang", "xgrammar") else found(name))
+    adapter_sglang._stand_in()
+    tool = sys.modules["sglang.srt.entrypoints.openai.protocol"].Tool(**TOOLS[0])
+    assert (tool.function.name, sys.modules["xgrammar.structural_tag"].Anything.__name__) == ("f", "Anything")
+    with pytest.raises(AttributeError):
+        sys.modules["xgrammar"].__path__  # noqa: B018
+
+
+def test_a_class_is_run_by_its_methods_or_by_the_adapter_of_its_base(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert isinstance(adapter_class.adapter("tests.webapp.engines.own_parsers:Plain"), adapter_class.Class)
+    with pytest.raises(TypeError, match="a class is given as module:Class"):
+        adapter_class.adapter("own_parsers")
+    with pytest.raises(TypeError, match="Shapeless has the methods of no known shape, which are: begin"):
+        adapter_class.adapter("tests.webapp.engines.own_parsers:Shapeless")
+    base = type("ToolParser", (), {"__module__": "vllm.tool_parsers"})
+    monkeypatch.setattr("tests.webapp.engines.own_parsers.Plain", type("Mine", (base,), {}))
+    monkeypatch.setattr(sys.modules["__main__"], "adapter_of", lambda *given: given, raising=False)
+    found = adapter_class.adapter("tests.webapp.engines.own_parsers:Plain")
+    assert found == ("vllm", "tests.webapp.engines.own_parsers:Plain")
+
+
+def test_a_class_runs_no_parser_of_another_name() -> None:
+    adapter = adapter_class.adapter("tests.webapp.engines.own_parsers:Plain")
+    answer = worker(adapter).run({**RUN, "parser": "other", "replays": [[["a"]]]})
+    assert answer["replays"][0]["raised"]["kind"] == "LookupError"
