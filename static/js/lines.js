@@ -31,8 +31,9 @@ function swapped() {
   seen = shown();
   const line = box().querySelector("#sender") ?? box().querySelector(".source-line.ran");
   const pane = line?.closest(".pane-body");
-  if (line)
+  if (line) {
     pane.scrollTop += line.getBoundingClientRect().top - pane.getBoundingClientRect().top - pane.clientHeight / 3;
+  }
 }
 
 function clicked(event) {
