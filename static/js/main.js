@@ -34,6 +34,7 @@ import { startTruncation } from "./truncation.js";
 import { startViews } from "./views.js";
 import { startWatch } from "./watch.js";
 import { startWho } from "./who.js";
+import { startLines } from "./lines.js";
 
 startPreferences();
 startConnection();
@@ -68,6 +69,7 @@ startSearch();
 startCompare();
 startWatch();
 startWho();
+startLines();
 
 /* Controls that only work with script are hidden until script runs; those that are there for want of it go. */
 function reveal() {

@@ -32,7 +32,8 @@ def step_lines(
     sought: str = "",
     where: tuple[str, int] | None = None,
 ) -> StepLines:
-    """The lines of a step, from 1, of the replay under a chunking. `sought` is the part of what it sent that somebody asks about; else all of it.
+    """The lines of a step, from 1, of the replay under a chunking. `sought` is the part of what it sent that
+    somebody asks about; else all of it.
 
     Raises UsageError for a parser that has no lines to show, and for a step that is not there.
     """

@@ -52,6 +52,7 @@ from webapp.page.inspect.live import LIVE_TOKENS
 from webapp.page.inspect.pasted import pasted_chunks
 from webapp.page.inspect.plots import LagPlot, Overview, lag_pane, overview
 from webapp.page.inspect.result import Result, Wire, dialect_of, result, wire
+from webapp.page.inspect.source_lines import Source, read_where, source
 from webapp.page.inspect.step import Card, Log, Machine, card, log, machine
 from webapp.page.inspect.tokens import Strip, known_tokens, strip
 from webapp.page.inspect.truncation import Truncation
@@ -74,7 +75,8 @@ class ViewState:
     """`step` None means: where the page finds most to see. `chunk` is a chunking as a word, empty for the case's own.
     `report` asks for the checks of a long output, `find` for a search. `only` names the roles that the legend leaves
     coloured, all of them if empty; `equal`: equal tokens have the colours instead. `cut` None: nobody asked what comes
-    out of a cut output. `dock` empty: the panel that has most to say. `pins` are the steps that somebody keeps."""
+    out of a cut output. `dock` empty: the panel that has most to say. `pins` are the steps that somebody keeps;
+    `where` is a line of an engine's source that somebody asks about."""
 
     step: int | None = None
     input: str = "tokens"
@@ -92,6 +94,7 @@ class ViewState:
     equal: bool = False
     cut: int | None = None
     pins: str = ""
+    where: str = ""
 
 
 PLAIN = {field.name: field.default for field in fields(ViewState)}
@@ -126,6 +129,7 @@ def read_state(posted: Mapping[str, str]) -> ViewState:
         equal=bool(given.get("equal")),
         cut=whole_number(given.get("cut")),
         pins=",".join(map(str, read_pins(given.get("pins", "")))),
+        where=read_where(given.get("where", "")),
         **tabs,
     )
 
@@ -201,8 +205,8 @@ class Recorded:
 
 @dataclass(slots=True, frozen=True)
 class ReplayPage:
-    """The panes about one replay. `overview`, `lag`, `stops` and `truncation` are worked out by the templates that
-    show them, which a new window does not.
+    """The panes about one replay. `overview`, `lag`, `stops`, `source` and `truncation` are worked out by the
+    templates that show them, which a new window does not.
 
     `decoding` and `chunking` say how the output came in, in words, and `cuts` how far a server can cut it so;
     `server` is the query of the comparison with what a server sent, empty where there is nothing to compare it with;
@@ -233,6 +237,7 @@ class ReplayPage:
     truncation: Truncation
     checked: SearchPanes
     recorded: Recorded | None = None
+    source: Callable[[], Source] | None = None
 
     @property
     def card(self) -> Card | ChunkCard:
@@ -370,6 +375,7 @@ def replay_page(view: View, checked: SearchPanes, links: Links, *, reader: str =
         truncation=Truncation(run, cut),
         checked=checked,
         recorded=None if found is None else _recorded(found, window, step, has_raw=run.case.has_raw),
+        source=None if run.choice.lines is None else cache(partial(source, run, step, state.where)),
     )  # fmt: skip
 
 

@@ -1,0 +1,132 @@
+"""The source pane of an engine's parser: which of its lines ran at the step under the cursor, and which of them sent.
+
+A line stands with what it did when it ran last. Lines that did not run are shown as well, but for long stretches of
+them. Asking for one line says which other steps ran it.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+
+from parsers.replays.ran_lines import Changed, RanFunction, RanLine, RanLines
+from parsers.vocabulary.types import UsageError
+from webapp.runs.runner import Run
+from webapp.runs.step_lines import StepLines, step_lines
+
+AROUND = 3  # lines that did not run are shown so near to one that did
+_WHERE = re.compile(r"([\w./+-]{1,300}):([0-9]{1,7})").fullmatch
+
+
+@dataclass(slots=True, frozen=True)
+class SourceLine:
+    """A line of the source. `times`: how often it ran; `sent`: it returned what the step sent; `gap`: lines before it
+    are left out; `where` is its address. `changed`, `returned` and `raised` are of the last time."""
+
+    number: int
+    text: str
+    where: str
+    times: int = 0
+    sent: bool = False
+    gap: bool = False
+    changed: tuple[Changed, ...] = ()
+    returned: str | None = None
+    raised: str | None = None
+
+
+@dataclass(slots=True, frozen=True)
+class SourceFunction:
+    """A function that ran, in its file."""
+
+    name: str
+    file: str
+    lines: list[SourceLine]
+
+
+@dataclass(slots=True, frozen=True)
+class Asked:
+    """A line that was asked about: which steps ran it besides, and the nearest of them."""
+
+    where: str
+    steps: tuple[int, ...]
+    previous: int | None
+    next: int | None
+
+
+@dataclass(slots=True, frozen=True)
+class Source:
+    """What the pane shows. `problem` says why it shows no lines; `sender` is the line that sent, of `sent`."""
+
+    step: int
+    ran: int = 0
+    left_out: int = 0
+    sent: str = ""
+    sender: SourceLine | None = None
+    functions: tuple[SourceFunction, ...] = ()
+    asked: Asked | None = None
+    problem: str = ""
+
+
+def read_where(text: str) -> str:
+    """A line of a file as an address has it; empty for anything else."""
+    return text if _WHERE(text) else ""
+
+
+def source(run: Run, step: int, where: str) -> Source:
+    """The lines of a step of a run of an engine's parser."""
+    found = _WHERE(where)
+    place = None if found is None else (found[1], int(found[2]))
+    try:
+        shown = step_lines(run.choice, run.replayer, run.trace, run.chunking, step, where=place)
+    except UsageError as error:
+        return Source(step, problem=str(error))
+    return _source(shown, where)
+
+
+def _source(shown: StepLines, where: str) -> Source:
+    found = shown.found
+    functions = tuple([_function(found, number, one) for number, one in enumerate(found.functions)])
+    sender = next((line for one in functions for line in one.lines if line.sent), None)
+    problem = "" if functions else "No line of the parser's own files ran at this step."
+    return Source(
+        shown.step,
+        len(found.lines) + found.left_out,
+        found.left_out,
+        shown.sent,
+        sender,
+        functions,
+        _asked(where, found.steps, shown.step) if where else None,
+        problem,
+    )
+
+
+def _asked(where: str, steps: tuple[int, ...], step: int) -> Asked:
+    before, after = bisect_left(steps, step), bisect_right(steps, step)
+    return Asked(where, steps, steps[before - 1] if before else None, steps[after] if after < len(steps) else None)
+
+
+def _function(found: RanLines, number: int, function: RanFunction) -> SourceFunction:
+    ran: dict[int, list[tuple[int, RanLine]]] = {}
+    for at, one in enumerate(found.lines):
+        if one.function == number:
+            ran.setdefault(one.line, []).append((at, one))
+    indent = len(function.source[0]) - len(function.source[0].lstrip()) if function.source else 0
+    near = {line + more for line in ran for more in range(-AROUND, AROUND + 1)} | {function.first}
+    lines: list[SourceLine] = []
+    for line, text in enumerate(function.source, function.first):
+        if line in near:
+            gap = bool(lines) and lines[-1].number != line - 1
+            lines.append(_line(function, line, text[indent:], ran.get(line, []), found.sent_from, gap=gap))
+    return SourceFunction(function.name, function.file, lines)
+
+
+def _line(
+    function: RanFunction, number: int, text: str, ran: list[tuple[int, RanLine]], sent_from: int | None, *, gap: bool
+) -> SourceLine:
+    where = f"{function.file}:{number}"
+    if not ran:
+        return SourceLine(number, text, where, gap=gap)
+    last = ran[-1][1]
+    sent = any(at == sent_from for at, _ in ran)
+    return SourceLine(number, text, where, len(ran), sent, gap, last.changed, last.returned, last.raised)
