@@ -15,19 +15,20 @@ from parsers.arguments.contract import Output
 from parsers.arguments.json_span import JsonSpan
 from parsers.arguments.json_value import WHITESPACE
 from parsers.vocabulary.events import Segment
-from parsers.vocabulary.states import Pieces
+from parsers.vocabulary.states import NOWHERE, Pieces
 
 
 class JsonArguments(JsonSpan):
     """Reads the object."""
 
+    PLACES: ClassVar[frozenset[str]] = frozenset({"_lead_at"})
     triggers: ClassVar[tuple[str, ...]] = ("DONE", "REJECT", "OTHER")
     value_of: ClassVar[str] = "arguments, "
 
     def __init__(self, out: Output, options: Mapping[str, Any]) -> None:
         super().__init__(out, options)
         self._lead = Pieces()
-        self._lead_at = 0
+        self._lead_at = NOWHERE
         self._named = False
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
@@ -60,6 +61,7 @@ class JsonArguments(JsonSpan):
         self._named = True
         self.out.name(name, at, at, (Segment(name, at, at, "synthetic"),))
         super().text(text, 0, len(text), at, final=False)
+        self._lead_at = NOWHERE
 
     def finish(self, at: int) -> None:
         if self._lead and not self._named:

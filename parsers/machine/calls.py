@@ -33,7 +33,7 @@ from parsers.vocabulary.events import (
     Severity,
 )
 from parsers.vocabulary.json_values import is_object
-from parsers.vocabulary.states import Pieces
+from parsers.vocabulary.states import NOWHERE, Pieces
 from parsers.vocabulary.trace import Hold, RejectedCall, Tail
 from parsers.vocabulary.types import Context
 
@@ -106,6 +106,8 @@ class Calls(Writer):
             "_name_text",
         }
     )
+    PLACES: ClassVar[frozenset[str]] = frozenset({"_start", "_kept_at", "_silent", "_mention"})
+    NUMBERS: ClassVar[frozenset[str]] = frozenset({"_number", "_count"})
 
     def __init__(self, fmt: Format, policy: Mapping[str, str], context: Context) -> None:
         super().__init__()
@@ -128,7 +130,7 @@ class Calls(Writer):
         self._number = self._count = 0  # of the call in this state; of those that stand
         self._mention: tuple[int, str] | None = None  # where a marker inside reasoning stands, and text before the call
         self._name_text: Mapping[NamePart, re.Pattern[str]] = {}  # made once somebody asks
-        self._forget(0)
+        self._forget(NOWHERE)
 
     def _forget(self, start: int) -> None:
         self.schema: Mapping[str, Any] | None = None
@@ -283,7 +285,8 @@ class Calls(Writer):
         held = self.release()
         self._content.call()
         self.extend(held)
-        self._kept = Pieces()
+        self._kept, self._given_id = Pieces(), None
+        self._start = self._kept_at = NOWHERE
         self._count += 1
         self._go(CallEvent.COMMIT)
 
