@@ -77,6 +77,7 @@ class Calls(Writer):
         "_number",
         "_reasoning",
         "_refusal",
+        "_schemas",
         "_seed",
         "_silent",
         "_start",
@@ -103,6 +104,7 @@ class Calls(Writer):
             "_seed",
             "_judgement",
             "_tools",
+            "_schemas",
             "_name_text",
         }
     )
@@ -122,6 +124,7 @@ class Calls(Writer):
         self._ids = fmt.ids
         self._seed = context.id_seed
         self._tools = {tool.name: tool for tool in context.tools}
+        self._schemas: dict[str, Mapping[str, Any] | None] = {}  # without references, of tools that were called
         self._judgement = Judgement(fmt, policy, context)
         self._reasoning = ReasoningStage(self, policy)
         make = llama_content if fmt.content == "llama" else PlainContent
@@ -151,6 +154,11 @@ class Calls(Writer):
         self.quiet = self.state in _UNWANTED
         self.keeps = self.quiet or self.state in _HELD
         self.call = None if self.quiet or self.state in _NONE_OPEN else self._number
+
+    @property
+    def count(self) -> int:
+        """The number of calls that stand."""
+        return self._count
 
     @property
     def may_reject(self) -> bool:
@@ -251,8 +259,7 @@ class Calls(Writer):
             self.leave_out(start, end, NO_CALL_WAITS)
             return
         self.settle()
-        tool = self._tools.get(text) if self._judgement.policy["json_values"] == "by_schema" else None
-        self._name, self.schema = text, None if tool is None else without_references(tool.parameters)
+        self._name, self.schema = text, self._schema_of(text)
         asked = self.knows(text) and text == (self.named_tool or text)
         unknown = None if asked else _UNKNOWN.get(self.policy["unknown_tool"])
         if unknown is not None:
@@ -260,13 +267,25 @@ class Calls(Writer):
             return
         given = self._given_id
         if given is None:
-            made = call_id(self.policy["id_dialect"], self._ids, self._seed, self._number, text)
+            made = self.made_id(self._number, text)
             given = CallId(start, start, made, (Segment(made, start, start, "synthetic"),), self._number)
         self.after_start([given, CallName(start, end, text, segments, self._number)])
         if self._judgement.waits:
             self._go(CallEvent.NAME)
         else:
             self._commit()
+
+    def _schema_of(self, name: str) -> Mapping[str, Any] | None:
+        """The schema of a tool's arguments, the same object every time."""
+        if name not in self._tools or self._judgement.policy["json_values"] != "by_schema":
+            return None
+        if name not in self._schemas:
+            self._schemas[name] = without_references(self._tools[name].parameters)
+        return self._schemas[name]
+
+    def made_id(self, number: int, name: str) -> str:
+        """The id that a server would make up for a call."""
+        return call_id(self.policy["id_dialect"], self._ids, self._seed, number, name)
 
     def bracketed(self) -> None:
         self.written = True

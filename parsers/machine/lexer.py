@@ -144,7 +144,7 @@ def _places_of(parts: Collection[str], literal: str) -> tuple[int, ...]:
 # told to leave such literals alone (`by_id`), and to ask for such parts of other literals (`parts`).
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, frozen=True)
 class IdTerminal(Constant):
     """A marker recognised by its token id. `special` is the tokenizer's flag.
 
