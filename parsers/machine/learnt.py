@@ -162,8 +162,8 @@ class Learner:
             self._at += found.length
             return None
         self._go_on(found.length)
-        if self.place is None or found.tail is not None or found.retold is not None:
-            return None
+        if self.place is None or before.disturbs is None or before.disturbs(found.event.text) is not None:
+            return None  # some of it was read along
         before.passed = Known(self.place, 0, 0, (Move(-start, -calls).event(found.event),), is_open=True)
         before.passed.begins = start, calls
         return before.passed
