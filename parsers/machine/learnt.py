@@ -20,7 +20,7 @@ from parsers.machine.machine import Machine
 from parsers.machine.moved import Move, key_of
 from parsers.vocabulary.events import CallId, CallName, Event
 from parsers.vocabulary.states import State
-from parsers.vocabulary.trace import OpenText, RejectedCall
+from parsers.vocabulary.trace import RejectedCall
 
 _COST, _VALUES = 10, 16  # to learn a state takes as long as to read so many deltas, and one for each so many values
 _RETURN = 12  # and so many to go back to one
@@ -33,7 +33,7 @@ _TOGETHER = 512  # steps are followed at once
 
 @dataclass(slots=True)
 class Place:
-    """A state that stands behind so many characters and calls, with the steps from there that are known, by the text of
+    """A state that stands behind so many characters and calls, with the steps from there that are known, by the key of
     the delta.
 
     In open text `disturbs` searches a delta for what may matter, and `passed` is the step where there is nothing.
@@ -42,7 +42,7 @@ class Place:
     state: State
     characters: int
     calls: int
-    known: dict[str, Known] = field(default_factory=dict)
+    known: dict[Hashable, Known] = field(default_factory=dict)
     disturbs: Callable[[str], object] | None = None
     passed: Known | None = None
 
@@ -83,8 +83,9 @@ class Learner:
         self._credit, self._pause, self._waits = _CREDIT, _PAUSE, _DELTAS
         self._has_tried = False
 
-    def follow(self, texts: Sequence[str], start: int, stop: int) -> list[Followed]:
-        """The steps from the delta at `start` on that are known, in order, up to the one at `stop`."""
+    def follow(self, texts: Sequence[str], keys: Sequence[Hashable], start: int, stop: int) -> list[Followed]:
+        """The steps from the delta at `start` on that are known, in order, up to the one at `stop`. Of each delta there
+        is the text, and what is known of it is found by its key: where that is a text, that is all of it."""
         place, found = self.place, list[Followed]()
         if place is None:
             return found
@@ -92,12 +93,12 @@ class Learner:
         stop, stride = min(stop, start + _TOGETHER), self._machine.stride
         while number < stop:
             text, count = texts[number], 1
-            known = place.known.get(text)
+            known = place.known.get(keys[number])
             if known is None:
                 known = place.passed
                 if known is None:
                     break
-                count = _passed(texts, number, stop, place.disturbs, stride)
+                count = _passed(keys, number, stop, place.disturbs, stride)
                 text = "".join(texts[number : number + count])
                 if not text:
                     break
@@ -116,7 +117,7 @@ class Learner:
     def _reject(self, known: Known, at: int) -> None:
         """Calls are rejected in a step that begins at an offset."""
         for one in known.rejected:
-            self._machine.rejected.append(RejectedCall(at + one.start, at + one.end, one.name, one.reason))
+            self._machine.rejected.append(_moved(one, at))
         self._rejected = len(self._machine.rejected)
 
     def settle(self) -> None:
@@ -129,8 +130,8 @@ class Learner:
             self._is_ahead = False
             self._credit -= _RETURN
 
-    def learn(self, text: str, events: Sequence[Event]) -> Known | None:
-        """The machine read a delta. Returns the step if it is known from now on."""
+    def learn(self, text: str, key: Hashable, events: Sequence[Event]) -> Known | None:
+        """The machine read a delta of this text and key. Returns the step if it is known from now on."""
         before, start, calls, examined = self.place, self._at, self._calls, self._examined
         number = self._rejected
         if self._waits > 0 and not self._may_begin():
@@ -143,30 +144,26 @@ class Learner:
             return None
         if any(one.start == 0 for one in rejected):
             return None  # what stands at the very beginning is judged by that
-        move = Move(-start, -calls)
-        before.known[text] = Known(
+        is_open = bool(text) and _passed((key,), 0, 1, before.disturbs, self._machine.stride) == 1
+        known = Known(
             self.place,
             self._calls - calls,
-            self._examined - examined,
-            tuple([move.event(event) for event in events]),
-            tuple([RejectedCall(one.start - start, one.end - start, one.name, one.reason) for one in rejected]),
+            0 if is_open else self._examined - examined,
+            tuple([Move(-start, -calls).event(event) for event in events]),
+            tuple([_moved(one, -start) for one in rejected]),
             _made_name(events),
-            begins=(start, calls),
+            is_open,
+            (start, calls),
         )
-        return before.known[text]
+        if is_open:
+            before.passed = known
+        else:
+            before.known[key] = known
+        return known
 
-    def learn_open(self, found: OpenText) -> Known | None:
-        """The same for many deltas of open text together."""
-        before, start, calls = self.place, self._at, self._calls
-        if before is None or found.event is None:
-            self._at += found.length
-            return None
-        self._go_on(found.length)
-        if self.place is None or before.disturbs is None or before.disturbs(found.event.text) is not None:
-            return None  # some of it was read along
-        before.passed = Known(self.place, 0, 0, (Move(-start, -calls).event(found.event),), is_open=True)
-        before.passed.begins = start, calls
-        return before.passed
+    def pass_over(self, characters: int) -> None:
+        """The machine read many deltas of which nothing is learnt."""
+        self._at, self.place = self._at + characters, None
 
     def _may_begin(self) -> bool:
         """Return whether enough calls stand to believe that more of them follow."""
@@ -174,11 +171,6 @@ class Learner:
             return False
         self._credit, self._waits, self._has_tried = _CREDIT_OF_CALLS, 0, True
         return True
-
-    @property
-    def reads_singly(self) -> bool:
-        """Return whether each delta is to be fed by itself, so that it is known what it comes to."""
-        return self.place is not None and self._machine.reads_along
 
     def made_id(self, known: Known, calls: int) -> str:
         """The id that is made up in a step with so many calls before it."""
@@ -212,6 +204,10 @@ class Learner:
         return place
 
 
+def _moved(call: RejectedCall, by: int) -> RejectedCall:
+    return RejectedCall(call.start + by, call.end + by, call.name, call.reason)
+
+
 def _made_name(events: Sequence[Event]) -> str | None:
     """The name of the call whose id was made up, if one was: the one follows the other."""
     for given, named in pairwise(events):
@@ -221,9 +217,14 @@ def _made_name(events: Sequence[Event]) -> str | None:
     return None
 
 
-def _passed(texts: Sequence[str], start: int, stop: int, disturbs: Callable[[str], object] | None, stride: int) -> int:
-    """How many of the texts hold nothing that matters."""
+def _passed(
+    keys: Sequence[Hashable], start: int, stop: int, disturbs: Callable[[str], object] | None, stride: int
+) -> int:
+    """How many deltas are text in which nothing matters."""
     at = start
-    while disturbs is not None and at < stop and len(texts[at]) <= stride and disturbs(texts[at]) is None:
+    while disturbs is not None and at < stop:
+        text = keys[at]
+        if not isinstance(text, str) or len(text) > stride or disturbs(text) is not None:
+            break
         at += 1
     return at - start

@@ -553,6 +553,8 @@ class Machine(LayerReader):
             self._open_at = self._base
         self._buffer, self._base, self._pos = self._buffer[self._pos :], self._at, 0
         self._forget_parts()
+        if self._marked is not None and self._marked[0] < self._base:
+            self._marked = None
         if self._fired_at != self._base:
             self._fired_at, self._stuck = NOWHERE, 0
         self._calls.joins = not exact
@@ -566,7 +568,12 @@ class Machine(LayerReader):
     def can_be_learnt(self) -> bool:
         """Return whether what it makes of a delta follows from its state and the text alone. What is built on this
         class may know more."""
-        return type(self) is Machine and self._by_text and self.passes_open_text
+        return type(self) is Machine and self.passes_open_text
+
+    @property
+    def reads_text(self) -> bool:
+        """Return whether the text of a delta is all that matters of it."""
+        return self._by_text
 
     @property
     def is_settled(self) -> bool:
@@ -574,14 +581,9 @@ class Machine(LayerReader):
         return not (self._calls.quiet or self._calls.defers or self._kept or self._tail)
 
     @property
-    def reads_along(self) -> bool:
-        """Return whether this is open text that the argument parser reads along."""
-        return self._own == READ_ALONG
-
-    @property
     def disturbs(self) -> Callable[[str], object] | None:
         """The search for what may matter, in open text that nobody reads along."""
-        return None if self.reads_along else self._disturbs
+        return None if self._own == READ_ALONG else self._disturbs
 
     @property
     def calls(self) -> int:

@@ -3,10 +3,11 @@ machine's steps that it made before, which are followed (`parsers.machine.learnt
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 
 from parsers.machine.learnt import Followed, Known, Learner
 from parsers.machine.machine import Machine
+from parsers.replays.delta_columns import keys_of
 from parsers.vocabulary.events import CallArguments, CallEnd, CallId, CallName, ContentText, Event, ReasoningText
 from parsers.vocabulary.trace import OpenText, ReadsOpenText, StreamParser
 from parsers.vocabulary.types import Delta
@@ -28,32 +29,35 @@ class Reading:
         self._deltas = deltas
         self._texts = texts
         self._reads_open = _open_reader(parser)
-        learns = isinstance(parser, Machine) and parser.can_be_learnt and len(deltas) >= _WORTH
-        self.learner = Learner(parser) if learns and isinstance(parser, Machine) else None
+        self._keys: Sequence[Hashable] = ()
+        self.learner: Learner | None = None
+        if isinstance(parser, Machine) and parser.can_be_learnt and len(deltas) >= _WORTH:
+            self.learner = Learner(parser)
+            self._keys = texts if parser.reads_text else keys_of(deltas)
 
     def follow(self, at: int) -> list[Followed]:
         """The steps from a delta on that are known."""
         learner = self.learner
         if learner is None or learner.place is None:
             return []
-        found = learner.follow(self._texts, at, len(self._texts))
+        found = learner.follow(self._texts, self._keys, at, len(self._texts))
         if not found:
             learner.settle()
         return found
 
     def read_open(self, at: int) -> OpenText | None:
-        """See ReadsOpenText; None where the delta has to be fed."""
-        if self._reads_open is None or (self.learner is not None and self.learner.reads_singly):
+        """See ReadsOpenText; None where the delta has to be fed, as it is where steps are learnt one by one."""
+        learner = self.learner
+        if self._reads_open is None or (learner is not None and learner.place is not None):
             return None
-        return self._reads_open(self._deltas, self._texts, at)
+        found = self._reads_open(self._deltas, self._texts, at)
+        if learner is not None and found is not None:
+            learner.pass_over(found.length)
+        return found
 
     def learn(self, at: int, events: Sequence[Event]) -> Known | None:
         """The parser was fed a delta. Returns the step if it is known from now on."""
-        return None if self.learner is None else self.learner.learn(self._texts[at], events)
-
-    def learn_open(self, found: OpenText) -> Known | None:
-        """The parser read open text. Returns the step if it is known from now on."""
-        return None if self.learner is None else self.learner.learn_open(found)
+        return None if self.learner is None else self.learner.learn(self._texts[at], self._keys[at], events)
 
     def made_id(self, known: Known, calls: int) -> str:
         """The id that is made up in a step with so many calls before it."""

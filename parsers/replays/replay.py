@@ -77,7 +77,6 @@ def parse_in_parts(
             at += sum([step[3] for step in followed])
         elif (found := reading.read_open(at)) is not None:
             assembler.absorb(() if found.event is None else (found.event,))
-            reading.learn_open(found)
             at = found.stop
         else:
             events = parser.feed(deltas[at])
@@ -162,7 +161,6 @@ class _Recorder:
                 at = len(steps)
             elif (found := reading.read_open(at)) is not None:
                 self._open_text(found, found.stop - at)
-                self._keep(reading.learn_open(found))
                 at = found.stop
             else:
                 self._feed(deltas[at], texts[at], at, reading)
@@ -205,8 +203,7 @@ class _Recorder:
     def _open_text(self, found: OpenText, count: int) -> None:
         events, view = (() if found.event is None else (found.event,)), self._parser.view()
         if found.tail is None and found.retold is None:
-            self._last = count, events, (), view, "" if found.event is None else found.event.text
-            self._waiting.append(self._last)
+            self._waiting.append((count, events, (), view, "" if found.event is None else found.event.text))
         else:
             self._settle()
             self._steps.add_open(count, found, view)

@@ -44,7 +44,7 @@ def told(output: Output, deltas: list[Delta]) -> tuple[Trace, Message]:
 @pytest.mark.parametrize("name", CASES)
 def test_steps_that_are_known_are_those_that_would_be_made(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for output in outputs(case_named(name)):
-        for chunking in CHUNKINGS if output.mode == "text" else ():
+        for chunking in CHUNKINGS:
             deltas = deltas_of(output, chunking)
             monkeypatch.setattr(reading, "_WORTH", 10**9)
             trace, message = told(output, deltas)
