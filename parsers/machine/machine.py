@@ -18,11 +18,11 @@ Events leave through `Calls`, which knows where the open call stands, and its st
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar
 
-from parsers.arguments.contract import OPEN, READ_ALONG, READ_ON, STRAY, ArgumentParser
+from parsers.arguments.contract import OPEN, READ_ON, STRAY, ArgumentParser
 from parsers.formats.layers import layered
 from parsers.formats.model import REPEATED, Format
 from parsers.machine.call_life import CallState
@@ -569,30 +569,6 @@ class Machine(LayerReader):
         """Return whether what it makes of a delta follows from its state and the text alone. What is built on this
         class may know more."""
         return type(self) is Machine and self.passes_open_text
-
-    @property
-    def reads_text(self) -> bool:
-        """Return whether the text of a delta is all that matters of it."""
-        return self._by_text
-
-    @property
-    def is_settled(self) -> bool:
-        """Return whether all of the state is that of a call that may stand, or of text without a tail that waits."""
-        return not (self._calls.quiet or self._calls.defers or self._kept or self._tail)
-
-    @property
-    def disturbs(self) -> Callable[[str], object] | None:
-        """The search for what may matter, in open text that nobody reads along."""
-        return None if self._own == READ_ALONG else self._disturbs
-
-    @property
-    def calls(self) -> int:
-        """The number of calls that were committed."""
-        return self._calls.count
-
-    def made_id(self, number: int, name: str) -> str:
-        """The id that is made up for a call."""
-        return self._calls.made_id(number, name)
 
     @property
     def _is_busy(self) -> bool:

@@ -141,7 +141,7 @@ def _is_part(kind: Any) -> bool:
 
 
 @cache
-def _what_is_in(kind: type[Part]) -> tuple[str, ...]:
+def _what_is_in(kind: Any) -> tuple[str, ...]:
     """What the numbers in each attribute of a class are."""
     places = {name for one in kind.__mro__ for name in vars(one).get("PLACES", ())}
     numbers = {name for one in kind.__mro__ for name in vars(one).get("NUMBERS", ())}
@@ -154,7 +154,7 @@ _IN_EVENTS = {"start": _PLACES, "end": _PLACES, "call": _NUMBERS}
 
 
 @cache
-def _fields_of(kind: type[Event] | type[Segment]) -> tuple[Callable[[Any], tuple[Any, ...]], tuple[str, ...]]:
+def _fields_of(kind: Any) -> tuple[Callable[[Any], tuple[Any, ...]], tuple[str, ...]]:
     """What gives the fields of an event or a segment, and what the numbers in each are."""
     names = [field.name for field in fields(kind)]
     return attrgetter(*names), tuple([_IN_EVENTS.get(name, _NEITHER) for name in names])

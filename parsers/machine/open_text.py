@@ -83,6 +83,30 @@ class OpenTextReader(Part):
         """Where in the output stands what was not consumed."""
         return self._base + self._pos
 
+    @property
+    def reads_text(self) -> bool:
+        """Return whether the text of a delta is all that matters of it."""
+        return self._by_text
+
+    @property
+    def is_settled(self) -> bool:
+        """Return whether all of the state is that of a call that may stand, or of text without a tail that waits."""
+        return not (self._calls.quiet or self._calls.defers or self._kept or self._tail)
+
+    @property
+    def disturbs(self) -> Callable[[str], object] | None:
+        """The search for what may matter, in open text that nobody reads along."""
+        return None if self._own == READ_ALONG else self._disturbs
+
+    @property
+    def calls(self) -> int:
+        """The number of calls that were committed."""
+        return self._calls.count
+
+    def made_id(self, number: int, name: str) -> str:
+        """The id that is made up for a call."""
+        return self._calls.made_id(number, name)
+
     @abstractmethod
     def _read_delta(self, delta: Delta, text: str) -> list[Event]:
         """Read a delta, of this text, in which something may matter."""

@@ -63,7 +63,7 @@ class KeptStep:
     rows, and of the view after it the shape, the call and the holds."""
 
     told: object
-    events: tuple[KeptEvent, ...]
+    events: tuple[KeptEvent | Event, ...]
     moves: tuple[tuple[int, int, int], ...]
     shape: int
     call: int | None

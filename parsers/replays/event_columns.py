@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any
 
+from parsers.machine.moved import Move
 from parsers.replays.partition import Claim, claims_of
 from parsers.vocabulary.drops import DropReason
 from parsers.vocabulary.events import (
@@ -167,18 +168,21 @@ class Events:
         self.spans.add(block, kind, event.start, event.end)
         self._calls.append(call)
 
-    def kept_of(self, event: Event, at: int, calls: int) -> KeptEvent | None:
-        """What is kept of an event, relative to an offset and to so many calls; None for one kept as it is."""
+    def kept_of(self, event: Event, at: int, calls: int) -> KeptEvent | Event:
+        """What is kept of an event, relative to an offset and to so many calls: itself, if that is kept as it is."""
         kind, call = self.facts_of(event)
         if kind is _AS_IT_IS:
-            return None
+            return Move(-at, -calls).event(event)
         parts = event.segments or () if kind[1] and isinstance(event, TextEvent) else ()
         segments = tuple([(self._what_of(part), part.start - at, part.end - at) for part in parts])
         of_call = call - calls if kind[0] in OF_CALLS else None
         return self.spans.code_of(kind), event.start - at, event.end - at, of_call, segments
 
-    def add_kept(self, block: int, event: KeptEvent, at: int, calls: int, made: str | None) -> None:
+    def add_kept(self, block: int, event: KeptEvent | Event, at: int, calls: int, made: str | None) -> None:
         """Add an event of a block of which it is known what is kept. `made`: the id of its call, where it is that."""
+        if isinstance(event, Event):
+            self.add(block, Move(at, calls).event(event))
+            return
         code, start, end, call, segments = event
         for what, low, high in segments:
             what = ("synthetic", made) if made is not None and self.spans.kinds[code][0] is CallId else what

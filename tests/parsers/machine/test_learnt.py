@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from parsers.machine import learnt
-from parsers.machine.machine import Machine
 from parsers.replays import reading
 from parsers.replays.chunking import Chunking
 from parsers.replays.replay import parse, replay
 from parsers.vocabulary.trace import Trace
-from parsers.vocabulary.types import Delta, Message, Piece
+from parsers.vocabulary.types import Delta, Message
 from tests.corpus import case_named
 from tests.parsers.machine.test_machine_states import CASES
 from tests.parsers.test_case_files import Output, outputs
@@ -41,7 +38,7 @@ def told(output: Output, deltas: list[Delta]) -> tuple[Trace, Message]:
 
 @pytest.mark.replays
 @pytest.mark.usefixtures("_learns_at_once")
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", CASES[::7])
 def test_steps_that_are_known_are_those_that_would_be_made(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for output in outputs(case_named(name)):
         for chunking in CHUNKINGS:
