@@ -49,9 +49,9 @@ class Place:
 
 @dataclass(slots=True)
 class Known:
-    """A step that was made before, relative to where it `begins`, behind so many characters and calls: where it leads, how many calls were committed in it,
-    how many characters were looked at, what it told and which calls were rejected in it. `made` names the call whose id
-    was made up, where one was.
+    """A step that was made before, relative to where it `begins`, behind so many characters and calls: where it leads,
+    how many calls were committed in it, how many characters were looked at, what it told and which calls were rejected
+    in it. `made` names the call whose id was made up, where one was.
 
     In open text the one event has the text of the deltas. `recorded` is what a trace keeps of it.
     """

@@ -1,7 +1,7 @@
 """States of a machine wherever they stand in the output: moved to another place, and compared but for their places.
 
-What a parser makes of a text follows from its state, in which offsets and numbers of calls only say where it is. But for
-these, the state in the middle of the tenth call is that in the middle of the second.
+What a parser makes of a text follows from its state, in which offsets and numbers of calls only say where it is. But
+for these, the state in the middle of the tenth call is that in the middle of the second.
 """
 
 from __future__ import annotations
@@ -131,8 +131,9 @@ class _Keys:
 
     def _event(self, event: Any) -> tuple[Any, ...]:
         self.size += _OF_EVENT
-        get, whats = _fields_of(type(event))
-        return (type(event), *[self._inside(one, what) for one, what in zip(get(event), whats, strict=True)])
+        kind: Any = type(event)
+        get, whats = _fields_of(kind)
+        return (kind, *[self._inside(one, what) for one, what in zip(get(event), whats, strict=True)])
 
 
 @cache
