@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from parsers.machine import learnt
+from parsers.machine.machine import Machine
 from parsers.replays import reading
 from parsers.replays.chunking import Chunking
 from parsers.replays.replay import parse, replay
