@@ -10,6 +10,8 @@ from parsers.replays import reading
 from parsers.replays.chunking import Chunking
 from parsers.replays.replay import parse, replay
 from parsers.selection.registry import build, get_format
+from parsers.vocabulary.events import Event
+from parsers.vocabulary.states import State
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Context, Delta, Message, Piece
 from tests.corpus import case_named
@@ -67,12 +69,16 @@ def cut(text: str, size: int = 4) -> list[Delta]:
 
 def fed_singly(deltas: list[Delta], monkeypatch: pytest.MonkeyPatch, parser: str = "qwen") -> int:
     """How many of the deltas a machine was fed, whose replay comes to what it comes to without a learner."""
-    made, fed = build(get_format(parser)), []
-    feed = Machine.feed
+    made, fed, own = build(get_format(parser)), list[Delta](), Machine.feed
+
+    def feed(self: Machine, delta: Delta) -> list[Event]:
+        fed.append(delta)
+        return own(self, delta)
+
     monkeypatch.setattr(reading, "_WORTH", 10**9)
     expected = replay(made, deltas, Context())
     monkeypatch.setattr(reading, "_WORTH", 0)
-    monkeypatch.setattr(Machine, "feed", lambda self, delta: fed.append(delta) or feed(self, delta))
+    monkeypatch.setattr(Machine, "feed", feed)
     assert replay(made, deltas, Context()) == expected
     return len(fed)
 
@@ -94,9 +100,13 @@ def test_nothing_is_learnt_where_that_never_pays(name: str, monkeypatch: pytest.
     monkeypatch.setattr(learnt, "_PAUSE", 10**9)
     text = "".join([f'{chr(0x4E00 + number)}"}}<tool_call>{{"name":"a' for number in range(300)])
     deltas = cut(CALL.format("a") * (0 if name == "_CREDIT" else 2) + text, 3)
-    taken: list[int] = []
-    snapshot = Machine.snapshot
-    monkeypatch.setattr(Machine, "snapshot", lambda self, **how: taken.append(1) or snapshot(self, **how))
+    taken, own = list[int](), Machine.snapshot
+
+    def snapshot(self: Machine, *, exact: bool = False) -> State | None:
+        taken.append(self.examined)
+        return own(self, exact=exact)
+
+    monkeypatch.setattr(Machine, "snapshot", snapshot)
     fed_singly(deltas, monkeypatch)
     assert 1 < len(taken) < 12
 
