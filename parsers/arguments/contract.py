@@ -24,7 +24,7 @@ from typing import Any, ClassVar, Protocol
 
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import Segment, Severity
-from parsers.vocabulary.states import Part
+from parsers.vocabulary.states import NOWHERE, Part
 from parsers.vocabulary.trace import CodecState, Hold, Retelling
 
 OPEN = "open"
@@ -108,6 +108,7 @@ class ArgumentParser(Part, ABC):
     """
 
     APART: ClassVar[frozenset[str]] = frozenset({"out", "settings"})
+    PLACES: ClassVar[frozenset[str]] = frozenset({"_at"})
     triggers: ClassVar[tuple[str, ...]] = ("DONE",)
     awaits: ClassVar[str] = "An escape sequence is sent whole."  # why text may be left with the machine
     spans_states: ClassVar[bool] = False
@@ -123,7 +124,7 @@ class ArgumentParser(Part, ABC):
         self.complete = False
         self.over = self.cut = False
         self._told_surplus = False
-        self._at = 0
+        self._at = NOWHERE
 
     # what a format may say about it
 
@@ -279,6 +280,7 @@ class Waiting(Part):
     __slots__ = ("_reached", "_runs")
     APART: ClassVar[frozenset[str]] = frozenset(__slots__)
     INSTEAD: ClassVar[tuple[str, ...]] = ("_said",)
+    PLACES: ClassVar[frozenset[str]] = frozenset({"_said"})
 
     def __init__(self) -> None:
         self._runs: list[tuple[int, list[str]]] = []

@@ -27,7 +27,7 @@ from parsers.arguments.contract import ESCAPED, OPEN, ArgumentParser, Output, Wa
 from parsers.arguments.json_build import JsonBuilder, Piece
 from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.events import Segment
-from parsers.vocabulary.states import Part, Placed
+from parsers.vocabulary.states import NOWHERE, Part, Placed
 from parsers.vocabulary.trace import CodecState, Hold
 
 TAG, VALUE = "tag", "value"
@@ -51,6 +51,7 @@ class Elements(ArgumentParser):
     """Reads nested elements until the machine's own terminal ends the call."""
 
     APART: ClassVar[frozenset[str]] = frozenset({"_close_text", "_tag_end", "_item"})
+    PLACES: ClassVar[frozenset[str]] = frozenset({"_lead", "_tag_at", "_stop"})
     triggers: ClassVar[tuple[str, ...]] = ()
     options: ClassVar[Mapping[str, Any]] = {
         "open": "<",
@@ -71,7 +72,7 @@ class Elements(ArgumentParser):
         self._names: Counter[str] = Counter()
         self._tag = Waiting()
         self._closing = False
-        self._lead = self._tag_at = self._stop = self._at = 0
+        self._lead = self._tag_at = self._stop = NOWHERE
 
     @classmethod
     def scopes(cls, options: Mapping[str, Any]) -> Mapping[str, Mapping[str, str]]:
@@ -133,7 +134,8 @@ class Elements(ArgumentParser):
             else:
                 named = self._tag.trimmed() or [Segment("", self._tag_at, self._tag_at)]
                 self._open_element([(run.text, run.start, run.end) for run in named], end)
-            self.scope = VALUE if self._stack else OPEN
+            self.scope, self._tag = VALUE if self._stack else OPEN, Waiting()
+            self._lead = self._tag_at = self._stop = NOWHERE
             return end
         if name == "ELEMENT_OPEN" and self._stack and self._stack[-1].kind == "text":
             self._missing(start)
@@ -153,7 +155,7 @@ class Elements(ArgumentParser):
     def _open_element(self, named: list[Piece], end: int) -> None:
         """An element begins; `named` is its name in the tag that ends at `end`."""
         name = "".join([text for text, _, _ in named])
-        parent = self._stack[-1] if self._stack else self._root()
+        parent = self._stack[-1] if self._stack else self._root(end)
         if parent.kind == "new":
             self._become_container(parent, name)
         if parent.kind == "array" or parent.listed == name:
@@ -195,10 +197,10 @@ class Elements(ArgumentParser):
         for part in self._tag_parts(start, end):
             self.out.marker(*part, terminal)
 
-    def _root(self) -> _Element:
+    def _root(self, at: int) -> _Element:
         """Return the element all arguments stand in: an object, whatever they are called."""
         if not self._build.depth:
-            self._build.open("{", self._at)
+            self._build.open("{", at if self._at == NOWHERE else self._at)
         return _Element("", self.out.schema, "object")
 
     def _become_container(self, parent: _Element, first: str) -> None:
@@ -272,7 +274,7 @@ class Elements(ArgumentParser):
             for part in self._tag_parts(self._lead, at):
                 self.out.drop(*part, CUT)
         if self.complete or self.out.closes:
-            self._root()
+            self._root(at)
         for _, start, end in [piece for element in self._stack for piece in element.kept]:
             self.out.drop(start, end, CUT)
         if self.complete:

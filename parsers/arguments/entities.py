@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from html import unescape
+from typing import ClassVar
 
-from parsers.vocabulary.states import Part
+from parsers.vocabulary.states import NOWHERE, Part
 
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _PARTIAL = re.compile(r"&(?:#(?:[0-9]{0,7}|[xX][0-9a-fA-F]{0,6})|[A-Za-z][A-Za-z0-9]{0,31})?\Z")
@@ -19,16 +20,18 @@ _PARTIAL = re.compile(r"&(?:#(?:[0-9]{0,7}|[xX][0-9a-fA-F]{0,6})|[A-Za-z][A-Za-z
 class EntityDecoder(Part):
     """`feed` gives (text, raw start, raw end) triples; pieces without an entity are as they were."""
 
+    PLACES: ClassVar[frozenset[str]] = frozenset({"_at"})
+
     def __init__(self) -> None:
         self._kept = ""
-        self._at = 0
+        self._at = NOWHERE
 
     def feed(self, text: str, at: int) -> list[tuple[str, int, int]]:
         """Decode text that stands at raw offset `at`."""
         start, text = at - len(self._kept), self._kept + text
         partial = _PARTIAL.search(text, max(0, text.rfind("&")))
         stop = partial.start() if partial is not None else len(text)
-        self._kept, self._at = text[stop:], start + stop
+        self._kept, self._at = text[stop:], start + stop if stop < len(text) else NOWHERE
         return _decode(text[:stop], start)
 
     def finish(self) -> list[tuple[str, int, int]]:

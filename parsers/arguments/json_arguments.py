@@ -47,7 +47,7 @@ class JsonArguments(JsonSpan):
         return pos
 
     def _begin(self) -> None:
-        at, text, name = self._lead.at, self._lead.text, self.out.named_tool or ""
+        (text, at), name = self._lead.taken(), self.out.named_tool or ""
         self._named = True
         self.out.name(name, at, at, (Segment(name, at, at, "synthetic"),))
         super().text(text, 0, len(text), at, final=False)

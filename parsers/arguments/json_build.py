@@ -33,16 +33,18 @@ from parsers.arguments.contract import ArgumentParser, Output
 from parsers.arguments.json_value import CLOSERS, coerce_json, escape_json
 from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.events import Segment, SegmentKind
-from parsers.vocabulary.states import Part, Pieces, Placed
+from parsers.vocabulary.states import NOWHERE, Part, Pieces, Placed
 
 Piece = tuple[str, int, int]
+NO_NAME: Piece = ("", NOWHERE, NOWHERE)
 
 
 @dataclass(slots=True)
 class _Frame(Part):
-    """An open container. `key` are the pieces of a key that waits for its value; `place`, where the bracket of a group
-    will stand among what is kept."""
+    """An open container. `count` is the number of values in it so far, where more than two are two; `key` are the
+    pieces of a key that waits for its value; `place`, where the bracket of a group will stand among what is kept."""
 
+    PLACES: ClassVar[frozenset[str]] = frozenset({"key"})
     bracket: str
     schema: Mapping[str, Any] | None
     count: int = 0
@@ -189,7 +191,7 @@ class JsonBuilder(Part):
         at = frame.key[0][1] if frame.key else at
         if frame.count:
             self._synthetic(", ", at)
-        frame.count += 1
+        frame.count = min(frame.count + 1, 2)
         if frame.bracket == "{":
             self._write_key(frame, at)
 
@@ -320,18 +322,19 @@ class NotationParser(ArgumentParser):
     """
 
     APART: ClassVar[frozenset[str]] = frozenset({"_steps"})
+    PLACES: ClassVar[frozenset[str]] = frozenset({"_name", "_word_at"})
 
     def __init__(self, out: Output, options: Mapping[str, Any]) -> None:
         super().__init__(out, options)
         self._builder = JsonBuilder(out)
         self._steps: Mapping[str, Callable[[str, int, int, int], int]] = {}
         self._phase = ""
-        self._name: Piece = ("", 0, 0)
+        self._name: Piece = NO_NAME
         self._committed = self._is_key = False
         self._stack: list[str] = []
         self._open = Counter[str]()
         self._word = Pieces()
-        self._word_at = self._at = 0
+        self._word_at = NOWHERE
 
     def _mark(self, pos: int, base: int) -> int:
         """The character at `pos` is structure."""
@@ -352,6 +355,7 @@ class NotationParser(ArgumentParser):
         """The call is named, and its arguments begin."""
         self._committed = True
         self.out.name(*self._name)
+        self._name = NO_NAME
         if bracketed:
             self.out.bracketed()
         self._builder.open("{", at)
@@ -377,7 +381,7 @@ class NotationParser(ArgumentParser):
     def _take_word(self) -> Piece:
         """The word that was read without white space at its end, which is structure, and where it stands."""
         raw, start = "".join(self._word), self._word_at
-        self._word = Pieces()
+        self._word, self._word_at = Pieces(), NOWHERE
         text = raw.rstrip()
         self.out.marker(start + len(text), start + len(raw))
         return text, start, start + len(text)

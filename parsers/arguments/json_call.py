@@ -50,7 +50,7 @@ from parsers.arguments.json_value import (
 from parsers.arguments.lead import Lead
 from parsers.vocabulary.drops import CUT
 from parsers.vocabulary.events import Segment
-from parsers.vocabulary.states import Part, Pieces, Placed
+from parsers.vocabulary.states import NOWHERE, Part, Pieces, Placed
 from parsers.vocabulary.trace import CodecState, Hold, Stand
 
 NO_VALUE = frozenset("}],:")  # where one of these stands, no value begins
@@ -65,6 +65,7 @@ class JsonCall(PassesJson):
     APART: ClassVar[frozenset[str]] = frozenset(
         {"_name_keys", "_argument_keys", "_wrapper_keys", "_needs_arguments", "_reported"}
     )
+    PLACES: ClassVar[frozenset[str]] = frozenset({"_name", "_string_at"})
     triggers: ClassVar[tuple[str, ...]] = ("DONE", "REJECT", "OTHER")
     options: ClassVar[Mapping[str, Any]] = {
         "name_keys": ["name"],
@@ -91,7 +92,7 @@ class JsonCall(PassesJson):
         self._read_arguments = self._committed = self._odd = False
         self._loose = _LooseKeys(out)
         self._lead: Lead | None = None  # where calls need arguments, once their beginning is read
-        self._string_at = self._at = 0
+        self._string_at = NOWHERE
         self._reported = 0  # up to here the object's text has gone out; what follows is structure
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
@@ -221,6 +222,8 @@ class JsonCall(PassesJson):
             if not name.strip():
                 return False
             self._commit()
+        if not self._scan.in_string:
+            self._string, self._string_at = Pieces(), NOWHERE
         return True
 
     def _commit(self) -> None:
@@ -231,6 +234,7 @@ class JsonCall(PassesJson):
         self._committed, self._scan.strict = True, False
         copied = end - start == len(text)
         self.out.name(text, start, end, None if copied else (Segment(text, start, end, "converted"),))
+        self._name = ("", NOWHERE, NOWHERE)
         if self._early is not None:
             self._early.replay(self.out)
 
@@ -274,7 +278,7 @@ class JsonCall(PassesJson):
         return pos
 
     def _read_lead(self, lead: Lead) -> None:
-        text, at = lead.text, lead.at
+        text, at = lead.taken()
         self._value = self._begin_value(at, "{")
         self._value.text(text, 0, len(text), at)
 

@@ -30,7 +30,6 @@ class JsonSpan(PassesJson):
         self._phase: _Phase = "before"
         self._value = JsonValue(out)
         self._words = Placed()
-        self._at = 0
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
         if self._phase == "before":

@@ -34,7 +34,7 @@ from parsers.arguments.coerce import (
 from parsers.arguments.contract import OPEN, READ_ALONG, ArgumentParser, Output, ValueOutput, Waiting
 from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.events import Segment
-from parsers.vocabulary.states import Part, Pieces
+from parsers.vocabulary.states import NOWHERE, Part, Pieces
 from parsers.vocabulary.trace import CodecState, Hold, Retelling, Stand
 
 Unit = Literal["ws", "open", "close", "colon", "comma", "quote", "string", "scalar", "hold", "error"]
@@ -263,6 +263,7 @@ class JsonValue(Part):
         *("_frames", "_free", "_held", "_held_at", "_in_scalar", "_root", "_started", "_tail", "_tail_at"),
         *("done", "out", "scan"),
     )
+    PLACES: ClassVar[frozenset[str]] = frozenset({"_held_at", "_tail_at"})
 
     def __init__(self, out: ValueOutput, *, strict: bool = False) -> None:
         self.out = out
@@ -272,10 +273,10 @@ class JsonValue(Part):
         self._frames: list[_Frame] = []
         self._free = 0
         self._held: Waiting | None = None
-        self._held_at = 0
+        self._held_at = NOWHERE
         self._started = self._in_scalar = False
         self._tail: Waiting | None = None
-        self._tail_at = 0
+        self._tail_at = NOWHERE
 
     def text(self, buffer: str, pos: int, end: int, base: int, *, final: bool = False) -> int:
         """Pass buffer[pos:end] on. Stops where the value ends or an escape is split, and where a string opens or
@@ -393,6 +394,7 @@ class JsonValue(Part):
         self._held = None
         self._flush_tail()
         self.out.arguments(text, self._held_at, end, held.spelled(text))
+        self._held_at = NOWHERE
 
     def _guard(self, unit: Unit, buffer: str, start: int, stop: int, base: int) -> None:
         """Pass text on only up to a point from which appended brackets give valid JSON: no key, nor half an escape."""
@@ -414,6 +416,7 @@ class JsonValue(Part):
     def _flush_tail(self) -> None:
         tail, self._tail = self._tail, None
         if tail is not None:
+            self._tail_at = NOWHERE
             for run in tail.runs():
                 self.out.arguments(run.text, run.start, run.end)
 
@@ -521,6 +524,7 @@ def _states(of: str, scan: JsonScanner, texts: Sequence[str]) -> list[CodecState
 class EarlyArguments(Part):
     """Arguments that came before the name: kept as they are, and read again once the schema is known."""
 
+    PLACES: ClassVar[frozenset[str]] = frozenset({"_start"})
     schema: Mapping[str, Any] | None = None
     closes = False
 

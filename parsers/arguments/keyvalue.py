@@ -35,6 +35,7 @@ class KeyValue(NotationParser):
     """Reads one call from its name on."""
 
     APART: ClassVar[frozenset[str]] = frozenset({"_call_end", "_needs_key"})
+    PLACES: ClassVar[frozenset[str]] = frozenset({"_pieces"})
     triggers: ClassVar[tuple[str, ...]] = ("REJECT", "OTHER")
     strings: ClassVar[frozenset[str | None]] = frozenset({_STRING})
     options: ClassVar[Mapping[str, Any]] = {"string": '<|"|>', "call_end": "", "require_key": False}
@@ -378,6 +379,7 @@ class _OpenTail(Part):
 
     __slots__ = ("_ended", "_put", "_tail")
     APART: ClassVar[frozenset[str]] = frozenset({"_put"})
+    PLACES: ClassVar[frozenset[str]] = frozenset({"_tail"})
 
     def __init__(self, put: Callable[[str, int, int], None]) -> None:
         self._put = put

@@ -24,7 +24,7 @@ from parsers.arguments.json_call import NO_VALUE
 from parsers.arguments.json_value import EarlyArguments, JsonScanner, JsonValue, PassesJson, Unit, unescape_json
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import Segment
-from parsers.vocabulary.states import Part, Pieces
+from parsers.vocabulary.states import NOWHERE, Part, Pieces
 from parsers.vocabulary.trace import CodecState, Hold, Stand
 
 _ARGUMENT_KEYS = ("arguments", "parameters")
@@ -38,6 +38,7 @@ class _ArrayReader(Part):
     """
 
     APART: ClassVar[frozenset[str]] = frozenset({"_parser", "_out"})
+    PLACES: ClassVar[frozenset[str]] = frozenset({"_string_at"})
 
     def __init__(self, parser: PassesJson) -> None:
         self.value: JsonValue | None = None
@@ -45,7 +46,7 @@ class _ArrayReader(Part):
         self._out = parser.out
         self._scan = JsonScanner(strict=True)
         self._string = Pieces()
-        self._string_at = 0
+        self._string_at = NOWHERE
         self._key = ""
         self._naming = self._named = self._has_arguments = False
         self._early: EarlyArguments | None = None
@@ -130,7 +131,7 @@ class _ArrayReader(Part):
         if self._scan.in_string:
             self._string, self._string_at = Pieces(), end
             return
-        text = unescape_json("".join(self._string))
+        text, self._string = unescape_json("".join(self._string)), Pieces()
         if self._in_name():
             self._name(text, start)
         elif self._scan.is_key and self._scan.depth == 2:
@@ -141,6 +142,7 @@ class _ArrayReader(Part):
                 means = "name"
             self._announce(f"item:map_key={means}")
             self._naming = self._naming or means == "name"
+        self._string_at = NOWHERE
 
     def _name(self, text: str, end: int) -> None:
         if not text.strip():
@@ -233,6 +235,7 @@ _Phase = Literal["start", "array", "name", "after_name", "id", "arguments", "aft
 class Mistral(PassesJson):
     """Reads the calls after one marker."""
 
+    PLACES: ClassVar[frozenset[str]] = frozenset({"_id_at"})
     spans_states: ClassVar[bool] = True
     triggers: ClassVar[tuple[str, ...]] = (
         "item:start_map",
@@ -267,7 +270,7 @@ class Mistral(PassesJson):
         self.complete = False
         self._array: _ArrayReader | None = None
         self._name, self._id = Waiting(), Waiting()
-        self._id_at = self._at = 0
+        self._id_at = self._at = NOWHERE
         self._value: JsonValue | None = None
         self.open_value = None
 
@@ -340,6 +343,7 @@ class Mistral(PassesJson):
         name, runs = self._name.text(), self._name.runs()
         start, end = (runs[0].start, runs[-1].end) if runs else (self._at, self._at)
         self.out.name(name, start, end, self._name.spelled(name))
+        self._name, self._id, self._id_at = Waiting(), Waiting(), NOWHERE
 
     def _arguments(self, buffer: str, pos: int, end: int, base: int, final: bool) -> int:
         if self._value is None:

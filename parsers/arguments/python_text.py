@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Literal
 
 from parsers.arguments.coerce import LONE_SURROGATE, NUMBER, Schema, text_to_json, types_of
 from parsers.arguments.contract import ESCAPED, Output
-from parsers.vocabulary.states import Part, Pieces
+from parsers.vocabulary.states import NOWHERE, Part, Pieces
 
 QUOTES = "'\""
 _FOLLOWERS = ",:)]}"
@@ -138,6 +138,7 @@ class StringReader(Part):
         *("_quote", "_quotes", "_triple"),
     )
     APART: ClassVar[frozenset[str]] = frozenset({"_out", "_put"})
+    PLACES: ClassVar[frozenset[str]] = frozenset({"_at"})
 
     def __init__(
         self, out: Output, put: Callable[[str, int, int, bool], None], *, is_key: bool, of_keyword: bool
@@ -152,7 +153,7 @@ class StringReader(Part):
         self._escape = ""
         self._quotes = ""
         self._closing = Pieces()
-        self._at = 0
+        self._at = NOWHERE
 
     @property
     def open(self) -> bool:

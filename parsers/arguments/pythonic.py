@@ -27,7 +27,7 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 from parsers.arguments.contract import OPEN, Output
-from parsers.arguments.json_build import PAIRS, JsonBuilder, NotationParser, Piece
+from parsers.arguments.json_build import NO_NAME, PAIRS, JsonBuilder, NotationParser, Piece
 from parsers.arguments.python_text import QUOTES, WORDS, StringReader, python_number
 from parsers.vocabulary.drops import CUT
 from parsers.vocabulary.states import Pieces
@@ -45,6 +45,7 @@ class Pythonic(NotationParser):
     """Reads a list of calls for a run of states."""
 
     APART: ClassVar[frozenset[str]] = frozenset({"_in_list"})
+    PLACES: ClassVar[frozenset[str]] = frozenset({"_key", "_key_word"})
     spans_states: ClassVar[bool] = True
     triggers: ClassVar[tuple[str, ...]] = ("ITEM", "ITEM_END", "DONE", "REJECT", "MALFORMED")
     awaits: ClassVar[str] = "What follows shows where this literal ends."
@@ -115,7 +116,7 @@ class Pythonic(NotationParser):
         return self._begin(pos) if _NAME_START.match(buffer, pos) else self._refuse(pos)
 
     def _begin(self, pos: int) -> int:
-        self._phase, self._word, self._name = "name", Pieces(), ("", 0, 0)
+        self._phase, self._word, self._name = "name", Pieces(), NO_NAME
         self._committed = self._bad = self.complete = False
         return pos
 
@@ -210,7 +211,7 @@ class Pythonic(NotationParser):
 
     def _give_key(self) -> None:
         self._builder.key(self._key)
-        self._key, self._phase = [], "value"
+        self._key, self._key_word, self._phase = [], None, "value"
 
     # values
 

@@ -45,7 +45,7 @@ from parsers.arguments.json_value import coerce_json, escape_json
 from parsers.arguments.python_text import plain_to_json
 from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.events import Segment
-from parsers.vocabulary.states import Pieces, Placed
+from parsers.vocabulary.states import NOWHERE, Pieces, Placed
 from parsers.vocabulary.trace import CodecState, Hold, Stand
 
 _STRING: Mapping[str, Any] = {"type": "string"}
@@ -76,6 +76,9 @@ class Tagged(ArgumentParser):
         {"_has_gap", "_pairs", "_unquotes", "_unescapes", "_looks_on", "_drops_unclosed", "_blank", "_blank_at"}
     )
     INSTEAD: ClassVar[tuple[str, ...]] = ("_waiting_space",)
+    PLACES: ClassVar[frozenset[str]] = frozenset(
+        {"_key_start", "_key_end", "_key_at", "_value_at", "_opener", "_closer", "_waiting_space"}
+    )
     strings: ClassVar[frozenset[str | None]] = frozenset({_CDATA})
     triggers: ClassVar[tuple[str, ...]] = ()
     options: ClassVar[Mapping[str, Any]] = {
@@ -107,8 +110,8 @@ class Tagged(ArgumentParser):
         self._is_json = False
         self._count = 0
         self._key = Pieces()
-        self._key_text, self._key_start, self._key_end = "", 0, 0
-        self._key_at = self._value_at = self._at = 0
+        self._key_text = ""
+        self._key_start = self._key_end = self._key_at = self._value_at = NOWHERE
         self._value = Pieces()
         self._schema: Mapping[str, Any] | None = None
         self._streams = self._begun = False
@@ -355,7 +358,8 @@ class Tagged(ArgumentParser):
         if self._begun or self._closer is not None:
             self.text(_CDATA_OPEN, 0, end - start, start, final=False)
             return
-        self.scope, self._value_at, self._at, self._begun = _CDATA, end, end, True
+        self.scope, self._at, self._begun = _CDATA, end, True
+        self._value_at = NOWHERE if self._streams else end
         self.out.marker(start, end, "cdata_open")
 
     def closed(self, at: int) -> None:
@@ -376,6 +380,7 @@ class Tagged(ArgumentParser):
         self._key_end = self._key_start + len(text)
         self.out.marker(self._key_at, self._key_start)
         self.out.marker(self._key_end, start)
+        self._key_at = NOWHERE
         if self._has_gap:
             self.scope = GAP
         else:
@@ -391,9 +396,10 @@ class Tagged(ArgumentParser):
         )
         self._count += 1
         self.out.arguments("".join(part.text for part in parts), at, end, parts)
+        self._key_start = self._key_end = NOWHERE
 
     def _begin_value(self, at: int) -> None:
-        self.scope, self._value, self._value_at = VALUE, Pieces(), at
+        self.scope, self._value, self._value_at = VALUE, Pieces(), NOWHERE if self._streams else at
         self._by_lines = self._at_line_start = False
         self._blank, self._blank_at, self._begun = Pieces(), at, False
         if self._streams:
@@ -431,7 +437,7 @@ class Tagged(ArgumentParser):
         else:
             cut = len(text) - len(text.lstrip()) if self._trim == "space" else 0
         self.out.marker(at, at + cut)
-        self._value_at = at + cut
+        self._value_at = NOWHERE if self._streams else at + cut
         return text[cut:], at + cut
 
     def _trim_length(self, text: str) -> int:
@@ -484,7 +490,7 @@ class Tagged(ArgumentParser):
             plain = text if self._entities is None or self.scope == _CDATA else decode_entities(text)
             written = self._as_json(plain) if self._is_json else None
             self._write_whole(written or coerce_json(plain_to_json(plain, self._schema), self._schema), text, at)
-        self.scope, self._blank, self._value = OPEN, Pieces(), Pieces()
+        self.scope, self._blank, self._value, self._value_at = OPEN, Pieces(), Pieces(), NOWHERE
 
     def _waiting_value(self) -> str:
         raw = "".join(self._value)

@@ -33,7 +33,7 @@ from parsers.vocabulary.events import (
     Severity,
 )
 from parsers.vocabulary.json_values import is_object
-from parsers.vocabulary.states import Pieces
+from parsers.vocabulary.states import NOWHERE, Pieces
 from parsers.vocabulary.trace import Hold, RejectedCall, Tail
 from parsers.vocabulary.types import Context
 
@@ -77,6 +77,7 @@ class Calls(Writer):
         "_number",
         "_reasoning",
         "_refusal",
+        "_schemas",
         "_seed",
         "_silent",
         "_start",
@@ -103,9 +104,12 @@ class Calls(Writer):
             "_seed",
             "_judgement",
             "_tools",
+            "_schemas",
             "_name_text",
         }
     )
+    PLACES: ClassVar[frozenset[str]] = frozenset({"_start", "_kept_at", "_silent", "_mention"})
+    NUMBERS: ClassVar[frozenset[str]] = frozenset({"_number", "_count"})
 
     def __init__(self, fmt: Format, policy: Mapping[str, str], context: Context) -> None:
         super().__init__()
@@ -120,6 +124,7 @@ class Calls(Writer):
         self._ids = fmt.ids
         self._seed = context.id_seed
         self._tools = {tool.name: tool for tool in context.tools}
+        self._schemas: dict[str, Mapping[str, Any] | None] = {}  # without references, of tools that were called
         self._judgement = Judgement(fmt, policy, context)
         self._reasoning = ReasoningStage(self, policy)
         make = llama_content if fmt.content == "llama" else PlainContent
@@ -128,7 +133,7 @@ class Calls(Writer):
         self._number = self._count = 0  # of the call in this state; of those that stand
         self._mention: tuple[int, str] | None = None  # where a marker inside reasoning stands, and text before the call
         self._name_text: Mapping[NamePart, re.Pattern[str]] = {}  # made once somebody asks
-        self._forget(0)
+        self._forget(NOWHERE)
 
     def _forget(self, start: int) -> None:
         self.schema: Mapping[str, Any] | None = None
@@ -149,6 +154,11 @@ class Calls(Writer):
         self.quiet = self.state in _UNWANTED
         self.keeps = self.quiet or self.state in _HELD
         self.call = None if self.quiet or self.state in _NONE_OPEN else self._number
+
+    @property
+    def count(self) -> int:
+        """The number of calls that stand."""
+        return self._count
 
     @property
     def may_reject(self) -> bool:
@@ -249,8 +259,7 @@ class Calls(Writer):
             self.leave_out(start, end, NO_CALL_WAITS)
             return
         self.settle()
-        tool = self._tools.get(text) if self._judgement.policy["json_values"] == "by_schema" else None
-        self._name, self.schema = text, None if tool is None else without_references(tool.parameters)
+        self._name, self.schema = text, self._schema_of(text)
         asked = self.knows(text) and text == (self.named_tool or text)
         unknown = None if asked else _UNKNOWN.get(self.policy["unknown_tool"])
         if unknown is not None:
@@ -258,13 +267,25 @@ class Calls(Writer):
             return
         given = self._given_id
         if given is None:
-            made = call_id(self.policy["id_dialect"], self._ids, self._seed, self._number, text)
+            made = self.made_id(self._number, text)
             given = CallId(start, start, made, (Segment(made, start, start, "synthetic"),), self._number)
         self.after_start([given, CallName(start, end, text, segments, self._number)])
         if self._judgement.waits:
             self._go(CallEvent.NAME)
         else:
             self._commit()
+
+    def _schema_of(self, name: str) -> Mapping[str, Any] | None:
+        """The schema of a tool's arguments, the same object every time."""
+        if name not in self._tools or self._judgement.policy["json_values"] != "by_schema":
+            return None
+        if name not in self._schemas:
+            self._schemas[name] = without_references(self._tools[name].parameters)
+        return self._schemas[name]
+
+    def made_id(self, number: int, name: str) -> str:
+        """The id that a server would make up for a call."""
+        return call_id(self.policy["id_dialect"], self._ids, self._seed, number, name)
 
     def bracketed(self) -> None:
         self.written = True
@@ -283,7 +304,8 @@ class Calls(Writer):
         held = self.release()
         self._content.call()
         self.extend(held)
-        self._kept = Pieces()
+        self._kept, self._given_id = Pieces(), None
+        self._start = self._kept_at = NOWHERE
         self._count += 1
         self._go(CallEvent.COMMIT)
 

@@ -8,6 +8,7 @@ special token that begins the next call. A token that ends a turn is text of a v
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import ClassVar
 
 from parsers.arguments.contract import OPEN
 from parsers.machine.calls import Calls
@@ -21,6 +22,7 @@ class IdReader(OpenTextReader):
     """What reads markers by their ids."""
 
     __slots__ = ("_ends", "_marked", "_parts", "_program")
+    PLACES: ClassVar[frozenset[str]] = frozenset({"_marked", "_parts"})
     _program: Program
 
     def _begin_text(self, state: CompiledState, calls: Calls, *, by_text: bool) -> None:

@@ -8,6 +8,7 @@ what the format's own grammar claimed there and rejected is read again, once.
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import ClassVar
 
 from parsers.formats.layers import TOPMOST
 from parsers.formats.model import GIVEN_BACK, GUIDED_LIST, GUIDED_OBJECT, REPEATED
@@ -15,6 +16,7 @@ from parsers.machine.id_reader import IdReader
 from parsers.machine.lexer import Match, Scope
 from parsers.machine.program import CompiledRow, CompiledState
 from parsers.vocabulary.drops import Cause, DropReason
+from parsers.vocabulary.states import NOWHERE
 
 NO_ROW = CompiledRow("", "", (), "drop", None, "", None)
 REFUSALS = ("REJECT", "MALFORMED")
@@ -25,6 +27,7 @@ class LayerReader(IdReader):
     """What knows the rows of layers."""
 
     __slots__ = ("_claimed", "_found", "_fresh", "_origin", "_reopened", "_turned", "_whole")
+    PLACES: ClassVar[frozenset[str]] = frozenset({"_claimed"})
 
     def _begin_layers(self, *, opened: bool) -> None:
         """A new output is read; `opened` says whether the prompt opened reasoning."""
@@ -34,7 +37,7 @@ class LayerReader(IdReader):
         self._origin: CompiledState | None = None  # the state of reasoning in which a call was opened that has no name
         self._reopened = opened  # the prompt opened reasoning, and nothing but white space was read
         self._fresh = self._program.guides  # nothing was read that could not stand before guided JSON
-        self._claimed = -1  # where the format's own grammar took the first character for the beginning of a call
+        self._claimed = NOWHERE  # where the format's own grammar took the first character for the beginning of a call
 
     @abstractmethod
     def _text(self, limit: int, *, final: bool) -> bool:
@@ -133,7 +136,7 @@ class LayerReader(IdReader):
         """The format's own grammar gives up a call. Where that began as guided JSON may, its text is read again;
         returns whether it is."""
         text, at = self._calls.kept_from(self._claimed), self._at
-        self._claimed = -1
+        self._claimed = NOWHERE
         guided = _GUIDED.get(text[:1], "")
         if guided not in self._target(row).rows:
             return False

@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from parsers.vocabulary.states import Constant
-from parsers.vocabulary.types import Delta, FormatError, Mode
+from parsers.vocabulary.types import Delta, FormatError, Mode, Piece
 
 Match = tuple[int, str | None, int]
 _MARKED = frozenset({"special", "added"})  # kinds of pieces that may be a marker by their id
@@ -144,7 +144,7 @@ def _places_of(parts: Collection[str], literal: str) -> tuple[int, ...]:
 # told to leave such literals alone (`by_id`), and to ask for such parts of other literals (`parts`).
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, frozen=True)
 class IdTerminal(Constant):
     """A marker recognised by its token id. `special` is the tokenizer's flag.
 
@@ -207,6 +207,11 @@ class Scanner:
         if joined := "".join(run):
             out.append(joined)
         return out
+
+
+def may_be_marker(piece: Piece) -> bool:
+    """Return whether a piece may be a marker by its id."""
+    return piece.kind in _MARKED
 
 
 def is_plain(delta: Delta) -> bool:

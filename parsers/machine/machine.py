@@ -33,7 +33,7 @@ from parsers.machine.program import END_TOKEN, CompiledRow, CompiledState, Progr
 from parsers.machine.views import Views
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import ContentText, Event
-from parsers.vocabulary.states import State, go_back, state_of
+from parsers.vocabulary.states import NOWHERE, State, go_back, state_of
 from parsers.vocabulary.trace import RejectedCall, StateView, Transition
 from parsers.vocabulary.types import Context, Delta, Mode, UsageError
 
@@ -72,6 +72,7 @@ class Machine(LayerReader):
         "name", "format", "policy", "transitions", "rejected", "examined", "passes_open_text", "_programs", "_program",
         "_scanner", "_by_text", "_raw", "_found", "_turned", "_sub", "_views", "_open_view",
     })  # fmt: skip
+    PLACES: ClassVar[frozenset[str]] = frozenset({"_fired_at"})
 
     def __init__(self, fmt: Format, policy: Mapping[str, str], programs: Programs | None = None) -> None:
         super().__init__()
@@ -103,7 +104,7 @@ class Machine(LayerReader):
         self._parser = self._new_parser(self._state)
         self._strayed = self._cut = self._stopped = self._over = False
         self._wrapped = False  # what opens a wrapper was read, and nothing outside it since
-        self._sub, self._stuck, self._fired_at = 0, 0, -1
+        self._sub, self._stuck, self._fired_at = 0, 0, NOWHERE
         self._views = Views()
         self._reads = True
 
@@ -440,7 +441,7 @@ class Machine(LayerReader):
             self._stray(self._pos + 1)
             return
         if trigger in REFUSALS and self._calls.may_reject:
-            if self._claimed >= 0 and self._unread_for_guided(row, trigger):
+            if self._claimed != NOWHERE and self._unread_for_guided(row, trigger):
                 return
             self._reject(row)
             continues = False
@@ -543,25 +544,39 @@ class Machine(LayerReader):
 
     # the state
 
-    def snapshot(self) -> State | None:
-        """See Resumable. What is built on this class may know more than it; where everything waits, all is state."""
+    def snapshot(self, *, exact: bool = False) -> State | None:
+        """See Resumable. What is built on this class may know more than it; where everything waits, all is state.
+
+        `exact`: see state_of.
+        """
         if type(self) is not Machine or self._calls.defers:
             return None
         if self._kept:
             self._end_open_text()
         if self._disturbs is None:
             self._own, self._tail = "", None
-            self._open_kind, self._open_call, self._open_at = ContentText, 0, 0
+            self._open_kind, self._open_call, self._open_at = ContentText, NOWHERE, NOWHERE
         else:
             self._tell_of_open_text()
             self._open_at = self._base
         self._buffer, self._base, self._pos = self._buffer[self._pos :], self._at, 0
         self._forget_parts()
-        return state_of(self)
+        if self._marked is not None and self._marked[0] < self._base:
+            self._marked = None
+        if self._fired_at != self._base:
+            self._fired_at, self._stuck = NOWHERE, 0
+        self._calls.joins = not exact
+        return state_of(self, exact=exact)
 
     def resume(self, state: State) -> None:
         go_back(state)
         self._open_view = None
+
+    @property
+    def can_be_learnt(self) -> bool:
+        """Return whether what it makes of a delta follows from its state and the text alone. What is built on this
+        class may know more."""
+        return type(self) is Machine and self.passes_open_text
 
     @property
     def _is_busy(self) -> bool:

@@ -16,7 +16,7 @@ from parsers.machine.calls import Calls
 from parsers.machine.lexer import Scope, is_plain
 from parsers.machine.program import CompiledState
 from parsers.vocabulary.events import CallArguments, ContentText, Event, ReasoningText, TextEvent
-from parsers.vocabulary.states import Part
+from parsers.vocabulary.states import NOWHERE, Part
 from parsers.vocabulary.trace import OpenText, Retelling, StateView, Tail, Transition
 from parsers.vocabulary.types import Delta
 
@@ -50,6 +50,8 @@ class OpenTextReader(Part):
         "passes_open_text",
         "transitions",
     )
+    PLACES: ClassVar[frozenset[str]] = frozenset({"_base", "_open_at"})
+    NUMBERS: ClassVar[frozenset[str]] = frozenset({"_open_call"})
     stride: ClassVar[int] = 96
 
     def __init__(self) -> None:
@@ -73,13 +75,37 @@ class OpenTextReader(Part):
         self._tail: Tail | None = None
         self._kept = ""
         self._open_kind: _OpenKind = ContentText
-        self._open_call = self._open_at = 0
+        self._open_call = self._open_at = NOWHERE
         self._open_view: StateView | None = None
 
     @property
     def _at(self) -> int:
         """Where in the output stands what was not consumed."""
         return self._base + self._pos
+
+    @property
+    def reads_text(self) -> bool:
+        """Return whether the text of a delta is all that matters of it."""
+        return self._by_text
+
+    @property
+    def is_settled(self) -> bool:
+        """Return whether all of the state is that of a call that may stand, or of text without a tail that waits."""
+        return not (self._calls.quiet or self._calls.defers or self._kept or self._tail)
+
+    @property
+    def disturbs(self) -> Callable[[str], object] | None:
+        """The search for what may matter, in open text that nobody reads along."""
+        return None if self._own == READ_ALONG else self._disturbs
+
+    @property
+    def calls(self) -> int:
+        """The number of calls that were committed."""
+        return self._calls.count
+
+    def made_id(self, number: int, name: str) -> str:
+        """The id that is made up for a call."""
+        return self._calls.made_id(number, name)
 
     @abstractmethod
     def _read_delta(self, delta: Delta, text: str) -> list[Event]:
@@ -178,7 +204,8 @@ class OpenTextReader(Part):
             own = passes
         if not calls.may_pass(kind):
             return
-        self._open_kind, self._open_call, self._open_view = kind, calls.call or 0, None
+        call = NOWHERE if calls.call is None else calls.call
+        self._open_kind, self._open_call, self._open_view = kind, call, None
         self._base, self._buffer, self._pos = self._base + self._pos, "", 0
         self._open_at = self._base
         scope = state.plain if parser is None else state.scopes.get(parser.scope or "")

@@ -54,19 +54,22 @@ class Writer(Part):
         "_written",
         "argued",
         "call",
+        "joins",
         "quiet",
         "written",
     )
     APART: ClassVar[frozenset[str]] = frozenset(
         {
-            *("_events", "_target", "_joined"),
+            *("_events", "_target", "_joined", "joins"),
             *("_run", "_run_parts", "_run_segments", "_run_call"),
         }
     )
     INSTEAD: ClassVar[tuple[str, ...]] = ("_held",)
+    NUMBERS: ClassVar[frozenset[str]] = frozenset({"call"})
 
     def __init__(self) -> None:
         self.quiet = self.argued = self.written = False
+        self.joins = True  # what is held and goes on in the same place is one event in a state
         self.call: int | None = None
         self._events: list[Event] = []
         self._target = self._events
@@ -234,8 +237,9 @@ class Writer(Part):
         held = self._target
         if held is self._events:
             return None
-        held[self._joined :] = joined(held[self._joined :])
-        self._joined = max(len(held) - 1, 0)
+        if self.joins:
+            held[self._joined :] = joined(held[self._joined :])
+            self._joined = max(len(held) - 1, 0)
         return HeldEvents(tuple(held))
 
     @_held.setter

@@ -104,7 +104,7 @@ class ContentStage(Part, ABC):
     def __init__(self, out: _PlainOutput) -> None:
         self._out = out
         self.blank = Blank()
-        self._calls = 0
+        self._called = False  # whether a call was committed
         self._solid = False  # whether text that is no blank has come since the last call
 
     @abstractmethod
@@ -182,20 +182,20 @@ class PlainContent(ContentStage):
     def _begin(self) -> None:
         """The first character that is not white space has come."""
         kept = self.blank.take()
-        if self._calls and self._after == "strip":
+        if self._called and self._after == "strip":
             self._drop(kept)
         else:
             self._pass(kept)
         self._solid = True
 
     def call(self) -> None:
-        self._settle(self._between if self._calls else self._before)
-        self._calls += 1
+        self._settle(self._between if self._called else self._before)
+        self._called = True
         self._solid = False
         self._strips = "strip" in (self._between, self._after)
 
     def finish(self) -> None:
-        self._settle(self._after if self._calls else "keep")
+        self._settle(self._after if self._called else "keep")
 
     def _settle(self, policy: str) -> None:
         kept = self.blank.take()
@@ -240,7 +240,7 @@ class _Structural(ContentStage):
 
     def text(self, text: str, at: int) -> None:
         if not self._solid:
-            lead = len(text) - len(text.lstrip(_SEPARATORS if self._calls else _TRAILING))
+            lead = len(text) - len(text.lstrip(_SEPARATORS if self._called else _TRAILING))
             self.blank.add(text[:lead], at)
             if lead == len(text):
                 return
@@ -254,9 +254,9 @@ class _Structural(ContentStage):
     def _begin(self, at: int) -> None:
         """Prose begins at `at`: after a call it drops what separates them, and is joined to prose by one space."""
         kept = self.blank.take()
-        if self._calls:
+        if self._called:
             kept, at = self._after_separators(kept, at)
-        if self._calls and self._any:
+        if self._called and self._any:
             self._joins(" ", [(at, at)])
         self._pass(kept)
         self._solid = self._any = True
@@ -274,13 +274,13 @@ class _Structural(ContentStage):
         return kept, at
 
     def call(self) -> None:
-        keeps = self._keeps and not self._calls
+        keeps = self._keeps and not self._called
         (self._pass if keeps else self._drop)(self.blank.take())
-        self._calls += 1
+        self._called = True
         self._solid = False
 
     def finish(self) -> None:
-        settle = self._drop if self._calls else self._pass
+        settle = self._drop if self._called else self._pass
         settle(self.blank.take())
 
 
@@ -326,10 +326,10 @@ class _PrefixOnly(PlainContent):
     """Content before the first call; everything after it is dropped."""
 
     def text(self, text: str, at: int) -> None:
-        if self._calls:
+        if self._called:
             self._out.leave_out(at, at + len(text), DropReason(Cause.AFTER_CALL))
         else:
             super().text(text, at)
 
     def tail(self) -> Tail | None:
-        return None if self._calls else super().tail()
+        return None if self._called else super().tail()

@@ -14,14 +14,15 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, chain, compress, pairwise, repeat
 from operator import attrgetter, ne
 
+from parsers.machine.learnt import Followed, Known
 from parsers.replays.delta_columns import texts_of
-from parsers.replays.event_columns import OF_CALLS, Events, Spans
+from parsers.replays.event_columns import OF_CALLS, Events, KeptEvent, Spans
 from parsers.replays.lazy import Lazy
 from parsers.replays.partition import Claim
 from parsers.vocabulary.events import (
@@ -54,6 +55,21 @@ from parsers.wire.assemble import delta_of
 _shape_of = attrgetter("state", "candidates", "accepts", "codec", "call_state")
 # A step, or so many of open text without a tail: (how many, events, rows, the view afterwards, the text they were fed)
 Recorded = tuple[int, Sequence[Event], Sequence[Transition], StateView, str]
+
+
+@dataclass(slots=True)
+class KeptStep:
+    """What is kept of a step relative to where it begins: what it told, if others may tell the same, its events and its
+    rows, and of the view after it the shape, the call and the holds."""
+
+    told: object
+    events: tuple[KeptEvent | Event, ...]
+    moves: tuple[tuple[int, int, int], ...]
+    shape: int
+    call: int | None
+    holds: tuple[tuple[int, int, int], ...]
+
+
 _NOTHING = object()  # what steps tell that tell no event
 _COPIES = (CallArguments, ContentText, ReasoningText)  # of the text that a step is fed, as a rule
 
@@ -90,6 +106,7 @@ class Steps(Lazy[Step], StepColumns):
         self._from, self._views, self._calls = array("i"), array("i"), array("i")
         self._holds, self._tails, self._retold = Spans(), dict[int, Tail](), dict[int, Retelling]()
         self._view: StateView | None = None
+        self._last: tuple[int, int] | None = None  # what the last view is and its call, if nothing is held
         self._known_reaches: dict[int, Sequence[int]] = {}  # by stretch, where somebody asked
         self._known_codecs: dict[int, Sequence[CodecState]] = {}  # the same
         self._shapes: list[Shape] = []
@@ -122,10 +139,53 @@ class Steps(Lazy[Step], StepColumns):
         if found.retold is not None:
             self._retold[len(self._views)] = found.retold
         self._look(view)
-        self._view = None
+        self._view = self._last = None
         self._begin_block(self._at, () if found.event is None else (found.event,))
         self._size += count
         self._at += found.length
+
+    def kept_of(self, step: Recorded, at: int, calls: int) -> KeptStep:
+        """What is kept of a step that begins at an offset behind so many calls, to be recorded wherever it is made."""
+        _, events, moves, view, text = step
+        told = _told_by(events, at, at + len(text), text)
+        shape = _shape_of(view) if view.shape is None else view.shape
+        return KeptStep(
+            told - calls if isinstance(told, int) else told,
+            tuple([self._events.kept_of(event, at, calls) for event in events]),
+            tuple([(self._moves.code_of(row_of(move)), move.start - at, move.end - at) for move in moves]),
+            self._shape_code(view, shape),
+            None if view.call is None else view.call - calls,
+            tuple(
+                [(self._holds.code_of((hold.kind, hold.reason)), hold.start - at, hold.end - at) for hold in view.holds]
+            ),
+        )
+
+    def add_kept(self, steps: Iterable[Followed], made_id: Callable[[Known, int], str]) -> None:
+        """Record steps of which it is known what is kept."""
+        size, last = self._size, self._last
+        for known, at, calls, count, text in steps:
+            kept: KeptStep = known.recorded
+            for code, start, end in kept.moves:
+                self._moves.append(size, code, at + start, at + end)
+            call = -1 if kept.call is None else kept.call + calls
+            if kept.holds or last != (kept.shape, call):
+                for code, start, end in kept.holds:
+                    self._holds.append(len(self._views), code, at + start, at + end)
+                self._from.append(size)
+                self._views.append(kept.shape)
+                self._calls.append(call)
+                last = None if kept.holds else (kept.shape, call)
+            told = kept.told + calls if isinstance(kept.told, int) else kept.told
+            if told is None or told != self._told:
+                self._end_block(at)
+                block, made = len(self._firsts), None if known.made is None else made_id(known, calls)
+                for event in kept.events:
+                    self._events.add_kept(block, event, at, calls, made)
+                self._firsts.append(size)
+                self._told = told
+            size += count
+            self._at = at + len(text)
+        self._size, self._last, self._view = size, last, None
 
     def close(self) -> None:
         """No step is recorded any more."""
@@ -155,6 +215,7 @@ class Steps(Lazy[Step], StepColumns):
         self._views.append(self._shape_code(view, shape) if known is None else known[1])
         self._calls.append(-1 if view.call is None else view.call)
         self._view = view
+        self._last = None if view.holds else (self._views[-1], self._calls[-1])
 
     def _shape_code(self, view: StateView, shape: Shape) -> int:
         """The place of what a view is besides its holds and its call."""

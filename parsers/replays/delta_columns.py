@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
+from parsers.machine.lexer import may_be_marker
 from parsers.replays.lazy import Lazy
 from parsers.vocabulary.types import Delta, Piece
 
@@ -36,6 +37,13 @@ class Deltas(Lazy[Delta]):
             return [piece.text for piece in self._pieces]
         return ["".join([piece.text for piece in parts]) for parts in map(self._parts, range(len(self)))]
 
+    @property
+    def keys(self) -> list[Hashable]:
+        """See keys_of."""
+        if self._stops is None:
+            return [_key_of((piece,)) if may_be_marker(piece) else piece.text for piece in self._pieces]
+        return [_key_of(self._parts(index)) for index in range(len(self))]
+
     def _parts(self, index: int) -> tuple[Piece, ...]:
         if self._stops is None:
             return (self._pieces[index],)
@@ -48,3 +56,15 @@ class Deltas(Lazy[Delta]):
 def texts_of(deltas: Sequence[Delta]) -> list[str]:
     """The text of every delta."""
     return deltas.texts if isinstance(deltas, Deltas) else [delta.text for delta in deltas]
+
+
+def keys_of(deltas: Sequence[Delta]) -> list[Hashable]:
+    """What a parser that reads ids makes a difference by, of every delta: its text, where no piece may be a marker."""
+    return deltas.keys if isinstance(deltas, Deltas) else [_key_of(delta.pieces) for delta in deltas]
+
+
+def _key_of(pieces: Iterable[Piece]) -> Hashable:
+    parts = tuple(pieces)
+    if any(map(may_be_marker, parts)):
+        return tuple([(piece.text, piece.kind, piece.recorded) for piece in parts])
+    return "".join([piece.text for piece in parts])

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any
 
+from parsers.machine.moved import Move
 from parsers.replays.partition import Claim, claims_of
 from parsers.vocabulary.drops import DropReason
 from parsers.vocabulary.events import (
@@ -43,10 +44,18 @@ class Spans:
 
     def add(self, block: int, kind: tuple[Any, ...], start: int, end: int) -> None:
         """Add a span of a block, which is none before that of the last one."""
+        self.append(block, self.code_of(kind), start, end)
+
+    def code_of(self, kind: tuple[Any, ...]) -> int:
+        """The place of a kind among the kinds."""
         code = self._known.get(kind)
         if code is None:
             code = self._known[kind] = len(self.kinds)
             self.kinds.append(kind)
+        return code
+
+    def append(self, block: int, code: int, start: int, end: int) -> None:
+        """Add a span of a kind by its place."""
         self._blocks.append(block)
         self._codes.append(code)
         self._starts.append(start)
@@ -109,6 +118,8 @@ _REST: dict[type[Event], Callable[[Any], tuple[Any, ...]] | None] = {
     Diagnostic: attrgetter("code", "severity", "message"),
 }
 OF_CALLS = frozenset({CallArguments, CallName, CallId, CallStart, CallEnd})
+# (the place of its kind, its span, its call, its segments: what each is and its span), all relative to a place
+KeptEvent = tuple[int, int, int, int | None, tuple[tuple[tuple[str, str | None], int, int], ...]]
 _TEXTS = frozenset(kind for kind in _REST if issubclass(kind, TextEvent))
 _AS_IT_IS = (Event, False)
 _SIMPLE = {kind: (kind, False) for kind, rest in _REST.items() if rest is None}
@@ -153,11 +164,36 @@ class Events:
             self._kept[len(self.spans)] = event
         elif kind[1] and isinstance(event, TextEvent):
             for part in event.segments or ():
-                copied = part.kind == "copied" and part.text == self._text[part.start : part.end]
-                what = (part.kind, None if copied else part.text)
-                self._segments.add(len(self.spans), what, part.start, part.end)
+                self._segments.add(len(self.spans), self._what_of(part), part.start, part.end)
         self.spans.add(block, kind, event.start, event.end)
         self._calls.append(call)
+
+    def kept_of(self, event: Event, at: int, calls: int) -> KeptEvent | Event:
+        """What is kept of an event, relative to an offset and to so many calls: itself, if that is kept as it is."""
+        kind, call = self.facts_of(event)
+        if kind is _AS_IT_IS:
+            return Move(-at, -calls).event(event)
+        parts = event.segments or () if kind[1] and isinstance(event, TextEvent) else ()
+        segments = tuple([(self._what_of(part), part.start - at, part.end - at) for part in parts])
+        of_call = call - calls if kind[0] in OF_CALLS else None
+        return self.spans.code_of(kind), event.start - at, event.end - at, of_call, segments
+
+    def add_kept(self, block: int, event: KeptEvent | Event, at: int, calls: int, made: str | None) -> None:
+        """Add an event of a block of which it is known what is kept. `made`: the id of its call, where it is that."""
+        if isinstance(event, Event):
+            self.add(block, Move(at, calls).event(event))
+            return
+        code, start, end, call, segments = event
+        for what, low, high in segments:
+            what = ("synthetic", made) if made is not None and self.spans.kinds[code][0] is CallId else what
+            self._segments.add(len(self.spans), what, at + low, at + high)
+        self.spans.append(block, code, at + start, at + end)
+        self._calls.append(0 if call is None else call + calls)
+
+    def _what_of(self, part: Segment) -> tuple[str, str | None]:
+        """What a segment is, and its text unless that is a copy of the output."""
+        copied = part.kind == "copied" and part.text == self._text[part.start : part.end]
+        return part.kind, None if copied else part.text
 
     def at(self, place: int) -> Event:
         """The event at a place."""

@@ -10,13 +10,15 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from parsers.machine.learnt import Known
 from parsers.replays.budget import Look, OverBudgetError
 from parsers.replays.columns import Recorded, Steps
 from parsers.replays.delta_columns import texts_of
 from parsers.replays.partition import Partition
+from parsers.replays.reading import Reading
 from parsers.replays.tapes import PlayedError
 from parsers.vocabulary.events import Event, Failure, Raised
-from parsers.vocabulary.trace import OpenText, ReadsOpenText, StateView, StreamParser, Trace, Transition
+from parsers.vocabulary.trace import OpenText, StateView, StreamParser, Trace, Transition
 from parsers.vocabulary.types import Context, Delta, FormatError, Message, MessageDelta, Mode, UsageError
 from parsers.wire.assemble import Assembler
 
@@ -64,20 +66,25 @@ def parse_in_parts(
     parser.transitions = None
     parser.begin(context, mode=mode, markers=markers)
     assembler, texts, at = Assembler(), texts_of(deltas), 0
-    reads_open, stop = _open_reader(parser), 0
+    reading, stop = Reading(parser, deltas, texts), 0
     while at < len(deltas):
         if at >= stop:
             yield at / len(deltas)
             stop = at + PART
         if look is not None:
             look()
-        found = None if reads_open is None else reads_open(deltas, texts, at)
-        if found is None:
-            assembler.absorb(parser.feed(deltas[at]))
-            at += 1
-        else:
+        if followed := reading.follow(at):
+            reading.absorb(assembler, followed)
+            at += sum([step[3] for step in followed])
+        elif (found := reading.read_open(at)) is not None:
             assembler.absorb(() if found.event is None else (found.event,))
             at = found.stop
+        else:
+            events = parser.feed(deltas[at])
+            assembler.absorb(events)
+            reading.learn(at, events)
+            at += 1
+    reading.settle()
     assembler.absorb(parser.finish(context.finish_reason))
     return assembler.message()
 
@@ -123,13 +130,6 @@ def replay(
     )
 
 
-def _open_reader(parser: StreamParser) -> Callable[[Sequence[Delta], Sequence[str], int], OpenText | None] | None:
-    """The parser's way to read many deltas at once; not for a class that has a `feed` of its own beside it."""
-    first = next((kind for kind in type(parser).__mro__ if vars(kind).keys() & {"feed", "read_open_text"}), None)
-    own = first is not None and "read_open_text" in vars(first)
-    return parser.read_open_text if own and isinstance(parser, ReadsOpenText) else None
-
-
 class _Recorder:
     """Records what the parser does with each delta. One that raises is asked nothing more."""
 
@@ -141,6 +141,7 @@ class _Recorder:
         self._view = StateView("FAILED")
         self._failed = False
         self._waiting: list[Recorded] = []
+        self._last: Recorded = (0, (), (), self._view, "")
 
     def begin(self, begin: Callable[[], None]) -> None:
         """Start the parser. What it fails with is told in the first step."""
@@ -152,22 +153,20 @@ class _Recorder:
 
     def feed(self, deltas: Sequence[Delta], texts: Sequence[str]) -> None:
         """Let it take all deltas."""
-        at, parser, steps = len(self._steps), self._parser, self._steps
-        reads_open = _open_reader(parser)
+        at, steps, reading = len(self._steps), self._steps, Reading(self._parser, deltas, texts)
         while at < len(deltas) and not self._failed:
-            found = None if reads_open is None else reads_open(deltas, texts, at)
-            if found is not None:
+            if followed := reading.follow(at):
+                self._settle()
+                steps.add_kept(followed, reading.made_id)
+                reading.absorb(self.assembler, followed)
+                at = len(steps)
+            elif (found := reading.read_open(at)) is not None:
                 self._open_text(found, found.stop - at)
                 at = found.stop
-                continue
-            try:
-                if self._look is not None:
-                    self._look()
-                events = parser.feed(deltas[at])
-            except Exception as error:
-                events = [self._failure(error, *steps.span(at))]
-            self._step(events, texts[at])
-            at += 1
+            else:
+                self._feed(deltas[at], texts[at], at, reading)
+                at += 1
+        reading.settle()
         self._settle()
         if at < len(deltas):
             steps.add([(len(deltas) - at, (), (), self._view, steps.text[steps.span(at)[0] :])])
@@ -185,6 +184,23 @@ class _Recorder:
             self._settle()
         self._steps.close()
 
+    def _feed(self, delta: Delta, text: str, at: int, reading: Reading) -> None:
+        """Let it take one delta by itself."""
+        try:
+            if self._look is not None:
+                self._look()
+            events = self._parser.feed(delta)
+        except Exception as error:
+            events = [self._failure(error, *self._steps.span(at))]
+        self._step(events, text)
+        if not self._failed:
+            self._keep(reading.learn(at, events))
+
+    def _keep(self, known: Known | None) -> None:
+        """Keep what is recorded of the last step, if that is known from now on."""
+        if known is not None:
+            known.recorded = self._steps.kept_of(self._last, *known.begins)
+
     def _open_text(self, found: OpenText, count: int) -> None:
         events, view = (() if found.event is None else (found.event,)), self._parser.view()
         if found.tail is None and found.retold is None:
@@ -201,7 +217,8 @@ class _Recorder:
             moves, parser.transitions = parser.transitions, []
         if not self._failed:
             self._view = parser.view()
-        self._waiting.append((1, events, moves, self._view, text))
+        self._last = 1, events, moves, self._view, text
+        self._waiting.append(self._last)
         if len(self._waiting) >= _BATCH:
             self._settle()
 

@@ -8,7 +8,7 @@ other stays right. Equal states have one future: fed the same, parsers in them s
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from operator import attrgetter
@@ -26,12 +26,19 @@ class Part:
 
     The state are the attributes: plain values, constants, lists and sets of them, and further parts. `APART` names the
     attributes of a class that are none of it: what is set once, what is set anew before it is read, links to others.
-    `INSTEAD` names properties that say in one form what attributes apart say in several.
+    `INSTEAD` names properties that say in one form what attributes apart say in several. `PLACES` names the attributes
+    whose whole numbers are offsets in the output, and `NUMBERS` those that are numbers of calls: a state with all of
+    them moved on is that of the same text further on. NOWHERE is no place.
     """
 
     __slots__ = ()
     APART: ClassVar[frozenset[str]] = frozenset()
     INSTEAD: ClassVar[tuple[str, ...]] = ()
+    PLACES: ClassVar[frozenset[str]] = frozenset()
+    NUMBERS: ClassVar[frozenset[str]] = frozenset()
+
+
+NOWHERE = -1  # the offset, or the number of a call, of what is not there
 
 
 class Constant:
@@ -98,10 +105,13 @@ class Resumable(StreamParser, Protocol):
         """Go back to a state of this output. `rejected`, `examined` and the transitions are no part of it."""
 
 
-def state_of(part: Part) -> State:
-    """The state of a part and of all parts in it. Raises TypeError for a value that may be state or not."""
+def state_of(part: Part, *, exact: bool = False) -> State:
+    """The state of a part and of all parts in it. Raises TypeError for a value that may be state or not.
+
+    `exact`: equal states go on in equal events too, however the text before was cut.
+    """
     parts: list[Part] = []
-    value = _part(part, parts, {})
+    value = _part(part, parts, {}, _EXACT_FORMS if exact else _FORMS)
     return State(value, tuple(parts))
 
 
@@ -119,32 +129,33 @@ def go_back(state: State) -> None:
 # taken down: a part is a tuple of its class and its values, a container one of its class and what is in it
 
 _Seen = dict[int, int]  # the number of a part by its identity
+_Forms = Mapping[type, Callable[[Any], Any]]
 _LONG = 1_000  # characters of a text that weigh as much as a value
 _PLAIN = frozenset({str, int, bool, type(None)})
 _CONSTANT = (Constant, Event, DropReason, Enum, Tail, type, dict, frozenset, BuiltinFunctionType)  # a dict is JSON data
 _AGAIN = object()  # stands before the number of a part that was taken down already
 
 
-def _part(part: Part, parts: list[Part], seen: _Seen) -> tuple[Any, ...]:
+def _part(part: Part, parts: list[Part], seen: _Seen, forms: _Forms) -> tuple[Any, ...]:
     if id(part) in seen:
         return (_AGAIN, seen[id(part)])
     seen[id(part)] = len(parts)
     parts.append(part)
     kind, *values = _layout(part).values(part)
-    return (kind, *[value if type(value) in _PLAIN else _value(value, parts, seen) for value in values])
+    return (kind, *[value if type(value) in _PLAIN else _value(value, parts, seen, forms) for value in values])
 
 
-def _value(value: Any, parts: list[Part], seen: _Seen) -> Any:
+def _value(value: Any, parts: list[Part], seen: _Seen, forms: _Forms) -> Any:
     kind = type(value)
     if kind is list:
-        return (kind, *[one if type(one) in _PLAIN else _one(one, parts, seen) for one in value])
-    form = _FORMS.get(kind)
-    return _one(value, parts, seen) if form is None else (kind, form(value))
+        return (kind, *[one if type(one) in _PLAIN else _one(one, parts, seen, forms) for one in value])
+    form = forms.get(kind)
+    return _one(value, parts, seen, forms) if form is None else (kind, form(value))
 
 
-def _one(value: Any, parts: list[Part], seen: _Seen) -> Any:
+def _one(value: Any, parts: list[Part], seen: _Seen, forms: _Forms) -> Any:
     if isinstance(value, Part):
-        return _part(value, parts, seen)
+        return _part(value, parts, seen, forms)
     if type(value) is tuple:
         return (tuple, value)
     if isinstance(value, _CONSTANT):
@@ -176,6 +187,7 @@ _FORMS: dict[type, Callable[[Any], Any]] = {
     set: frozenset,
     Counter: lambda counts: frozenset((+counts).items()),
 }
+_EXACT_FORMS: _Forms = {**_FORMS, Placed: tuple}
 _MAKE: dict[type, Callable[[Any], Any]] = {
     Pieces: lambda text: Pieces([text] if text else []),
     Placed: Placed,
@@ -239,6 +251,11 @@ def _layout(part: Part) -> _Layout:
     if layout is None:
         layout = _LAYOUTS[type(part)] = _laid_out(part)
     return layout
+
+
+def names_of(kind: type[Part]) -> tuple[str, ...]:
+    """The names of the attributes of a class that are state, in order, once a part of it was taken down."""
+    return _LAYOUTS[kind].names
 
 
 def _laid_out(part: Part) -> _Layout:

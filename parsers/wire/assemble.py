@@ -59,6 +59,22 @@ class Assembler:
             elif isinstance(event, CallName):
                 self._call(event.call).name = event.text
 
+    def absorb_of_call(self, event: CallId | CallName | CallArguments | CallEnd, number: int, text: str) -> None:
+        """Take in an event as one of the call of this number, with this text."""
+        call = self._call(number)
+        if isinstance(event, CallArguments):
+            call.arguments.append(text)
+        elif isinstance(event, CallEnd):
+            call.complete = event.complete
+        elif isinstance(event, CallId):
+            call.id = text
+        else:
+            call.name = text
+
+    def absorb_text(self, event: ContentText | ReasoningText, text: str) -> None:
+        """Take in an event as one with this text."""
+        (self._content if isinstance(event, ContentText) else self._reasoning).append(text)
+
     def said(self) -> Said:
         """All that was added, in the order in which the calls were begun."""
         calls = [(n, c.id, c.name, "".join(c.arguments), c.complete) for n, c in self._calls.items()]

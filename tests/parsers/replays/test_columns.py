@@ -10,13 +10,14 @@ import pytest
 from parsers.compare.lag import stays
 from parsers.machine.machine import Machine
 from parsers.replays.chunking import Chunking
-from parsers.replays.delta_columns import Deltas
+from parsers.replays.delta_columns import Deltas, keys_of
+from parsers.replays.event_columns import Events
 from parsers.replays.partition import claims_on, partition
 from parsers.replays.replay import replay
 from parsers.replays.replayer import Replayer
 from parsers.selection.registry import build, get_format
 from parsers.vocabulary.channels import Channels
-from parsers.vocabulary.events import CallEnd, Diagnostic, Event, TextEvent
+from parsers.vocabulary.events import CallEnd, ContentText, Diagnostic, Event, TextEvent
 from parsers.vocabulary.stretches import Stretch
 from parsers.vocabulary.trace import Trace, parts_of
 from parsers.vocabulary.types import Context, Delta, Piece
@@ -189,3 +190,20 @@ def test_a_step_takes_few_bytes(parser: str, begin: str, unit: str, end: str, mo
     taken = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
     assert taken / len(trace.steps) < most
+
+
+def test_an_event_that_is_kept_as_it_is_is_kept_wherever_it_stands() -> None:
+    events, odd = Events("0123456789"), ContentText(2, 4, "other")
+    kept = events.kept_of(odd, 2, 0)
+    events.add_kept(0, kept, 5, 0, None)
+    assert events.at(0) == ContentText(5, 7, "other")
+
+
+@pytest.mark.parametrize("stops", [None, (1, 3)])
+def test_what_may_be_a_marker_has_another_key_than_its_text(stops: tuple[int, ...] | None) -> None:
+    pieces = (Piece("a"), Piece("<b>", 7, kind="special", recorded=True), Piece("c"))
+    deltas = Deltas(pieces, stops)
+    assert keys_of(deltas) == keys_of(list(deltas))
+    assert [isinstance(key, str) for key in keys_of(deltas)] == (
+        [True, False, True] if stops is None else [True, False]
+    )

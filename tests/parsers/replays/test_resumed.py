@@ -133,13 +133,13 @@ def _drops_first(text: Callable[..., None], self: PlainContent, given: str, at: 
 
 
 def _counts_deltas(text: Callable[..., None], self: PlainContent, given: str, at: int) -> None:
-    self._calls += 1
-    text(self, given if self._calls % 3 else given.upper(), at)
+    self._called += 1  # type: ignore[assignment]
+    text(self, given if self._called % 3 else given.upper(), at)
 
 
 def _goes_silent(read: Callable[..., None], self: Calls, kind: Any, text: str, at: int) -> None:
-    self._kept_at = -1 if text.startswith("see") else self._kept_at
-    if self._kept_at != -1:
+    self._kept_at = -2 if text.startswith("see") else self._kept_at
+    if self._kept_at != -2:
         read(self, kind, text, at)
 
 

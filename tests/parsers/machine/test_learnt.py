@@ -1,0 +1,127 @@
+"""Steps that are followed are those that the machine makes."""
+
+from __future__ import annotations
+
+import pytest
+
+from parsers.machine import learnt
+from parsers.machine.machine import Machine
+from parsers.replays import reading
+from parsers.replays.chunking import Chunking
+from parsers.replays.replay import parse, replay
+from parsers.selection.registry import build, get_format
+from parsers.vocabulary.events import Event
+from parsers.vocabulary.states import State
+from parsers.vocabulary.trace import Trace
+from parsers.vocabulary.types import Context, Delta, Message, Piece
+from tests.corpus import case_named
+from tests.parsers.machine.test_machine_states import CASES
+from tests.parsers.test_case_files import Output, outputs
+
+AGAIN = 4  # times each output is said
+CHUNKINGS = (Chunking(by="token"), Chunking(by="char", size=3), Chunking(by="random", unit="char", max=7, seed=3))
+
+
+@pytest.fixture
+def _learns_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(learnt, "_DELTAS", 0)
+    monkeypatch.setattr(learnt, "_CREDIT", 10**9)
+
+
+def deltas_of(output: Output, chunking: Chunking) -> list[Delta]:
+    """The deltas of an output that is said again and again; each time it is cut in the same places."""
+    once = [delta.pieces for delta in output.deltas(chunking)]
+    return [Delta(number, pieces) for number, pieces in enumerate(once * AGAIN, 1)]
+
+
+def told(output: Output, deltas: list[Delta]) -> tuple[Trace, Message]:
+    """What replays of an output come to, with every step and without."""
+    trace = replay(output.make(), deltas, output.context, mode=output.mode, markers=output.markers)
+    return trace, parse(output.make(), deltas, output.context, mode=output.mode, markers=output.markers)
+
+
+@pytest.mark.replays
+@pytest.mark.usefixtures("_learns_at_once")
+@pytest.mark.parametrize("name", CASES[::7])
+def test_steps_that_are_known_are_those_that_would_be_made(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for output in outputs(case_named(name)):
+        for chunking in CHUNKINGS:
+            deltas = deltas_of(output, chunking)
+            monkeypatch.setattr(reading, "_WORTH", 10**9)
+            trace, message = told(output, deltas)
+            monkeypatch.setattr(reading, "_WORTH", 0)
+            known, again = told(output, deltas)
+            assert again == message == known.message
+            for one, two in zip(trace.steps, known.steps, strict=True):
+                assert one == two
+            assert known.partition == trace.partition
+            assert known.rejected_calls == trace.rejected_calls
+            assert known.examined == pytest.approx(trace.examined, rel=0.1)  # together or singly, as it comes
+
+
+CALL = '<tool_call>\n{{"name": "read", "arguments": {{"path": "{}", "line": 7}}}}\n</tool_call>\n'
+
+
+def cut(text: str, size: int = 4) -> list[Delta]:
+    pieces = [Piece(text[at : at + size]) for at in range(0, len(text), size)]
+    return [Delta(number, (piece,)) for number, piece in enumerate(pieces, 1)]
+
+
+def fed_singly(deltas: list[Delta], monkeypatch: pytest.MonkeyPatch, parser: str = "qwen") -> int:
+    """How many of the deltas a machine was fed, whose replay comes to what it comes to without a learner."""
+    made, fed, own = build(get_format(parser)), list[Delta](), Machine.feed
+
+    def feed(self: Machine, delta: Delta) -> list[Event]:
+        fed.append(delta)
+        return own(self, delta)
+
+    monkeypatch.setattr(reading, "_WORTH", 10**9)
+    expected = replay(made, deltas, Context())
+    monkeypatch.setattr(reading, "_WORTH", 0)
+    monkeypatch.setattr(Machine, "feed", feed)
+    assert replay(made, deltas, Context()) == expected
+    return len(fed)
+
+
+def test_calls_that_are_like_others_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    deltas = cut(CALL.format("a.py") * 200)
+    assert fed_singly(deltas, monkeypatch) < 150 < len(deltas) / 10
+
+
+def test_a_string_that_is_new_is_passed_in_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "".join([CALL.format(f"{number:07}_{number % 10:04}/x.py") for number in range(200)])
+    assert fed_singly(cut(text, 5), monkeypatch) < 2_000
+
+
+@pytest.mark.parametrize("name", ["_CREDIT", "_CREDIT_OF_CALLS"])
+def test_nothing_is_learnt_where_that_never_pays(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(learnt, name, 40)
+    monkeypatch.setattr(learnt, "_DELTAS", 8 if name == "_CREDIT" else 10**9)
+    monkeypatch.setattr(learnt, "_PAUSE", 10**9)
+    text = "".join([f'{chr(0x4E00 + number)}"}}<tool_call>{{"name":"a' for number in range(300)])
+    deltas = cut(CALL.format("a") * (0 if name == "_CREDIT" else 2) + text, 3)
+    taken, own = list[int](), Machine.snapshot
+
+    def snapshot(self: Machine, *, exact: bool = False) -> State | None:
+        taken.append(self.examined)
+        return own(self, exact=exact)
+
+    monkeypatch.setattr(Machine, "snapshot", snapshot)
+    fed_singly(deltas, monkeypatch)
+    assert 1 < len(taken) < 12
+
+
+def test_few_states_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(learnt, "_MOST_PLACES", 5)
+    fed_singly(cut(CALL.format("a.py") * 40), monkeypatch)
+
+
+def test_calls_that_are_rejected_are_followed_but_for_one_at_the_beginning(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(learnt, "_DELTAS", 0)
+    assert fed_singly(cut("{" * 400, 1), monkeypatch, "json") < 60
+
+
+def test_an_output_of_few_deltas_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = build(get_format("qwen"))
+    made.begin(Context())
+    assert reading.Reading(made, cut("Hello"), ["Hell", "o"]).learner is None

@@ -1,0 +1,54 @@
+"""States and events relative to where a text stands are the same wherever it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from parsers.machine.call_life import CallState
+from parsers.machine.machine import Machine
+from parsers.machine.moved import Move, key_of
+from parsers.replays.chunking import Chunking
+from parsers.vocabulary.events import CallId
+from parsers.vocabulary.types import Delta
+from tests.corpus import case_named
+from tests.parsers.machine.test_machine_states import CASES, machine
+from tests.parsers.test_case_files import Output, outputs
+
+BEFORE, FURTHER, MORE = 7, 1_000, 5  # characters, and calls before: at 0 it is known that no marker was
+CHUNKINGS = (Chunking(by="token"), Chunking(by="char", size=3))
+
+
+def begin(parser: Machine, output: Output, characters: int, calls: int) -> None:
+    """The parser of an output begins behind so many characters and calls."""
+    parser.begin(output.context, mode=output.mode, markers=output.markers)
+    parser._base = characters
+    parser._calls._number = parser._calls._count = calls
+
+
+def told(parser: Machine, deltas: Sequence[Delta], at: int) -> Iterator[tuple[object, ...]]:
+    """What a parser makes of each delta, the first of which stands at an offset, relative to that; and its state."""
+    for delta in deltas:
+        move = Move(-at, -parser._calls._count)
+        events = [move.event(event) for event in parser.feed(delta) if not isinstance(event, CallId)]
+        at += len(delta.text)
+        state, here = parser.snapshot(exact=True), (at, parser._calls._count)
+        assert state is not None
+        assert Move(-FURTHER, -MORE).state(Move(FURTHER, MORE).state(state)).value == state.value
+        waits = parser._calls.state is CallState.NAMED  # with an id that was made from the number of the call
+        yield events, None if waits else key_of(state, *here)
+
+
+@pytest.mark.replays
+@pytest.mark.parametrize("name", CASES[::5])
+def test_what_a_text_comes_to_does_not_depend_on_where_it_stands(name: str) -> None:
+    for output in outputs(case_named(name)):
+        parser = machine(output)
+        for chunking in CHUNKINGS if parser is not None else ():
+            assert parser is not None
+            deltas = output.deltas(chunking)
+            begin(parser, output, BEFORE, 0)
+            here = list(told(parser, deltas, BEFORE))
+            begin(parser, output, FURTHER, MORE)
+            assert list(told(parser, deltas, FURTHER)) == here
