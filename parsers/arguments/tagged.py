@@ -77,7 +77,7 @@ class Tagged(ArgumentParser):
     )
     INSTEAD: ClassVar[tuple[str, ...]] = ("_waiting_space",)
     PLACES: ClassVar[frozenset[str]] = frozenset(
-        {"_key_start", "_key_end", "_key_at", "_value_at", "_opener", "_closer", "_waiting_space"}
+        {"_doubt", "_key_start", "_key_end", "_key_at", "_value_at", "_opener", "_closer", "_waiting_space"}
     )
     strings: ClassVar[frozenset[str | None]] = frozenset({_CDATA})
     triggers: ClassVar[tuple[str, ...]] = ()
