@@ -103,12 +103,17 @@ class IdReader(OpenTextReader):
     def _mark(self) -> tuple[int, IdTerminal] | None:
         """A marker by its id that was text so far, and where in the buffer, if it may be one by now: the value that it
         was text of is over, or it was only looked at as a part of a literal."""
+        self._forget_mark()
         marked = self._marked
-        if marked is not None and marked[0] < self._at:
-            self._marked = marked = None
         if marked is None or self._closed_to(marked[1]):
             return None
         return marked[0] - self._base, marked[1]
+
+    def _forget_mark(self) -> None:
+        """The marker that was text is behind us, unless what is read may have to be read again from before it."""
+        doubts = self._parser is not None and self._parser.doubts
+        if self._marked is not None and self._marked[0] < self._at and not doubts:
+            self._marked = None
 
     def _give_ends_to_value(self) -> None:
         """More text follows tokens that end a turn: in a value they are text."""

@@ -561,8 +561,7 @@ class Machine(LayerReader):
             self._open_at = self._base
         self._buffer, self._base, self._pos = self._buffer[self._pos :], self._at, 0
         self._forget_parts()
-        if self._marked is not None and self._marked[0] < self._base:
-            self._marked = None
+        self._forget_mark()
         if self._fired_at != self._base:
             self._fired_at, self._stuck = NOWHERE, 0
         self._calls.joins = not exact

@@ -22,7 +22,7 @@ _EMPTY = "SOURCES: dict[str, str] = {}"
 
 @click.group(no_args_is_help=True)
 def engines() -> None:
-    """Run parsers of engines that are installed elsewhere.
+    """Enter engines that are installed elsewhere, list and check them.
 
     An engine is entered once, in engines.toml; a case, a command and the page then know it by its name.
     """

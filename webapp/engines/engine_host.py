@@ -31,6 +31,7 @@ from webapp.engines.protocol import (
     read_replays,
 )
 
+PATIENCE = 3  # times as long by the clock as it may work, on a busy machine
 START_SECONDS = 120.0  # for what an engine imports
 ANSWER_BYTES = 50_000_000
 FIRST_BATCH = 32
@@ -67,6 +68,7 @@ class EngineHost:
             variables=("HOME", "USERPROFILE", "LD_PRELOAD"),
             answer_bytes=ANSWER_BYTES,
             resident_bytes=entry.memory_bytes,
+            patience=PATIENCE,
         )
         self._child = Child(program)
 

@@ -57,9 +57,9 @@ class Function(Said):
 
 
 class Call(Said):
-    """A call in a delta."""
+    """A call in a delta. SGLang sends -1 for a tool that was not declared: that is for checks to tell."""
 
-    index: int = Field(ge=0, le=MOST_CALLS)
+    index: int = Field(ge=-MOST_CALLS, le=MOST_CALLS)
     id: Short = None
     function: Function = Function()
 

@@ -17,7 +17,7 @@ from webapp.engines.protocol import Replayed
 
 GOOD, BAD = [["a", [1]], ["b", [2]]], [["a", [1]], ["b", [2]], ["!", [3]], ["c", [4]]]
 KINDS = {
-    "hangs": ("Hangs", "it did not return in 3 seconds, and its process was ended"),
+    "hangs": ("Hangs", "it did not return in 1 seconds, and its process was ended"),
     "crashes": ("Crashed", "its process ended (exit code 3)"),
     "segfaults": ("Crashed", "its process ended (signal 11)"),
     "eats": ("OutOfMemory", "its process kept more than 300 MB, and was ended"),
@@ -64,7 +64,7 @@ def test_the_process_lives_on_and_is_ended(host: EngineHost) -> None:
 
 @pytest.mark.parametrize("parser", KINDS)
 def test_what_a_process_does_not_survive_is_a_failure_at_its_step(parser: str) -> None:
-    host = EngineHost("fake", fake(seconds=3 if parser == "hangs" else 20))
+    host = EngineHost("fake", fake(seconds=1 if parser == "hangs" else 20))
     first, bad, last = played(host, parser, GOOD, BAD, GOOD)
     host.close()
     assert content(first) == content(last) == ["a", "b", None]

@@ -48,7 +48,7 @@ def test_a_card_that_is_none_is_refused(change: dict[str, Any], words: str) -> N
         ([{"sent": [None]}], "/replays/0: it has 2 steps"),
         ([{"sent": [None, 3]}], "/replays/0/sent/1: Input should be a valid dictionary"),
         ([{"sent": [{"content": ["x"]}, None]}], "/replays/0/sent/0/content: Value error"),
-        ([{"sent": [{"tool_calls": [{"index": -1}]}, None]}], "/replays/0/sent/0/tool_calls/0/index"),
+        ([{"sent": [{"tool_calls": [{"index": -(10**9)}]}, None]}], "/replays/0/sent/0/tool_calls/0/index"),
         ([{"sent": [{"tool_calls": [{"index": 10**9}]}, None]}], "/replays/0/sent/0/tool_calls/0/index"),
         ([{"sent": [], "raised": {"step": 3}}], "/replays/0: it has 2 steps, and is said to have failed at step 3"),
         ([{"sent": [None, None], "raised": {"step": 1}}], "/replays/0: it has 2 steps, and is said to have failed"),
@@ -75,6 +75,7 @@ def test_half_a_pair_is_text() -> None:
         ({"content": "", "tool_calls": []}, None),
         ({"reasoning": "r"}, MessageDelta("r")),
         ({"tool_calls": [{"index": 1}]}, MessageDelta(None, None, [ToolCallDelta(1)])),
+        ({"tool_calls": [{"index": -1}]}, MessageDelta(None, None, [ToolCallDelta(-1)])),
         (
             {"tool_calls": [{"index": 0, "id": "i", "function": {"name": "f", "arguments": "{}"}}]},
             MessageDelta(None, None, [ToolCallDelta(0, "i", "f", "{}")]),
