@@ -19,6 +19,7 @@ The modules in the order in which the bytes pass them. Each imports only those a
     answers           logs and answers of APIs, by themselves or inside other JSON
     string_lists      deltas and texts as programs print them
     token_records     token ids, with or without texts
+    litellm_logs      the log of LiteLLM -> the answers that it quotes
     server_logs       lines of a server's log that quote an output
     quoted_outputs    errors, reports and conversations that quote an output
     client_objects    printed objects of client libraries -> chat chunks

@@ -53,7 +53,7 @@ def require_columns(trace: Trace) -> None:
     assert columns is not listed
     assert [step.index for step in steps] == [*range(1, len(steps) + 1)]
     assert list(columns.ends) == list(listed.ends)
-    for name in ("events", "sent", "holding", "held", "moves", "fired", "senders", "diagnostics"):
+    for name in ("events", "ids", "sent", "holding", "held", "moves", "fired", "senders", "diagnostics"):
         assert list(getattr(columns, name)()) == list(getattr(listed, name)()), name
     for one in (columns, listed):
         rows = list(one.event_runs())
@@ -148,6 +148,12 @@ def test_open_text_whose_end_waits_is_told_step_by_step() -> None:
     assert [step.reasoning_length for step in trace.steps][1:6] == [3, 7, 14, 14, 19]
 
 
+def test_a_delta_without_text_tells_nothing_amid_open_text() -> None:
+    trace = trace_of("qwen", "one", " two", "", " three", "")
+    require_columns(trace)
+    assert [number for number, _ in trace.columns.events()] == [1, 2, 4]
+
+
 def test_white_space_before_reasoning_waits_while_the_reasoning_is_open_text() -> None:
     pieces = ("Well, ", "<think>", "one", " two ", "three", " ", "</think>", "So.")
     trace = trace_of("internlm", *pieces, policy={"content_before_calls": "strip"})
@@ -197,6 +203,7 @@ def test_an_event_that_is_kept_as_it_is_is_kept_wherever_it_stands() -> None:
     kept = events.kept_of(odd, 2, 0)
     events.add_kept(0, kept, 5, 0, None)
     assert events.at(0) == ContentText(5, 7, "other")
+    assert list(events.parts([0], [1])) == [(1, 1, *part) for part in parts_of(ContentText(5, 7, "other"))]
 
 
 @pytest.mark.parametrize("stops", [None, (1, 3)])

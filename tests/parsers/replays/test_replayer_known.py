@@ -77,6 +77,18 @@ def test_a_failure_in_parts_is_told_by_the_outcome(error: Exception, kept: bool)
         assert str(replayer.outcome(TRACED).raised) != ""
 
 
+def test_of_what_another_knows_one_trace_can_be_learnt_alone() -> None:
+    other, started = counted([]), list[str]()
+    for chunking in (TRACED, WHOLE):
+        other.trace(chunking)
+    own = counted(started)
+    assert own.known is not None
+    assert other.known is not None
+    own.known.learn(other.known, TRACED)
+    assert (own.trace(TRACED), started) == (other.trace(TRACED), [])
+    assert (own.trace(WHOLE), started) == (other.trace(WHOLE), ["qwen"])
+
+
 def test_each_replayer_has_its_own_reasons_and_findings() -> None:
     replayer = counted([])
     other = replace(replayer, reasons=("Another reason.",))

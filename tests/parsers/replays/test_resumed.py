@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -101,6 +103,17 @@ def test_a_case_cut_off_anywhere_gives_what_a_replay_in_full_gives(name: str) ->
             assert found.message == expected
             told = list(resumed.telling([cut], whole.tool_calls))
             assert told or made_up_call(expected, whole) is None
+
+
+@pytest.mark.usefixtures("short")
+def test_an_output_of_recorded_tokens_is_cut_where_they_can_be() -> None:
+    markers = {"<tool_call>": 1, "</tool_call>": 2}
+    texts = re.split(r"(</?tool_call>|\s)", QWEN)
+    pieces = [
+        Piece(one, markers.get(one, 9), None, "added" if one in markers else "text", True) for one in texts if one
+    ]
+    made = replace(replayer("qwen", QWEN), pieces=tuple(pieces), mode="ids", markers=markers)
+    require_the_same(made, [(cut,) for cut in places(made)])
 
 
 TOOL = Tool("f", {"properties": {"a": {"type": "string"}, "n": {"type": "integer"}, "v": {"type": ["null", "string"]}}})

@@ -126,7 +126,7 @@ def truncations(of: Replayer, cut: int) -> list[Variant]:
 
 def test_a_cut_output_gives_what_is_left() -> None:
     by_cut = {one.proof.edits[0][0]: one for one in made(replayer("Hm. " + CALL), "truncated")}
-    assert (by_cut[3].message, by_cut[3].facts) == (Message(content="Hm."), {"policy": None})
+    assert (by_cut[3].message, by_cut[3].facts) == (Message(content="Hm."), {"policy": None, "allowed": None})
     assert len(by_cut[len(CALL)].message.tool_calls) == 1
 
 
