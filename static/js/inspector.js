@@ -153,10 +153,17 @@ function settle(page) {
   if (cursor && cursor !== focused) cursor.focus({ preventScroll: true });
   const box = document.querySelector("[data-strip-box]");
   const here = (pieces) => pieces.filter(({ at }) => at === page.before).map(({ element }) => element);
-  const sights = [[here(page.bytes)[0], box], [page.cursor, box]];
+  const sights = [
+    [here(page.bytes)[0], box],
+    [page.cursor, box],
+  ];
   sights.push([here(page.sent).find((element) => element.matches("#message *")), document.getElementById("message")]);
   sights.push([page.view.querySelector(".wire .now"), page.view.querySelector(".wire .now")?.closest(".scroll")]);
-  const rows = new Map(here(page.rows).map((row) => [row.closest("[data-log]"), row]).reverse());
+  const rows = new Map(
+    here(page.rows)
+      .map((row) => [row.closest("[data-log]"), row])
+      .reverse(),
+  );
   for (const [log, row] of rows) sights.push([row, log]);
   for (const [element, pane] of sights) if (element?.checkVisibility()) keepVisible(element, pane);
 }
