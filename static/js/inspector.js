@@ -39,14 +39,26 @@ function read(view) {
     list: list(),
     shown,
     drawn: Number(view.dataset.stepNow), // the step whose elements are not hidden
-    tokens: [...view.querySelectorAll("[data-token]")],
+    tokens: numbered(view, "[data-token]", "step"),
     chunks: [...view.querySelectorAll("[data-stop]")],
     runs: [...view.querySelectorAll("#strip [data-from]")],
-    bytes: [...view.querySelectorAll("#input [data-fed]")],
-    sent: [...view.querySelectorAll(":is(#result, #wire) [data-sent]")],
+    bytes: numbered(view, "#input [data-fed]", "fed"),
+    sent: numbered(view, ":is(#result, #wire) [data-sent]", "sent"),
     open: [...view.querySelectorAll("[data-open-from]")],
-    rows: [...view.querySelectorAll("[data-row]")],
+    rows: numbered(view, "[data-row]", "row"),
+    before: null, // the step that is drawn: null until one is
   };
+}
+
+/* Elements with the step they belong to, which is read once. */
+const numbered = (view, selector, name) =>
+  [...view.querySelectorAll(selector)].map((element) => ({ element, at: Number(element.dataset[name]) }));
+
+/* Of these, what a move to a step may change: all at first, then what lies between. */
+function touched(page, pieces, step) {
+  if (page.before === null) return pieces;
+  const [least, most] = [Math.min(page.before, step), Math.max(page.before, step)];
+  return pieces.filter(({ at }) => least <= at && at <= most);
 }
 
 const REPORT_TRIES = 3; // in a row without an answer
@@ -100,36 +112,60 @@ function draw(page, step) {
   drawMachine(page, shown);
   drawStops(page, step);
   drawPlace(page);
+  page.before = step;
+  settleSoon(page);
   page.root.querySelector("[data-summary]").textContent = shown.summary ?? "";
   page.root.querySelector("[data-step-number]").textContent = String(step);
   return words;
 }
 
 function drawTokens(page, step) {
-  let cursor = null;
-  for (const token of page.tokens) {
-    const at = Number(token.dataset.step);
-    token.classList.toggle("future", at > step);
-    token.setAttribute("aria-selected", String(at === step));
-    token.tabIndex = -1;
-    if (at >= step) cursor ??= token;
+  for (const { element, at } of touched(page, page.tokens, step)) {
+    element.classList.toggle("future", at > step);
+    element.setAttribute("aria-selected", String(at === step));
   }
-  cursor ??= page.tokens.at(-1);
-  if (!cursor) return;
-  cursor.tabIndex = 0;
-  for (const part of page.bytes) part.classList.toggle("now", Number(part.dataset.fed) === step);
-  const byte = page.bytes.find((part) => part.classList.contains("now"));
-  if (byte?.checkVisibility()) keepVisible(byte, document.querySelector("[data-strip-box]"));
-  const focused = document.activeElement?.closest?.("[data-token]");
-  if (focused && focused !== cursor) cursor.focus({ preventScroll: true });
-  keepVisible(cursor, document.querySelector("[data-strip-box]"));
+  page.cursor = (page.tokens.find(({ at }) => at >= step) ?? page.tokens.at(-1))?.element;
+  for (const { element, at } of touched(page, page.bytes, step)) element.classList.toggle("now", at === step);
 }
 
 /* Of the chunks of a recorded stream one can be reached by the tab key, and it keeps the focus. */
 function drawChunks(page, step) {
-  const cursor = page.chunks.find((link) => Number(link.dataset.step) === step) ?? page.chunks.at(-1);
-  for (const link of page.chunks) link.tabIndex = link === cursor ? 0 : -1;
-  if (document.activeElement?.matches?.("[data-stop]")) cursor.focus({ preventScroll: true });
+  page.chunk = page.chunks.find((link) => Number(link.dataset.step) === step) ?? page.chunks.at(-1);
+  for (const link of page.chunks) link.tabIndex = link === page.chunk ? 0 : -1;
+}
+
+/* What asks where things stand makes the browser lay the page out: it waits until all is drawn, and is done once for
+   each picture, however many steps lead to it. */
+let settling = null;
+
+function settleSoon(page) {
+  if (!settling) requestAnimationFrame(() => settle(settling));
+  settling = page;
+}
+
+function settle(page) {
+  settling = null;
+  if (!page.view.isConnected) return;
+  const focused = document.activeElement;
+  for (const token of page.view.querySelectorAll("[data-token][tabindex='0']")) token.tabIndex = -1;
+  if (page.cursor) page.cursor.tabIndex = 0;
+  const cursor = focused?.closest?.("[data-token]") ? page.cursor : focused?.matches?.("[data-stop]") && page.chunk;
+  if (cursor && cursor !== focused) cursor.focus({ preventScroll: true });
+  const box = document.querySelector("[data-strip-box]");
+  const here = (pieces) => pieces.filter(({ at }) => at === page.before).map(({ element }) => element);
+  const sights = [
+    [here(page.bytes)[0], box],
+    [page.cursor, box],
+  ];
+  sights.push([here(page.sent).find((element) => element.matches("#message *")), document.getElementById("message")]);
+  sights.push([page.view.querySelector(".wire .now"), page.view.querySelector(".wire .now")?.closest(".scroll")]);
+  const rows = new Map(
+    here(page.rows)
+      .map((row) => [row.closest("[data-log]"), row])
+      .reverse(),
+  );
+  for (const [log, row] of rows) sights.push([row, log]);
+  for (const [element, pane] of sights) if (element?.checkVisibility()) keepVisible(element, pane);
 }
 
 function drawHeld(page, { hold = "0-0" }) {
@@ -165,29 +201,17 @@ function drawStops(page, step) {
 }
 
 function drawResult(page, step) {
-  for (const element of page.sent) {
-    const at = Number(element.dataset.sent);
+  for (const { element, at } of touched(page, page.sent, step)) {
     element.classList.toggle("not-yet", at > step);
     element.classList.toggle("now", at === step);
   }
   for (const badge of page.open) {
     badge.hidden = step < Number(badge.dataset.openFrom) || step >= Number(badge.dataset.openTo);
   }
-  const said = page.sent.find((element) => Number(element.dataset.sent) === step && element.matches("#message *"));
-  if (said?.checkVisibility()) keepVisible(said, document.getElementById("message"));
-  const chunk = page.view.querySelector(".wire .now");
-  if (chunk) keepVisible(chunk, chunk.closest(".scroll"));
 }
 
 function drawLog(page, step) {
-  const here = page.rows.filter((row) => Number(row.dataset.row) === step);
-  for (const row of page.rows) mark(row, "aria-current", here.includes(row) && "step");
-  for (const box of new Set(here.map((row) => row.closest("[data-log]")))) {
-    keepVisible(
-      here.find((row) => box.contains(row)),
-      box,
-    );
-  }
+  for (const { element, at } of touched(page, page.rows, step)) mark(element, "aria-current", at === step && "step");
 }
 
 /* Where the chunks of a recorded stream stand on its axis, in percent; null where steps are evenly spaced. */

@@ -137,10 +137,10 @@ function ran() {
   next = null;
   if (submitted && found) dropDraft(submitted);
   submitted = null;
-  if (pressed && found)
-    controls()
-      .find((control) => nameOf(control) === pressed)
-      ?.click();
+  if (pressed && found) {
+    const again = controls().find((control) => nameOf(control) === pressed);
+    again?.click();
+  }
 }
 
 /* What is done with a run: shared, compared, exported. While its text is edited that is done with what stands in the

@@ -12,6 +12,7 @@ import { startFiles } from "./files.js";
 import { startFilter } from "./filter.js";
 import { startFormatDraft } from "./format_draft.js";
 import { startFormats } from "./formats.js";
+import { startFrame } from "./frame.js";
 import { startHistory } from "./history.js";
 import { inspectorDrawer } from "./inspector.js";
 import { startIntake } from "./intake.js";
@@ -37,6 +38,7 @@ import { startWho } from "./who.js";
 import { startLines } from "./lines.js";
 
 startPreferences();
+startFrame();
 startConnection();
 startDialogs();
 startCursor(inspectorDrawer, comparisonDrawer);

@@ -1,6 +1,7 @@
 /* The form: policies of the chosen parser only, focus on what is wrong, and after a run the head of the page and the
    focus, which goes to the verdict. */
 function showPolicies(parser) {
+  document.getElementById("setup").dataset.parser = parser;
   for (const field of document.querySelectorAll("#policies [data-formats]")) {
     field.hidden = parser !== "auto" && !field.dataset.formats.split(" ").includes(parser);
   }

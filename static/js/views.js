@@ -13,6 +13,7 @@ function show(pane, value) {
   const box = bar?.closest("[data-show]");
   if (!box || !bar.querySelector(`[data-tab="${value}"]`)) return;
   box.dataset.show = value;
+  if (pane === "dock") document.getElementById("work").dataset.dock = value;
   for (const tab of bar.querySelectorAll("[data-tab]")) mark(tab, "aria-current", tab.dataset.tab === value && "true");
   choose(pane, value);
 }

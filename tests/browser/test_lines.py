@@ -1,0 +1,136 @@
+"""The source pane of an entered engine: the lines of the step, with the cursor, and which other steps ran a line."""
+
+from __future__ import annotations
+
+import re
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+from waitress.server import create_server
+
+from tests.browser.conftest import _serve
+from tests.browser.test_access import violations
+from tests.browser.test_layout import boxes, cut_sideways, overlapping, sideways
+from tests.webapp.engines import line_parsers
+from webapp.app import create_app
+from webapp.engines.entered import entered, use_engines
+from webapp.engines.entries import Entry, write_entry
+from webapp.settings import Settings, get_settings
+
+pytestmark = pytest.mark.browser
+
+FILE = Path(line_parsers.__file__)
+SENT = "before", 'return {"content": out} if out else None'  # where the text before a `<` is sent from
+STORED = "feed", "self.buffer += text"
+
+
+@pytest.fixture(scope="session")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server with a parser class of its own entered."""
+    settings = Settings(data_dir=tmp_path_factory.mktemp("lines"))
+    given = {"class": "line_parsers:Sender", "python": sys.executable, "path": str(FILE.parent), "seconds": 20}
+    write_entry(settings, "own", Entry.model_validate(given))
+    app = create_app(settings)
+    entered(settings).card("own")
+    server, ended = create_server(app, host="127.0.0.1", port=0, threads=8), threading.Event()
+    thread = threading.Thread(target=_serve, args=(server, ended))
+    thread.start()
+    yield f"http://127.0.0.1:{server.effective_port}"
+    ended.set()
+    thread.join()
+    use_engines(get_settings())
+
+
+def run(page: Page, text: str = "Well. <b> it ends") -> None:
+    page.goto("/")
+    page.locator("#parser").select_option("own:Sender")
+    page.locator("#text").fill(text)
+    page.locator("#setup [name=run]").click()
+    expect(page.locator("#machine-title")).to_have_text("Source")
+
+
+def line(page: Page, method: str, text: str) -> Locator:
+    return page.locator(f"#lines section[aria-label$='{method}'] .source-line").filter(has_text=text)
+
+
+def go_to(page: Page, step: int) -> None:
+    page.locator("#go-to").fill(str(step))
+    page.locator("#go-to").press("Enter")
+    expect(page.locator("#lines [data-source]")).to_have_attribute("data-source", str(step))
+
+
+def test_the_lines_of_the_step_are_shown_with_what_they_did(page: Page) -> None:
+    run(page, "Well.<b> it ends")
+    go_to(page, 1)
+    expect(line(page, *STORED)).to_have_class(re.compile(r"\bran\b"))
+    expect(line(page, *STORED).locator(".source-values")).to_contain_text("self.buffer")
+    expect(line(page, "feed", "return self.before()")).not_to_have_class(re.compile(r"\bran\b"))
+    expect(page.locator("#lines #sender")).to_contain_text('return {"content": out}')
+    expect(page.locator("#lines #sender .source-values")).to_contain_text("returned")
+
+
+def test_the_pane_moves_with_the_cursor(page: Page) -> None:
+    run(page, "Well. <b> it ends")
+    go_to(page, 1)
+    shown = page.locator("#lines [data-source]")
+    page.locator("#strip [tabindex='0']").focus()
+    page.keyboard.press("ArrowRight")
+    expect(shown).to_have_attribute("data-source", "2")
+    page.keyboard.press("End")
+    expect(line(page, "finish", "rest = self.buffer")).to_have_class(re.compile(r"\bran\b"))
+    expect(page.locator("#strip [tabindex='0']")).to_be_focused()
+    page.keyboard.press("Home")
+    expect(shown).to_have_attribute("data-source", "1")
+
+
+def test_a_number_of_a_line_tells_which_other_steps_ran_it(page: Page) -> None:
+    run(page)
+    go_to(page, 2)
+    line(page, *STORED).locator(".source-number").click()
+    asked = page.locator("#lines .source-asked")
+    expect(asked).to_contain_text(re.compile(r"line_parsers\.py:\d+\s+ran at \d+ other steps"))
+    expect(page.locator("#lines [data-source]")).to_have_attribute("data-source", "2")
+    expect(page).to_have_url(re.compile(r"where=line_parsers\.py"))
+    asked.get_by_role("link", name="Next step that ran").or_(asked.get_by_role("button", name="Next step that")).click()
+    expect(page.locator("#lines [data-source]")).to_have_attribute("data-source", "3")
+    expect(asked).to_contain_text("other steps")
+
+
+def test_it_is_all_there_without_script(plain: Page) -> None:
+    run(plain)
+    expect(line(plain, *STORED)).to_have_class(re.compile(r"\bran\b"))
+    plain.locator("#step-bar").get_by_role("link", name="Next step").or_(
+        plain.locator("#step-bar").get_by_role("button", name="Next step")
+    ).click()
+    expect(plain.locator("#lines [data-source]")).to_have_attribute("data-source", "2")
+    line(plain, *STORED).locator(".source-number").click()
+    expect(plain.locator("#lines .source-asked")).to_contain_text("other steps")
+
+
+SCREENS = {
+    "light": {"viewport": {"width": 1440, "height": 900}, "color_scheme": "light"},
+    "dark": {"viewport": {"width": 1440, "height": 900}, "color_scheme": "dark"},
+    "narrow": {"viewport": {"width": 390, "height": 844}, "color_scheme": "light"},
+}
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_axe_finds_nothing_and_no_pane_stands_over_another(browser: Browser, watch: Any, screen: str) -> None:
+    context = watch.context(browser, **SCREENS[screen])
+    page = context.new_page()
+    run(page)
+    if screen == "narrow":
+        page.locator(".screens").get_by_role("link", name="Source").click()
+    expect(page.locator("#lines .source-line.ran").first).to_be_visible()
+    assert violations(page, screen) == []
+    assert overlapping(boxes(page, ("input", "step", "result", "machine", "dock", "findings"))) == []
+    assert (sideways(page), cut_sideways(page)) == (0, [])
+    box = page.locator("#machine").bounding_box()
+    assert box is not None
+    assert box["width"] > (360 if screen == "narrow" else 500)
+    context.close()
