@@ -28,7 +28,12 @@ def run() -> Run:
 def told(run: Run, step: int, chunking: Chunking = CHAR, **more: Any) -> tuple[StepLines, LinesAsked]:
     """The lines of a step from an engine that finds FOUND, and what it was asked."""
     asked: list[LinesAsked] = []
-    choice = replace(run.choice, lines=lambda one: asked.append(one) or FOUND)  # type: ignore[func-returns-value]
+
+    def tell(one: LinesAsked) -> RanLines:
+        asked.append(one)
+        return FOUND
+
+    choice = replace(run.choice, lines=tell)
     shown = step_lines(choice, run.replayer, run.replayer.trace(chunking), chunking, step, **more)
     return shown, asked[0]
 
