@@ -9,6 +9,7 @@ import pytest
 
 from webapp.page.inspect.conditions import Names, completions
 from webapp.page.inspect.live import LIVE_TOKENS
+from webapp.page.inspect.source_lines import AROUND
 from webapp.page.inspect.watch import MOST_PINS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,3 +33,4 @@ def test_every_condition_is_documented(words: str) -> None:
 def test_limits_are_as_documented() -> None:
     assert f"Above {LIVE_TOKENS:,} tokens live is off" in PAGE
     assert f"At most {MOST_PINS} steps are pinned" in PAGE
+    assert f"those further than {AROUND} from any are left out" in PAGE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import Any
 
 
@@ -38,3 +39,18 @@ class Odd:
 
     def __repr__(self) -> str:
         raise RuntimeError
+
+
+class Stepped:
+    """Its method stands still at each of its three yields, so that its frame can be looked at there."""
+
+    def __init__(self) -> None:
+        self.kept = ""
+
+    def feed(self, text: str, times: int = 1) -> Generator[Any, None, None]:
+        for _ in range(times):
+            yield "first"
+        self.kept += text
+        yield "second"
+        out = {"content": self.kept}
+        yield out

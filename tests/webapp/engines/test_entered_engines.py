@@ -17,7 +17,7 @@ from parsers.replays.chunking import Chunking
 from parsers.replays.ran_lines import LinesAsked, RanLines
 from parsers.replays.tapes import Asked, Tape
 from parsers.vocabulary.types import Context, Delta, MessageDelta, Piece, UsageError
-from tests.webapp.engines.entering import fake
+from tests.webapp.engines.entering import fake, own
 from tests.webapp.engines.fake_engine import hello
 from webapp.engines import ENGINES, choose, engines_of
 from webapp.engines.entered import (
@@ -149,6 +149,15 @@ def test_another_process_may_have_the_workers(settings: Settings) -> None:
     (one,) = shared.play("fake", {"parser": "echo", "replays": [[["a"]]]})
     assert [None if sent is None else sent.content for sent in one.sent] == ["a", None]
     assert shared.spent == owner.spent > 0
+
+
+def test_lines_are_told_by_the_other_process_as_well(settings: Settings) -> None:
+    write_entry(settings, "own", own("Sender", **{"class": "line_parsers:Sender"}))
+    owner = entered(settings)
+    asked = {"parser": "Sender", "request": {}, "replays": [[["ab"]]], "observe": "lines", "step": 1, "sought": "ab"}
+    found = SharedEngines(settings, partial(answer, owner)).lines("own", asked)
+    assert [one.name for one in found.functions] == ["Sender.feed"]
+    assert found.lines[found.sent_from or 0].returned == "{'content': 'ab'}"
 
 
 def test_what_it_refuses_is_refused_over_there(settings: Settings) -> None:

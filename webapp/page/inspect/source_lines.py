@@ -81,7 +81,7 @@ def source(run: Run, step: int, where: str) -> Source:
         shown = step_lines(run.choice, run.replayer, run.trace, run.chunking, step, where=place)
     except UsageError as error:
         return Source(step, problem=str(error))
-    return _source(shown, where)
+    return _source(shown, read_where(where))
 
 
 def _source(shown: StepLines, where: str) -> Source:
@@ -111,14 +111,19 @@ def _function(found: RanLines, number: int, function: RanFunction) -> SourceFunc
     for at, one in enumerate(found.lines):
         if one.function == number:
             ran.setdefault(one.line, []).append((at, one))
-    indent = len(function.source[0]) - len(function.source[0].lstrip()) if function.source else 0
+    indent = _indent(function.source[0]) if function.source else 0
     near = {line + more for line in ran for more in range(-AROUND, AROUND + 1)} | {function.first}
     lines: list[SourceLine] = []
     for line, text in enumerate(function.source, function.first):
         if line in near:
             gap = bool(lines) and lines[-1].number != line - 1
-            lines.append(_line(function, line, text[indent:], ran.get(line, []), found.sent_from, gap=gap))
+            kept = text[min(indent, _indent(text)) :]  # a comment or a long string may begin before the function does
+            lines.append(_line(function, line, kept, ran.get(line, []), found.sent_from, gap=gap))
     return SourceFunction(function.name, function.file, lines)
+
+
+def _indent(text: str) -> int:
+    return len(text) - len(text.lstrip())
 
 
 def _line(

@@ -48,7 +48,7 @@ def departure(case: Case, answer: Trace) -> Departure | None:
     """The first difference that the expectation shows, the number of calls before anything else; None where it shows
     none."""
     expect = case.expect
-    found = [] if expect is None else differences(expect, answer.message)
+    found = [] if expect is None else differences(expect, answer.message, answer.finish_reason, case.compare)
     if expect is None or not found:
         return None
     right = _counted([call.name for call in expect.tool_calls or ()])
@@ -69,13 +69,14 @@ def _counted(names: Sequence[str]) -> str:
 
 
 def _told(found: Difference, answer: Trace) -> Departure:
-    call, _, part = found.field.rpartition(".")
-    words = f"{part.capitalize()} of call {call.removeprefix('tool_calls[').removesuffix(']')}"
+    call, _, field = found.field.rpartition(".")
+    part = field.capitalize().replace("_", " ")
+    words = f"{part} of call {call.removeprefix('tool_calls[').removesuffix(']')}"
     shared = shared_prefix(found.expected, found.actual)
     start = max(0, shared - _AROUND)
     came, right = [_excerpt(text, start) for text in (found.actual, found.expected)]
     step = _step(found, answer, shared)
-    return Departure(words if call else part.capitalize(), came, right, step, shared_prefix(came, right))
+    return Departure(words if call else part, came, right, step, shared_prefix(came, right))
 
 
 def _step(found: Difference, answer: Trace, shared: int) -> int:

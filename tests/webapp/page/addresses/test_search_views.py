@@ -20,6 +20,7 @@ from webapp.jobs.searches import Searches
 from webapp.services import EXTENSION
 from webapp.settings import Settings
 
+PATIENCE = 300  # seconds: a busy machine shortens no search
 PARTIAL = {"HX-Request": "true", "HX-Request-Type": "partial"}
 CALL = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
 TEXT = f"{CALL}\n{CALL.replace('f', 'g')}"
@@ -27,7 +28,7 @@ TEXT = f"{CALL}\n{CALL.replace('f', 'g')}"
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Flask]:
-    settings = Settings(data_dir=tmp_path_factory.mktemp("data"))
+    settings = Settings(data_dir=tmp_path_factory.mktemp("data"), find_seconds=PATIENCE)
     app = create_app(settings)
     services = app.extensions[EXTENSION]
     services.searches = Searches(settings, faulty_search.__module__)
@@ -58,7 +59,7 @@ def finished(client: FlaskClient, app: Flask, path: str) -> str:
     """The page of a stored case whose search is over."""
     found = client.get(f"{path}?find=1").text
     for job in list(app.extensions[EXTENSION].searches.jobs._active.values()):
-        job.wait(30)
+        job.wait(PATIENCE)
     return client.get(path).text if "data-searching" in found else found
 
 
@@ -96,7 +97,7 @@ def test_a_posted_run_is_searched_without_script_by_posting_it(client: FlaskClie
     fields = {"case": line("Some words."), "go": "find=1&step=2"}
     client.post("/run", data=fields)
     for job in list(app.extensions[EXTENSION].searches.jobs._active.values()):
-        job.wait(30)
+        job.wait(PATIENCE)
     html = client.post("/run", data=fields).text
     assert "Searched, " in html
     assert 'data-step-now="2"' in html

@@ -20,6 +20,8 @@ from webapp.page.inspect.inspect_page import Links, ViewState, read_state
         ({"report": "1"}, ViewState(report=True)),
         ({"equal": "1"}, ViewState(equal=True)),
         ({"find": "1"}, ViewState(find=True)),
+        ({"where": "own.py:3"}, ViewState(where="own.py:3")),
+        ({"where": "own.py"}, ViewState()),
     ],
 )
 def test_addresses_are_read_kindly(fields: dict[str, str], state: ViewState) -> None:

@@ -1,0 +1,101 @@
+"""The source pane of the page of an entered engine's parser."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from flask import Flask
+
+from tests.webapp.engines import line_parsers
+from tests.webapp.page.dom import Node
+from tests.webapp.page.dom import page as tree
+from webapp.engines.entered import entered, use_engines
+from webapp.engines.entries import Entry, write_entry
+from webapp.services import EXTENSION
+from webapp.settings import get_settings
+
+FILE = Path(line_parsers.__file__)
+SOURCE = FILE.read_text("utf-8").splitlines()
+GIVEN = {"class": "line_parsers:Sender", "python": sys.executable, "path": str(FILE.parent), "seconds": 20}
+OUTPUT = "ab<?"
+PARTIAL = {"HX-Request": "true", "HX-Request-Type": "partial", "HX-Target": "div#lines"}
+
+
+def where(text: str) -> str:
+    """The address of the line that has a text."""
+    return f"{FILE.name}:{next(number for number, one in enumerate(SOURCE, 1) if text in one)}"
+
+
+@pytest.fixture(scope="module")
+def address(app: Flask) -> Iterator[str]:
+    """A stored case of an engine whose lines are told."""
+    settings = app.extensions[EXTENSION].settings
+    use_engines(settings)
+    write_entry(settings, "own", Entry.model_validate(GIVEN))
+    entered(settings).card("own")
+    parser = {"name": "Sender", "engine": "own"}
+    case = {"schema": 1, "parser": parser, "input": {"text": OUTPUT}, "replay": [{"by": "char"}]}
+    yield f"/c/{app.test_client().post('/api/v1/cases', json=case).get_json()['id']}"
+    use_engines(get_settings())
+
+
+def pane(app: Flask, address: str, query: str) -> Node:
+    """The pane as the page has it; its block alone says the same."""
+    client = app.test_client()
+    whole = tree(client.get(f"{address}?{query}").text).one("#lines .source")
+    part = tree(client.get(f"{address}?{query}", headers=PARTIAL).text)
+    assert part.words == whole.words
+    return whole
+
+
+def test_lines_that_ran_are_marked_with_what_they_did(app: Flask, address: str) -> None:
+    made = pane(app, address, "step=1")
+    assert made.one("h3").words == f"Sender.feed {FILE.name}"
+    first, *_, last = made.all("li.source-line.ran")
+    assert first.one(".source-values code").text == "self.buffer '' → 'a'"
+    assert last.one(".source-values code").text == "returned {'content': 'a'}"
+    assert [node.attrs["id"] for node in made.all("li.sent")] == ["sender"]
+    assert made.one(".source-note").words == f"Sent by {where('        return {')} 5 lines ran"
+
+
+def test_what_ran_often_says_so_and_what_is_left_out_is_counted(app: Flask, address: str) -> None:
+    made = pane(app, address, "step=5")
+    assert made.one(".source-note").words.endswith("10,002 lines ran; the last 8,502 are not shown")
+    assert [node.text for node in made.all(".source-values span") if "times" in node.text] == ["750 times"] * 2
+
+
+def test_a_step_that_sends_nothing_says_so(app: Flask, address: str) -> None:
+    made = pane(app, address, "step=3")
+    assert made.one(".source-note").words == "Nothing was sent 8 lines ran"
+    assert made.all("#sender") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "step", "said", "previous", "following"),
+    [
+        ("self.buffer += text", 2, "ran at 3 other steps", "step=1", "step=3"),
+        ("self.buffer += text", 1, "ran at 3 other steps", None, "step=2"),
+        ("self.buffer += text", 4, "ran at 3 other steps", "step=3", None),
+        ("raise ValueError", 2, "ran at no other step", None, None),
+    ],
+)
+def test_a_line_leads_to_the_other_steps_that_ran_it(
+    app: Flask, address: str, text: str, step: int, said: str, previous: str | None, following: str | None
+) -> None:
+    at = where(text)
+    made = pane(app, address, f"step={step}&where={at}").one(".source-asked")
+    assert made.words == f"{at} {said}"
+    ways = {node.attrs["aria-label"].split()[0]: node.attrs.get("href", "") for node in made.all("[aria-label]")}
+    for direction, to in (("Previous", previous), ("Next", following)):
+        assert (f"{to}&" in ways.get(direction, "")) == (to is not None)
+        assert (f"where={at}" in ways.get(direction, "")) == (to is not None)
+
+
+def test_the_number_of_a_line_asks_about_it(app: Flask, address: str) -> None:
+    numbers = pane(app, address, "step=1").all("a.source-number")
+    assert numbers[0].attrs["data-where"] == where("self.buffer += text")
+    assert all(f"where={node.attrs['data-where']}" in node.attrs["href"] for node in numbers)
+    assert numbers[0].attrs["aria-label"] == f"Line {numbers[0].words}: other steps that ran it"
