@@ -5,7 +5,7 @@ calls soon makes steps that were made before. A `Learner` beside a machine knows
 and what each made of which delta. It follows what is known as far as it goes, and only then puts the machine where that
 led. What is new is read by the machine as ever, and learnt.
 
-To learn takes as long as to read some deltas. It begins once an output has said something twice, and is paid out of
+To learn takes as long as to read some deltas. It begins once an output is long, and is paid out of
 what following saves: where nothing is said again nothing is learnt, but for another try now and then.
 """
 
@@ -22,11 +22,13 @@ from parsers.vocabulary.events import CallId, CallName, Event
 from parsers.vocabulary.states import State
 from parsers.vocabulary.trace import RejectedCall
 
-_COST, _VALUES = 10, 16  # to learn a state takes as long as to read so many deltas, and one for each so many values
+_COST, _VALUES = 30, 4  # to learn a state takes as long as to read so many deltas, and one for each so many values
 _RETURN = 12  # and so many to go back to one
-_CREDIT_OF_CALLS, _CREDIT, _MOST_CREDIT = 2_400, 600, 12_000  # deltas
-_PAUSE = 1_000  # deltas until the next try
-_CALLS, _DELTAS = 2, 1_500  # calls that stand, or deltas that were read, before anything is learnt
+_CREDIT_OF_CALLS, _CREDIT, _MOST_CREDIT = 6_000, 600, 12_000  # deltas
+_PAUSE = 2_000  # deltas until the next try
+_HOPE = 4  # calls from the first try on within which something is said again, or nothing ever is
+_DELTAS = 8_000  # that were read before anything is learnt: what a first try in vain costs is little beside them
+_HOPELESS = 50_000  # deltas until the next try where calls are none of them alike
 _MOST_PLACES = 4_096
 _TOGETHER = 512  # steps are followed at once
 
@@ -82,6 +84,7 @@ class Learner:
         self._is_ahead = False  # of the machine, which has to be put there
         self._credit, self._pause, self._waits = _CREDIT, _PAUSE, _DELTAS
         self._has_tried = False
+        self._hopes = 0  # the calls within which something has to be followed, while nothing was
 
     def follow(self, texts: Sequence[str], keys: Sequence[Hashable], start: int, stop: int) -> list[Followed]:
         """The steps from the delta at `start` on that are known, in order, up to the one at `stop`. Of each delta there
@@ -112,6 +115,7 @@ class Learner:
         if found:
             self._at, self._calls, self._examined, self.place, self._is_ahead = at, calls, examined, place, True
             self._credit = min(self._credit + len(found), _MOST_CREDIT)
+            self._hopes = 0
         return found
 
     def _reject(self, known: Known, at: int) -> None:
@@ -134,8 +138,8 @@ class Learner:
         """The machine read a delta of this text and key. Returns the step if it is known from now on."""
         before, start, calls, examined = self.place, self._at, self._calls, self._examined
         number = self._rejected
-        if self._waits > 0 and not self._may_begin():
-            self._waits -= 1
+        if self._waits > 0:
+            self._wait()
             self._at += len(text)
             return None
         self._go_on(len(text))
@@ -165,12 +169,11 @@ class Learner:
         """The machine read many deltas of which nothing is learnt."""
         self._at, self.place = self._at + characters, None
 
-    def _may_begin(self) -> bool:
-        """Return whether enough calls stand to believe that more of them follow."""
-        if self._has_tried or self._machine.calls < _CALLS:
-            return False
-        self._credit, self._waits, self._has_tried = _CREDIT_OF_CALLS, 0, True
-        return True
+    def _wait(self) -> None:
+        """One delta less until something is learnt. Where calls stand, more of them may follow."""
+        self._waits -= 1
+        if not self._waits and not self._has_tried and self._machine.calls > 1:
+            self._credit, self._hopes = _CREDIT_OF_CALLS, self._machine.calls + _HOPE
 
     def made_id(self, known: Known, calls: int) -> str:
         """The id that is made up in a step with so many calls before it."""
@@ -190,7 +193,9 @@ class Learner:
         if state is None:
             return None
         key, size = key_of(state, self._at, self._calls)
-        self._credit -= _COST + size // _VALUES
+        self._credit -= _COST + (size + state.weight) // _VALUES
+        if 0 < self._hopes <= self._calls:
+            self._credit, self._hopes, self._pause = -1, 0, _HOPELESS
         if self._credit < 0:
             self._credit, self._waits, self._pause = _CREDIT, self._pause, 2 * self._pause
             self._has_tried = True
