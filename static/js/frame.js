@@ -4,8 +4,9 @@
 const PAGES = { "run-page": "#page > #inspector", "compare-page": "#page > #compare", "home-page": "#setup.at-home" };
 
 function follow() {
-  for (const [name, mark] of Object.entries(PAGES))
+  for (const [name, mark] of Object.entries(PAGES)) {
     document.body.classList.toggle(name, !!document.querySelector(mark));
+  }
   const verdict = document.getElementById("verdict");
   verdict?.classList.toggle("fails", document.getElementById("headline")?.dataset.severity === "error");
   const dock = document.getElementById("dock");

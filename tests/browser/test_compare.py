@@ -92,11 +92,11 @@ def test_the_messages_follow_and_show_what_the_other_side_lacks(page: Page) -> N
     page.goto(f"{OTHER}&at=21")
     name = page.locator("#messages .pair-side[data-side=a] .role-name.differs").first
     expect(name).to_have_text("get_weather")
-    expect(name).to_have_class("run role-name differs not-yet")
+    expect(name).to_have_class("run role-name differs differs-last not-yet")
     expect(page.locator("#messages .gap").first).to_contain_text("276 characters missing")
     page.locator("#go-to").fill("300")
     page.locator("#go-to").press("Enter")
-    expect(name).to_have_class("run role-name differs")
+    expect(name).to_have_class("run role-name differs differs-last")
 
 
 def test_the_address_follows_and_opens_the_same_view(page: Page, plain: Page) -> None:
