@@ -29,7 +29,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any, ClassVar, Literal
 
 from parsers.arguments.coerce import (
@@ -43,10 +42,11 @@ from parsers.arguments.contract import ESCAPED, OPEN, ArgumentParser, Output, is
 from parsers.arguments.entities import EntityDecoder, decode_entities, unescape_attribute
 from parsers.arguments.json_value import coerce_json, escape_json
 from parsers.arguments.python_text import plain_to_json
+from parsers.arguments.tag_places import BETWEEN, CLOSER_WAITS, IN_KEY, TAG_WAITS, at_value
 from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.events import Segment
 from parsers.vocabulary.states import NOWHERE, Pieces, Placed
-from parsers.vocabulary.trace import CodecState, Hold, Stand
+from parsers.vocabulary.trace import CodecState, Hold
 
 _STRING: Mapping[str, Any] = {"type": "string"}
 KEY, GAP, VALUE, DOUBT = "key", "gap", "value", "doubt"
@@ -56,8 +56,6 @@ _WORD = re.compile(r"\S")
 _UNCLEAR = "No tag follows a closing tag of the value; it ends at the last one."
 _MISSING = "A parameter has no closing tag; its value ends where the next tag begins."
 _NAME_TEXT = re.compile(r"[^\s<]*")
-_BETWEEN = CodecState("between parameters", Stand.BETWEEN)
-_IN_KEY = CodecState("in a parameter's name", Stand.KEY)
 
 
 def _stem(tag: str) -> str:
@@ -582,10 +580,7 @@ class Tagged(ArgumentParser):
         entity = None if self._entities is None else self._entities.kept_at
         if waits is not None:
             start = entity if entity is not None else self._blank_at if self._blank else waits[0]
-            opens = "Its name says whether a tag is text of the value."
-            return Hold(
-                start, self._at, "codec", opens if self._opener else "What follows says whether the value ends here."
-            )
+            return Hold(start, self._at, "codec", TAG_WAITS if self._opener else CLOSER_WAITS)
         if entity is not None:
             return Hold(entity, self._at, "codec", "May be the beginning of an HTML entity.")
         if self._blank:
@@ -594,13 +589,7 @@ class Tagged(ArgumentParser):
 
     def describe(self) -> CodecState:
         if self.scope == OPEN:
-            return _BETWEEN
+            return BETWEEN
         if self.scope == KEY:
-            return _IN_KEY
-        return _at_value("".join(self._key).strip(), before=self.scope == GAP)
-
-
-@lru_cache(maxsize=64)  # asked for after every delta
-def _at_value(key: str, *, before: bool) -> CodecState:
-    value = f"the value of {key}"
-    return CodecState.before(value) if before else CodecState(f"in {value}", Stand.VALUE, value)
+            return IN_KEY
+        return at_value("".join(self._key).strip(), before=self.scope == GAP)

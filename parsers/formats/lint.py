@@ -402,6 +402,8 @@ def _effect(row: Row, is_open: bool) -> tuple[bool, str]:
     is_open = is_open and row.on != "REJECT"
     wrong = ""
     for emit in row.emit:
+        if emit == "NoCall":
+            is_open = False
         if emit not in ("CallStart", "CallEnd"):
             continue
         if (emit == "CallStart") == is_open:

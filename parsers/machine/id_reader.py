@@ -105,7 +105,7 @@ class IdReader(OpenTextReader):
         was text of is over, or it was only looked at as a part of a literal."""
         self._forget_mark()
         marked = self._marked
-        if marked is None or self._closed_to(marked[1]):
+        if marked is None or marked[0] < self._at or self._closed_to(marked[1]):
             return None
         return marked[0] - self._base, marked[1]
 

@@ -111,7 +111,7 @@ def test_every_built_in_format_is_drawn_without_a_clash(name: str) -> None:
 @pytest.mark.parametrize("name", builtin_formats())
 def test_every_built_in_format_is_readable_at_the_width_of_its_pane(name: str) -> None:
     states = len(builtin_formats()[name].states)
-    assert diagram(builtin_formats()[name]).width <= (600 if states < 6 else 900)
+    assert diagram(builtin_formats()[name]).width <= (600 if states < 6 else 940)
 
 
 @given(graphs())

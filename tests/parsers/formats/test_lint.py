@@ -38,7 +38,7 @@ class Codec:
 
 CODECS = {
     **{"value": Codec("DONE", "OTHER"), "call": Codec("DONE", "OTHER", "REJECT", "ITEM"), "tags": Codec()},
-    **{"word": Codec("LABEL"), "list": Codec("ITEM", "ITEM_END", "DONE", listed=True)},
+    **{"labelled": Codec("LABEL"), "list": Codec("ITEM", "ITEM_END", "DONE", listed=True)},
 }
 END = {"on": "END", "to": "CONTENT"}
 
@@ -128,7 +128,7 @@ ERRORS = [  # code, pointer, the changes that break the format
     ("missing_row", "/states/CALLS", in_list(ENDED)),
     ("missing_row", "/states/CALLS", in_list(ENDED, calls=(NEXT | {"when": PRE},)) | LISTED),
     ("missing_row", "/states/CALL", in_list(calls=(NEXT,))),
-    ("missing_row", "/states/CALL", in_call(codec={"name": "word"})),
+    ("missing_row", "/states/CALL", in_call(codec={"name": "labelled"})),
     ("same_text", "/terminals/CLOSE", terminals(CLOSE="<call>")),
     ("same_text", "/end_tokens/1", {"end_tokens": ["<eos>", "</call>"]}),
     (
@@ -247,7 +247,7 @@ SOUND = [  # unusual, and allowed
     in_list(ENDED, calls=(NEXT, row("CLOSE", "CALLS"), row("DONE", "CONTENT"))),
     in_list(ENDED | {"keep": "again"}, calls=(NEXT, row("DONE", "CALLS"))),
     in_list(ENDED, policy={"recovery": "fail"}),
-    in_call(row("LABEL", "CONTENT", "CallEnd"), codec={"name": "word"}),
+    in_call(row("LABEL", "CONTENT", "CallEnd"), codec={"name": "labelled"}),
 ]
 
 

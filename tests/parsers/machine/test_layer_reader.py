@@ -31,6 +31,7 @@ AROUND = {
     "kimi_k3": ("<|open|>think<|sep|>", "<|close|>think<|sep|>"),
     "seed_oss": ("<seed:think>", "</seed:think>"),
     "mistral": ("[THINK]", "[/THINK]"),
+    "solar_open": ("<|think|>", "<|end|><|begin|>assistant<|content|>"),
 }
 
 
