@@ -31,7 +31,13 @@ import re
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
-from parsers.arguments.coerce import can_only_be_string, can_stream, json_to_json, property_schema, types_in_words
+from parsers.arguments.coerce import (
+    can_only_be_string,
+    can_stream,
+    json_to_json,
+    property_schema,
+    types_in_words,
+)
 from parsers.arguments.contract import ESCAPED, OPEN, ArgumentParser, Output, is_quoted
 from parsers.arguments.entities import EntityDecoder, decode_entities, unescape_attribute
 from parsers.arguments.json_value import coerce_json, escape_json
