@@ -24,10 +24,10 @@ from parsers.vocabulary.trace import RejectedCall
 
 _COST, _VALUES = 30, 4  # to learn a state takes as long as to read so many deltas, and one for each so many values
 _RETURN = 12  # and so many to go back to one
-_CREDIT_OF_CALLS, _CREDIT, _MOST_CREDIT = 6_000, 600, 12_000  # deltas
+_CREDIT_OF_CALLS, _CREDIT, _MOST_CREDIT = 20_000, 600, 30_000  # deltas
 _PAUSE = 2_000  # deltas until the next try
-_HOPE = 4  # calls from the first try on within which something is said again, or nothing ever is
-_DELTAS = 8_000  # that were read before anything is learnt: what a first try in vain costs is little beside them
+_HOPE = 8  # calls from the first try on within which something is said again, or nothing ever is
+_DELTAS = 16_000  # that were read before anything is learnt: what a first try in vain costs is little beside them
 _HOPELESS = 50_000  # deltas until the next try where calls are none of them alike
 _MOST_PLACES = 4_096
 _TOGETHER = 512  # steps are followed at once

@@ -6,12 +6,13 @@ import pytest
 
 from parsers.machine import learnt
 from parsers.machine.machine import Machine
+from parsers.machine.moved import Move
 from parsers.replays import reading
 from parsers.replays.chunking import Chunking
 from parsers.replays.replay import parse, replay
 from parsers.selection.registry import build, get_format
-from parsers.vocabulary.events import Event
-from parsers.vocabulary.states import State
+from parsers.vocabulary.events import Event, Segment
+from parsers.vocabulary.states import NOWHERE, State
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Context, Delta, Message, Piece
 from tests.corpus import case_named
@@ -83,23 +84,44 @@ def fed_singly(deltas: list[Delta], monkeypatch: pytest.MonkeyPatch, parser: str
     return len(fed)
 
 
+@pytest.fixture
+def _learns_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a few calls, as other outputs after thousands of deltas."""
+    monkeypatch.setattr(learnt, "_DELTAS", 60)
+
+
+@pytest.mark.usefixtures("_learns_soon")
 def test_calls_that_are_like_others_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     deltas = cut(CALL.format("a.py") * 200)
     assert fed_singly(deltas, monkeypatch) < 150 < len(deltas) / 10
 
 
+@pytest.mark.usefixtures("_learns_soon")
 def test_a_string_that_is_new_is_passed_in_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = "".join([CALL.format(f"{number:07}_{number % 10:04}/x.py") for number in range(200)])
+    text = "".join([CALL.format(f"{number:07}_{number % 10:04}/x.py") for number in range(400)])
     assert fed_singly(cut(text, 5), monkeypatch) < 2_000
 
 
 @pytest.mark.parametrize("name", ["_CREDIT", "_CREDIT_OF_CALLS"])
 def test_nothing_is_learnt_where_that_never_pays(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(learnt, name, 40)
-    monkeypatch.setattr(learnt, "_DELTAS", 8 if name == "_CREDIT" else 10**9)
+    monkeypatch.setattr(learnt, name, 250)
+    monkeypatch.setattr(learnt, "_DELTAS", 8 if name == "_CREDIT" else 60)
     monkeypatch.setattr(learnt, "_PAUSE", 10**9)
     text = "".join([f'{chr(0x4E00 + number)}"}}<tool_call>{{"name":"a' for number in range(300)])
     deltas = cut(CALL.format("a") * (0 if name == "_CREDIT" else 2) + text, 3)
+    assert 1 < states_taken(deltas, monkeypatch) < 12
+
+
+@pytest.mark.usefixtures("_learns_soon")
+def test_calls_of_which_no_two_are_alike_are_not_learnt(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(learnt, "_CREDIT_OF_CALLS", 10**9)
+    call = "<|tool_call_begin|>functions.f:{}<|tool_call_argument_begin|>{{}}<|tool_call_end|>"
+    text = "<|tool_calls_section_begin|>" + "".join([call.format(number) for number in range(400)])
+    assert 1 < states_taken(cut(text, 3), monkeypatch, "kimik2") < 450
+
+
+def states_taken(deltas: list[Delta], monkeypatch: pytest.MonkeyPatch, parser: str = "qwen") -> int:
+    """How many states of a machine are taken down in a replay."""
     taken, own = list[int](), Machine.snapshot
 
     def snapshot(self: Machine, *, exact: bool = False) -> State | None:
@@ -107,10 +129,11 @@ def test_nothing_is_learnt_where_that_never_pays(name: str, monkeypatch: pytest.
         return own(self, exact=exact)
 
     monkeypatch.setattr(Machine, "snapshot", snapshot)
-    fed_singly(deltas, monkeypatch)
-    assert 1 < len(taken) < 12
+    fed_singly(deltas, monkeypatch, parser)
+    return len(taken)
 
 
+@pytest.mark.usefixtures("_learns_soon")
 def test_few_states_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(learnt, "_MOST_PLACES", 5)
     fed_singly(cut(CALL.format("a.py") * 40), monkeypatch)
@@ -125,3 +148,22 @@ def test_an_output_of_few_deltas_is_read(monkeypatch: pytest.MonkeyPatch) -> Non
     made = build(get_format("qwen"))
     made.begin(Context())
     assert reading.Reading(made, cut("Hello"), ["Hell", "o"]).learner is None
+
+
+def test_a_machine_that_cannot_be_taken_down_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(learnt, "_DELTAS", 0)
+    monkeypatch.setattr(Machine, "snapshot", lambda _self, *, exact=False: None)
+    deltas = cut(CALL.format("a.py") * 4)
+    assert fed_singly(deltas, monkeypatch) == len(deltas)
+
+
+def test_nothing_follows_from_a_place_that_is_not_known() -> None:
+    made = build(get_format("qwen"))
+    made.begin(Context())
+    assert isinstance(made, Machine)
+    assert learnt.Learner(made).follow(["a"], ["a"], 0, 1) == []
+
+
+def test_a_segment_alone_is_moved_as_those_in_events_are() -> None:
+    assert Move(3, 1)._inside(Segment("a", 1, 2, "copied"), "") == Segment("a", 4, 5, "copied")
+    assert Move(3, 1)._inside((True, "a", NOWHERE, 2), "numbers") == (True, "a", NOWHERE, 3)

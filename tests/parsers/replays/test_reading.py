@@ -46,6 +46,7 @@ def test_what_is_followed_is_absorbed_and_no_parser_is_fed_it(monkeypatch: pytes
         return found
 
     monkeypatch.setattr(reading.Reading, "follow", follow)
+    monkeypatch.setattr(learnt, "_DELTAS", 60)
     deltas = cut(CALL * 60)
     assert len(parse(build(get_format("qwen")), deltas, Context()).tool_calls) == 60
     assert sum(followed) > len(deltas) / 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from parsers.replays.chunking import Chunking
+from parsers.search.found import Leave
 from parsers.search.verdict_phrases import _the_call, harm, under
 from parsers.vocabulary.types import Message, ToolCall
 
@@ -117,3 +118,16 @@ def test_equal_calls_that_are_fewer_are_counted() -> None:
 )
 def test_a_chunking_is_the_condition_of_a_sentence(chunking: Chunking, words: str) -> None:
     assert under(chunking, 20) == words
+
+
+@pytest.mark.parametrize(
+    ("leave", "words"),
+    [
+        (Leave(3, "a comma"), "a comma is missing"),
+        (Leave(3), "something is missing"),
+        (Leave(3, "`name` is spelled `nmae`", misspelled=True), "`name` is spelled `nmae`"),
+        (Leave(3, "a comma", instead="`d` stands instead of a comma"), "`d` stands instead of a comma"),
+    ],
+)
+def test_where_an_output_leaves_a_grammar_is_told_by_what_stands_there_or_is_due(leave: Leave, words: str) -> None:
+    assert leave.clause == words
