@@ -17,7 +17,7 @@ def test_a_character_that_is_pressed_leads_to_the_step_that_sent_it(page: Page) 
     box = page.locator("#result .call .run", has_text="get_weather").first.bounding_box()
     assert box
     page.mouse.click(box["x"] + box["width"] * 1.5 / len("get_weather"), box["y"] + box["height"] / 2)
-    expect(page.locator("#who")).to_contain_text("e call 0 name, sent at step 17 · row r24 (CALL_HEADER on")
+    expect(page.locator("#who")).to_contain_text("e call 0 name, sent at step 17 · row r29 (CALL_HEADER on")
     expect(page.locator("#who")).to_contain_text("from character 79 of the output")
     expect(page.locator("#go-to")).to_have_value("17")
     assert "get" in "".join(page.locator("#strip .linked").all_inner_texts())
