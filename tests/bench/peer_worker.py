@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from importlib import metadata, util
+from pathlib import Path
 from time import process_time
 from typing import Any
 
@@ -192,36 +193,14 @@ def _finished(calls: Any, end: Callable[[], Any]) -> Any:
 
 
 def _stand_in() -> None:
-    """Packages of SGLang whose `__init__` asks for torch, as bare folders, and what parsers only name, as empty."""
-    pydantic = importlib.import_module("pydantic")
-    found = util.find_spec("sglang")
-    folders = list(found.submodule_search_locations or ()) if found is not None else []
-    for name in ("", ".srt", ".srt.entrypoints", ".srt.entrypoints.openai"):
-        module = types.ModuleType(f"sglang{name}")
-        module.__path__ = [os.path.join(folder, *name.split(".")[1:]) for folder in folders]
-        sys.modules[module.__name__] = module
-    function = pydantic.create_model("Function", name=(str, ...), parameters=(Any, None), strict=(bool, False))
-    tool = pydantic.create_model("Tool", type=(str, "function"), function=(function, ...))
-    _empty_module("sglang.srt.entrypoints.openai.protocol", Function=function, Tool=tool)
-    absent = [name for name in ("xgrammar", "transformers") if util.find_spec(name) is None]
-    for name in [*absent, *["xgrammar.structural_tag"] * ("xgrammar" in absent)]:
-        _empty_module(name)
-
-
-def _empty_module(name: str, **known: Any) -> None:
-    """A module in which every name that is not known is an empty class."""
-    module = types.ModuleType(name)
-    vars(module).update(known)
-    vars(module)["__getattr__"] = partial(_empty_class, module)
-    sys.modules[name] = module
-
-
-def _empty_class(module: types.ModuleType, name: str) -> type:
-    if name.startswith("__"):
-        raise AttributeError(name)
-    made = type(name, (), {})
-    setattr(module, name, made)
-    return made
+    """SGLang without torch, as the adapter of our worker loads it."""
+    file = Path(__file__).parents[2] / "webapp" / "engines" / "workers" / "adapter_sglang.py"
+    spec = util.spec_from_file_location("adapter_sglang", file)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"there is no {file.name}")
+    module = util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.stand_in()
 
 
 ENGINES: dict[str, Callable[[], Any]] = {

@@ -10,11 +10,13 @@ import os
 import shutil
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
+from flask import Flask
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page, expect, sync_playwright
 from waitress.server import create_server
 
@@ -48,7 +50,13 @@ def browser() -> Iterator[Browser]:
 def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a server of its own, on a free port, with an empty store."""
     folder: Path = tmp_path_factory.mktemp("data")
-    app = create_app(Settings(data_dir=folder))
+    with served(create_app(Settings(data_dir=folder))) as address:
+        yield address
+
+
+@contextmanager
+def served(app: Flask) -> Iterator[str]:
+    """The address of an application that is served on a free port meanwhile."""
     server, ended = create_server(app, host="127.0.0.1", port=0, threads=8), threading.Event()
     thread = threading.Thread(target=_serve, args=(server, ended))
     thread.start()

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Page, expect
-from waitress.server import create_server
 
-from tests.browser.conftest import _serve
+from tests.browser.conftest import served
 from tests.webapp.engines.entering import fake
 from webapp.app import create_app
 from webapp.engines.entered import entered, use_engines
@@ -28,12 +26,8 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     write_entry(settings, "fake", fake())
     app = create_app(settings)
     entered(settings).card("fake")
-    server, ended = create_server(app, host="127.0.0.1", port=0, threads=8), threading.Event()
-    thread = threading.Thread(target=_serve, args=(server, ended))
-    thread.start()
-    yield f"http://127.0.0.1:{server.effective_port}"
-    ended.set()
-    thread.join()
+    with served(app) as address:
+        yield address
     use_engines(get_settings())
 
 

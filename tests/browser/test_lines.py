@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
-from waitress.server import create_server
 
-from tests.browser.conftest import _serve
+from tests.browser.conftest import served
 from tests.browser.test_access import violations
 from tests.browser.test_layout import boxes, cut_sideways, overlapping, sideways
 from tests.webapp.engines import line_parsers
@@ -37,12 +35,8 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     write_entry(settings, "own", Entry.model_validate(given))
     app = create_app(settings)
     entered(settings).card("own")
-    server, ended = create_server(app, host="127.0.0.1", port=0, threads=8), threading.Event()
-    thread = threading.Thread(target=_serve, args=(server, ended))
-    thread.start()
-    yield f"http://127.0.0.1:{server.effective_port}"
-    ended.set()
-    thread.join()
+    with served(app) as address:
+        yield address
     use_engines(get_settings())
 
 

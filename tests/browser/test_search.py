@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from waitress.server import create_server
 
-from tests.browser.conftest import _serve
+from tests.browser.conftest import served
 from tests.browser.dock import show_panel
 from tests.browser.test_access import SCREENS, violations
 from tests.webapp.page.searches import FAULTY, SLOW, faulty_search
@@ -35,16 +33,11 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     settings = Settings(data_dir=tmp_path_factory.mktemp("search"))
     app = create_app(settings)
     jobs = app.extensions[EXTENSION].searches = Searches(settings, faulty_search.__module__)
-    server, ended = create_server(app, host="127.0.0.1", port=0, threads=8), threading.Event()
-    thread = threading.Thread(target=_serve, args=(server, ended))
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, served(app) as address:
         for name, engine in FAULTY.items():
             patch.setitem(ENGINES, name, engine)
-        thread.start()
-        yield f"http://127.0.0.1:{server.effective_port}"
-    jobs.close()
-    ended.set()
-    thread.join()
+        yield address
+        jobs.close()
 
 
 def line(text: str = TEXT, engine: str | None = None, **more: Any) -> str:

@@ -196,7 +196,7 @@ def test_what_sglang_imports_besides_is_stood_in_for(monkeypatch: pytest.MonkeyP
         monkeypatch.setitem(sys.modules, name, sys.modules.get(name) or None)  # put right again afterwards
     found = util.find_spec
     monkeypatch.setattr(util, "find_spec", lambda name: None if name in ("sglang", "xgrammar") else found(name))
-    adapter_sglang._stand_in()
+    adapter_sglang.stand_in()
     tool = sys.modules["sglang.srt.entrypoints.openai.protocol"].Tool(**TOOLS[0])
     assert (tool.function.name, sys.modules["xgrammar.structural_tag"].Anything.__name__) == ("f", "Anything")
     with pytest.raises(AttributeError):

@@ -29,7 +29,7 @@ class Sglang:
         try:
             protocol = importlib.import_module("sglang.srt.entrypoints.openai.protocol")
         except ImportError:
-            _stand_in()
+            stand_in()
             protocol = importlib.import_module("sglang.srt.entrypoints.openai.protocol")
         self._tool = protocol.Tool
         self._calls = importlib.import_module("sglang.srt.function_call.function_call_parser").FunctionCallParser
@@ -154,7 +154,7 @@ def _unstreamed(detector: Any) -> list[dict[str, Any]]:
     return [_share(len(found) - 1, None, whole[len(last) :])] if whole.startswith(last) and whole != last else []
 
 
-def _stand_in() -> None:
+def stand_in() -> None:
     """Packages of SGLang whose `__init__` asks for torch, as bare folders, and what parsers only name, as empty."""
     pydantic = importlib.import_module("pydantic")
     for name in [name for name in sys.modules if name.partition(".")[0] == "sglang"]:
