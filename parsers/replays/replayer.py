@@ -28,6 +28,7 @@ from parsers.vocabulary.events import Failure
 from parsers.vocabulary.trace import StreamParser, Trace
 from parsers.vocabulary.types import Context, Delta, Message, Mode, Piece, ToolCall, UsageError
 
+MOST_OBSERVED = 5_000  # deltas of a replay at which a parser in another process is looked at step by step
 Edit = tuple[int, int, str]
 _Known = TypeVar("_Known")
 
@@ -334,10 +335,10 @@ class Replayer:
         if self.tapes is not None:
             self.tapes.foresee([self.asked(one) for one in chunkings if known is None or not known.has(one)])
 
-    def asked(self, chunking: Chunking, deltas: Sequence[Delta] | None = None) -> Asked:
+    def asked(self, chunking: Chunking, deltas: Sequence[Delta] | None = None, *, observed: bool = False) -> Asked:
         """What somebody else is asked who makes the replay of a chunking, the `deltas` of which may be known."""
         fed = self.deltas(chunking) if deltas is None else deltas
-        return Asked(fed, self.context, self.one_shot is not None and chunking == WHOLE)
+        return Asked(fed, self.context, self.one_shot is not None and chunking == WHOLE, observed)
 
     def in_parts(self, chunking: Chunking) -> Iterator[float]:
         """Work out the outcome of a chunking for `known`; yields how much is done, from 0 to 1. Where the parser fails
@@ -381,8 +382,9 @@ class Replayer:
 
     def _trace(self, chunking: Chunking) -> Trace:
         deltas = self._applied(chunking) if self.own is None else self.deltas(chunking)
+        parser = self._parser(chunking, deltas, observed=len(deltas) <= MOST_OBSERVED)
         trace = traced(
-            self._parser(chunking, deltas),
+            parser,
             deltas,
             self.context,
             mode=self.mode,
@@ -394,6 +396,8 @@ class Replayer:
         )
         if self.black_box:
             trace.partition = []
+        if isinstance(parser, Played):
+            trace.observed = parser.observed
         if self.own is not None:
             as_sent(trace, self.own)
         return trace
@@ -405,7 +409,7 @@ class Replayer:
     def _applied(self, chunking: Chunking) -> Sequence[Delta]:
         return apply(chunking, self.pieces, self.mode, due=self.due, sent=self.sent)
 
-    def _parser(self, chunking: Chunking, deltas: Sequence[Delta]) -> StreamParser:
+    def _parser(self, chunking: Chunking, deltas: Sequence[Delta], *, observed: bool = False) -> StreamParser:
         if self.tapes is not None:
-            return Played(self.make().name, self.tapes.tape(self.asked(chunking, deltas)))
+            return Played(self.make().name, self.tapes.tape(self.asked(chunking, deltas, observed=observed)))
         return self.one_shot() if self.one_shot is not None and chunking == WHOLE else self.make()

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 
 from parsers.replays.recorded import BlackBox
 from parsers.vocabulary.events import Diagnostic, Event, Failure
+from parsers.vocabulary.observed import Observed
+from parsers.vocabulary.trace import StateView, Transition
 from parsers.vocabulary.types import Context, Delta, MessageDelta
 
 MOST_KEPT = 512
@@ -23,17 +25,19 @@ PRINTED = "parser_printed"
 
 @dataclass(slots=True, frozen=True)
 class Asked:
-    """One replay that is wanted: what is fed, the request, and whether by the code path for whole outputs."""
+    """One replay that is wanted: what is fed, the request, whether by the code path for whole outputs, and whether
+    what the parser shows of itself is wanted as well."""
 
     deltas: Sequence[Delta]
     context: Context
     whole: bool = False
+    observed: bool = False
 
     @property
     def key(self) -> Hashable:
         """Equal for replays of one request that are alike."""
         fed = tuple([(delta.text, delta.token_ids) for delta in self.deltas])
-        return id(self.context), self.whole, fed
+        return id(self.context), self.whole, self.observed, fed
 
 
 @dataclass(slots=True, frozen=True)
@@ -41,13 +45,14 @@ class Tape:
     """What a parser sent at each step, the end of the output being the last one.
 
     `failure`: what it failed with at step `failed_at`, 0 where that was before the first. `printed`: what it
-    printed at a step.
+    printed at a step. `observed`: what it showed of itself, where that was asked for.
     """
 
     sent: tuple[MessageDelta | None, ...] = ()
     failure: Failure | None = None
     failed_at: int = 0
     printed: Mapping[int, str] = field(default_factory=dict)
+    observed: Observed | None = None
 
 
 Play = Callable[[Sequence[Asked]], Sequence[Tape]]
@@ -87,21 +92,43 @@ class Tapes:
 
 
 class Played(BlackBox):
-    """A tape as a parser. What was printed at a step is a diagnostic of it."""
+    """A tape as a parser. What was printed at a step is a diagnostic of it; states and transitions are those that
+    were observed."""
 
     def __init__(self, name: str, tape: Tape) -> None:
         self._tape = tape
         self._foreign_tape = _Taped(tape)
+        self.observed = tape.observed
+        self._states = [] if tape.observed is None else tape.observed.states()
+        table = None if tape.observed is None else tape.observed.table
+        self._rows = {} if table is None else {row: f"r{number}" for number, row in enumerate(table.rows)}
         super().__init__(name, self._foreign_tape)
 
     def feed(self, delta: Delta) -> list[Event]:
         at = self._at
         events = super().feed(delta)
+        self._move(at)
         return [*self._told(at, self._at), *events]
 
     def finish(self, reason: str | None = None) -> list[Event]:
         events = super().finish(reason)
+        self._move(self._at)
         return [*self._told(self._at, self._at), *events]
+
+    def view(self) -> StateView:
+        at = self._foreign_tape.step
+        return StateView(self._states[at - 1]) if 0 < at <= len(self._states) else super().view()
+
+    def _move(self, start: int) -> None:
+        """Tell of the transitions of this step. Rows have the ids that they would have in a format."""
+        observed, at = self.observed, self._foreign_tape.step
+        if observed is None or self.transitions is None or at > len(observed.steps):
+            return
+        self.transitions += [
+            Transition(one.state, one.on, one.to, self._rows[one], start, self._at, number)
+            for number, one in enumerate(observed.steps[at - 1].moves, start=1)
+            if one in self._rows
+        ]
 
     def _told(self, start: int, end: int) -> list[Event]:
         text = self._tape.printed.get(self._foreign_tape.step)

@@ -17,6 +17,7 @@ from typing import Any, Literal, NamedTuple, Protocol, cast, runtime_checkable
 from parsers.vocabulary.channels import Channels, message_channels, streamed_channels
 from parsers.vocabulary.drops import DropReason
 from parsers.vocabulary.events import Diagnostic, Event, Failure, Raised, SegmentKind, Severity, TextEvent
+from parsers.vocabulary.observed import Observed
 from parsers.vocabulary.types import Context, Delta, Message, MessageDelta, Mode, Owner, Span
 
 HoldKind = Literal["lexer", "policy", "codec", "tentative"]
@@ -435,7 +436,8 @@ class Trace:
     """A whole replay. `text` is the output text; `chunking` the chunking as JSON, but for its resolved `cuts`, which
     may be any sequence (`chunking_json` has a list).
 
-    `examined`: characters the parser looked at, 0 where it does not count them.
+    `examined`: characters the parser looked at, 0 where it does not count them. `observed`: what somebody else's parser
+    showed of itself.
     """
 
     parser: str
@@ -450,6 +452,7 @@ class Trace:
     rejected_calls: list[RejectedCall] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     examined: int = 0
+    observed: Observed | None = None
     _channels: Channels | None = field(default=None, init=False, repr=False, compare=False)
     _streamed: Channels | None = field(default=None, init=False, repr=False, compare=False)
 

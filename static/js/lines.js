@@ -22,21 +22,24 @@ function moved() {
   if (box() && shown() !== step()) timer = setTimeout(load, WAIT);
 }
 
-/* The line that sent comes into sight; else the first that ran. */
+/* The line that sent comes into sight; else the first that ran. Of the attributes those that changed stand first. */
+function sight() {
+  const line = box().querySelector("#sender") ?? box().querySelector(".source-line.ran");
+  const top = line?.offsetParent ? line.getBoundingClientRect().top - box().getBoundingClientRect().top : 0;
+  box().scrollTop = top ? box().scrollTop + top - box().clientHeight / 3 : 0;
+}
+
 function swapped() {
   if (!box()) return;
   box().removeAttribute("aria-busy");
   moved();
   if (seen === shown()) return;
   seen = shown();
-  const line = box().querySelector("#sender") ?? box().querySelector(".source-line.ran");
-  const pane = line?.closest(".pane-body");
-  if (line) {
-    pane.scrollTop += line.getBoundingClientRect().top - pane.getBoundingClientRect().top - pane.clientHeight / 3;
-  }
+  sight();
 }
 
 function clicked(event) {
+  if (event.target.closest("[data-tabs=source]")) requestAnimationFrame(sight);
   const number = isPlain(event) && event.target.closest("#lines [data-where]");
   if (!number || !choose("where", number.dataset.where)) return;
   event.preventDefault();

@@ -55,7 +55,7 @@ export function startMachine() {
     const control = target.closest?.("[data-zoom], [data-fired]");
     if (control?.dataset.zoom) resize(control.dataset.zoom);
     else if (control && inspector()?.contains(control)) lead(control);
-    if (target.closest?.("[data-tabs=machine]")) requestAnimationFrame(draw);
+    if (target.closest?.("[data-tabs=machine], [data-tabs=source]")) requestAnimationFrame(draw);
   });
   document.addEventListener("htmx:after:swap", draw);
   document.addEventListener("pointerup", ({ target }) => target.dataset?.splitter && draw());

@@ -106,6 +106,31 @@ def test_it_is_all_there_without_script(plain: Page) -> None:
     expect(plain.locator("#lines .source-asked")).to_contain_text("other steps")
 
 
+def test_the_attributes_stand_behind_a_tab_and_follow_the_cursor(page: Page) -> None:
+    run(page)
+    page.locator("#strip [data-token]", has_text="<").first.click()
+    page.locator("[data-tabs=source] [data-tab=state]").click()
+    expect(page).to_have_url(re.compile("source=state"))
+    expect(page.locator("#lines .source")).to_be_hidden()
+    changed = page.locator("#lines tr.now")
+    expect(changed).to_contain_text("buffer")
+    expect(changed).to_contain_text("'<")
+    page.keyboard.press("ArrowRight")
+    expect(changed).to_contain_text("grew by")
+    expect(page.locator("#step .card:visible .changed-list")).to_contain_text("buffer grew by")
+    page.reload()
+    expect(changed).to_contain_text("grew by")
+
+
+def test_a_character_of_the_message_leads_to_the_line_that_sent_it(page: Page) -> None:
+    run(page, "Well. <b> it ends")
+    go_to(page, 4)
+    page.locator("#result .run").first.click(position={"x": 2, "y": 6})
+    expect(page.locator("#who")).to_contain_text("W content, sent at step 1")
+    expect(page.locator("#lines [data-source='1']")).to_be_visible()
+    expect(page.locator("#lines #sender")).to_contain_text('return {"content": out}')
+
+
 SCREENS = {
     "light": {"viewport": {"width": 1440, "height": 900}, "color_scheme": "light"},
     "dark": {"viewport": {"width": 1440, "height": 900}, "color_scheme": "dark"},

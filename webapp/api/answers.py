@@ -174,7 +174,7 @@ ReplayResult = _object(
     "ReplayResult",
     "A whole run: the object that `toolcall-inspector replay --json` prints.",
     Trace,
-    "text examined _channels _streamed",
+    "text examined observed _channels _streamed",
     chunking="The chunking that was traced, with its resolved cuts.",
     whole=_said(_MESSAGE, "The message of the whole output in one delta."),
     partition="Who owns each character; the runs cover the output.",

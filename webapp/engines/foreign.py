@@ -157,9 +157,9 @@ class _Run:
 
     def play(self, asked: Sequence[Asked]) -> Sequence[Tape]:
         """The tapes of these replays, in their order: those of one request and path in one go."""
-        groups: dict[tuple[int, bool], list[int]] = {}
+        groups: dict[tuple[int, bool, bool], list[int]] = {}
         for number, one in enumerate(asked):
-            groups.setdefault((id(one.context), one.whole), []).append(number)
+            groups.setdefault((id(one.context), one.whole, one.observed), []).append(number)
         tapes: dict[int, Tape] = {}
         for numbers in groups.values():
             found = self._players.play(self._name, self._message([asked[number] for number in numbers]))
@@ -181,6 +181,7 @@ class _Run:
             "template_kwargs": self._kwargs,
             "finish_reason": context.finish_reason,
             "path": "whole" if asked[0].whole or not self._streams else "stream",
+            **({"observe": "state"} if asked[0].observed else {}),
         }
         if self._wants == "text":
             return {**message, "replays": [[[delta.text] for delta in one.deltas] for one in asked]}

@@ -8,12 +8,14 @@ they are checked by hand.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from parsers.replays.tapes import Tape
 from parsers.vocabulary.events import Failure
+from parsers.vocabulary.observed import Attribute, Move, Observed, ObservedStep, Table
 from parsers.vocabulary.types import MessageDelta, ToolCallDelta
 from parsers.wire.read import MOST_CALLS
 
@@ -23,6 +25,8 @@ MOST_STEPS = 1_000_002
 MOST_REPLAYS = 10_000
 MOST_PARSERS = 1_000
 MOST_PRINTED = 100  # steps of a replay
+MOST_ATTRIBUTES = 1_000
+MOST_ROWS = 2_000  # of a table of transitions, and transitions of one step
 
 
 class ProtocolError(Exception):
@@ -90,23 +94,69 @@ class Fault(Said):
     slow: bool = False
 
 
+_Attribute = Annotated[tuple[Short, Sentence, Sentence, Sentence], Field(strict=False)]
+_Move = Annotated[tuple[Short, Short, Short], Field(strict=False)]
+
+
+class State(Said):
+    """What a step changed: [name, before, after, added] of attributes; the state it left, and transitions it made."""
+
+    changed: Annotated[list[_Attribute], Field(max_length=MOST_ATTRIBUTES)] = []
+    state: Short = ""
+    moves: Annotated[list[_Move], Field(max_length=MOST_ROWS)] = []
+
+    def step(self) -> ObservedStep:
+        """The same without what it was read with."""
+        changed = tuple(
+            [Attribute(name or "", before, after or "", grown) for name, before, after, grown in self.changed]
+        )
+        return ObservedStep(changed, self.state or "", tuple([Move(*map(str, one)) for one in self.moves]))
+
+
+class Transitions(Said):
+    """The table of transitions that a parser declares: rows of state, terminal, state."""
+
+    initial: Short = ""
+    rows: Annotated[list[_Move], Field(min_length=1, max_length=MOST_ROWS)]
+    terminals: Annotated[dict[str, Short], Field(max_length=MOST_ROWS)] = {}
+
+    def table(self) -> Table:
+        """The same without what it was read with, rows of one state together."""
+        texts = {name: str(text) for name, text in self.terminals.items() if text}
+        rows = [Move(*map(str, row)) for row in self.rows]
+        made = Table(self.initial or rows[0].state, tuple(rows), texts)
+        places = {state: at for at, state in enumerate(made.states)}
+        return replace(made, rows=tuple(sorted(dict.fromkeys(rows), key=lambda row: places[row.state])))
+
+
 class Replayed(Said):
-    """One replay: what was sent at each step, the end of the output being the last one."""
+    """One replay: what was sent at each step, the end of the output being the last one. `attributes`, `table` and
+    `states` are there where they were asked for."""
 
     sent: Annotated[list[Sent | None], Field(max_length=MOST_STEPS)]
     raised: Fault | None = None
     micros: Annotated[list[int], Field(max_length=MOST_STEPS)] = []
     printed: Annotated[list[Annotated[tuple[int, Sentence], Field(strict=False)]], Field(max_length=MOST_PRINTED)] = []
-    states: Annotated[list[dict[str, list[str]]], Field(max_length=MOST_STEPS)] | None = None
+    attributes: Annotated[dict[str, Sentence], Field(max_length=MOST_ATTRIBUTES)] = {}
+    table: Transitions | None = None
+    states: Annotated[list[State], Field(max_length=MOST_STEPS)] | None = None
 
     def tape(self) -> Tape:
         """The same as it is played."""
         sent = tuple([None if one is None else one.delta() for one in self.sent])
         failure, printed = self.raised, {step: str(text) for step, text in self.printed}
+        observed = self._observed()
         if failure is None:
-            return Tape(sent, printed=printed)
+            return Tape(sent, printed=printed, observed=observed)
         told = Failure(failure.kind or "Exception", failure.message or "", failure.place or "", failure.slow)
-        return Tape(sent, told, failure.step, printed)
+        return Tape(sent, told, failure.step, printed, observed)
+
+    def _observed(self) -> Observed | None:
+        if not self.states:
+            return None
+        begun = {name: value or "" for name, value in self.attributes.items()}
+        table = None if self.table is None else self.table.table()
+        return Observed(begun, tuple([one.step() for one in self.states]), table, tuple(self.micros))
 
 
 class Answers(Said):

@@ -110,6 +110,11 @@ class Run:
     alike: bytes = b""
 
     @property
+    def parser(self) -> str:
+        """What its parser is called: the name of its format, or ENGINE:PARSER of an entered engine."""
+        return self.format.name if self.choice.replays is None else self.format.title
+
+    @property
     def format(self) -> Format:
         """The format that is shown."""
         return self.choice.format

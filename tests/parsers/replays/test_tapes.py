@@ -13,6 +13,7 @@ from parsers.cases.engines import ENGINES, Choice, Declared, builtin
 from parsers.cases.find import CaseSearch
 from parsers.cases.io import load_case
 from parsers.formats.contracts import contract_named
+from parsers.replays import replayer as replayer_module
 from parsers.replays.chunking import WHOLE, Chunking
 from parsers.replays.recorded import BlackBox
 from parsers.replays.replayer import Replayer, Replays
@@ -20,6 +21,7 @@ from parsers.replays.tapes import MOST_KEPT, Asked, Played, Tape, Tapes
 from parsers.search.found import Found
 from parsers.selection.registry import Evidence
 from parsers.vocabulary.events import Diagnostic, Failure, Raised
+from parsers.vocabulary.observed import Move, Observed, ObservedStep, Table
 from parsers.vocabulary.types import Context, Delta, MessageDelta, Piece, UsageError
 from tests.parsers.search.spoilt import CountsOn, LosesTail, Spoilt
 from tests.parsers.search.test_unseen_faults import TOKEN, TOOLS, call
@@ -199,3 +201,52 @@ def test_a_stand_in_tokenizer_has_the_markers_of_the_grammar() -> None:
 def test_a_wrong_cut_is_told_before_anybody_is_asked() -> None:
     with pytest.raises(UsageError):
         replayer(Tapes(lambda asked: [])).foresee([Chunking(by="cuts", cuts=(99,))])
+
+
+TABLE = Table("TEXT", (Move("TEXT", "OPEN", "CALL"), Move("CALL", "CLOSE", "TEXT")), {"OPEN": "<"})
+SEEN = [
+    ObservedStep(state="TEXT", moves=(Move("TEXT", "OPEN", "CALL"), Move("CALL", "CLOSE", "TEXT"))),
+    ObservedStep(state="CALL", moves=(Move("TEXT", "OPEN", "CALL"), Move("CALL", "NOBODY", "TEXT"))),
+]
+
+
+def observing(*seen: ObservedStep, table: Table | None = TABLE) -> Tapes:
+    """A player whose parser shows so much of itself, to those who ask for it."""
+
+    def play(wanted: Sequence[Asked]) -> list[Tape]:
+        return [Tape(observed=Observed(steps=seen, table=table) if one.observed else None) for one in wanted]
+
+    return Tapes(play)
+
+
+def test_states_and_transitions_are_those_that_were_observed() -> None:
+    trace = replayer(observing(*SEEN)).trace(Chunking(by="token"))
+    assert [step.state for step in trace.steps] == ["TEXT", "CALL", "UNKNOWN"]
+    assert [
+        [(move.row, move.sub, move.trigger, move.start, move.end) for move in step.transitions] for step in trace.steps
+    ] == [
+        [("r0", 1, "OPEN", 0, 2), ("r1", 2, "CLOSE", 0, 2)],
+        [("r0", 1, "OPEN", 2, 3)],
+        [],
+    ]
+    assert trace.observed == Observed(steps=tuple(SEEN), table=TABLE)
+
+
+def test_without_a_table_no_row_fires() -> None:
+    trace = replayer(observing(*SEEN, table=None)).trace(Chunking(by="token"))
+    assert [step.transitions for step in trace.steps] == [()] * 3
+
+
+def test_only_what_is_traced_is_observed_and_no_long_replay(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[bool] = []
+
+    def play(wanted: Sequence[Asked]) -> list[Tape]:
+        asked.extend(one.observed for one in wanted)
+        return [Tape() for _ in wanted]
+
+    given = replayer(Tapes(play))
+    given.outcome(WHOLE)
+    monkeypatch.setattr(replayer_module, "MOST_OBSERVED", 1)
+    given.trace(Chunking(by="token"))
+    given.trace(WHOLE)
+    assert asked == [False, False, True]

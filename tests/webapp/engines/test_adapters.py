@@ -6,12 +6,15 @@ import json
 import os
 import sys
 from collections.abc import Iterator
+from enum import Enum
 from importlib import util
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from tests.webapp.engines.stand_ins import WORDS, FunctionCallParser, install, sglang, vllm
+from parsers.vocabulary.observed import Move, Table
+from tests.webapp.engines.stand_ins import WORDS, FunctionCallParser, Parser, install, sglang, vllm
 from webapp.engines.protocol import read_card, read_replays
 from webapp.engines.workers import adapter_class, adapter_sglang
 from webapp.engines.workers.engine_worker import Printed, Worker
@@ -220,3 +223,48 @@ def test_a_class_runs_no_parser_of_another_name() -> None:
     adapter = adapter_class.adapter("tests.webapp.engines.own_parsers:Plain")
     answer = worker(adapter).run({**RUN, "parser": "other", "replays": [[["a"]]]})
     assert answer["replays"][0]["raised"]["kind"] == "LookupError"
+
+
+class Stands(Enum):
+    """The states of a machine of vLLM's."""
+
+    CONTENT = 1
+    CALL = 2
+
+
+class Machine:
+    """As much of vLLM's machine as is looked at: `<` opens a call."""
+
+    def __init__(self) -> None:
+        rows = {(Stands.CONTENT, "OPEN"): SimpleNamespace(next_state=Stands.CALL)}
+        self.config = SimpleNamespace(transitions=rows, terminals={"OPEN": "<"}, initial_state=Stands.CONTENT)
+        self.state = Stands.CONTENT
+
+    def _on_terminal(self, terminal: str, value: str) -> None:
+        self.state = self.config.transitions[self.state, terminal].next_state
+
+
+class OnMachine(Parser):
+    """A parser on it."""
+
+    def __init__(self, *given: Any, **more: Any) -> None:
+        super().__init__(*given, **more)
+        self._engine = Machine()
+
+    def parse_delta(self, text: str, *given: Any, **more: Any) -> Any:
+        if "<" in text:
+            self._engine._on_terminal("OPEN", "<")
+        return super().parse_delta(text, *given, **more)
+
+
+def test_vllms_own_machine_tells_of_its_transitions(monkeypatch: pytest.MonkeyPatch) -> None:
+    adapter = vllm_adapter(monkeypatch)
+    monkeypatch.setattr(adapter._manager, "get_parser", lambda **given: OnMachine)
+    found = ask(adapter, ["a", [7]], ["<", [8]], parser="hermes", reasoning_parser=None, observe="state")
+    assert found.table is not None
+    assert found.table.table() == Table("CONTENT", (Move("CONTENT", "OPEN", "CALL"),), {"OPEN": "<"})
+    assert [(one.state, [tuple(move) for move in one.moves]) for one in found.states or ()] == [
+        ("CONTENT", []),
+        ("CALL", [("CONTENT", "OPEN", "CALL")]),
+        ("CALL", []),
+    ]

@@ -122,6 +122,7 @@ class _Stream:
         self._made = made
         prompt = asked.get("prompt_ids")
         self._prompt = [] if prompt is None else prompt
+        self._moves: list[list[str]] = []
         self._processor = None
         if processor is not None:
             self._processor = processor(made.request, made.parser, enable_auto_tools=True, parser_cls=made.kind)
@@ -130,8 +131,37 @@ class _Stream:
         """The parsers whose attributes are looked at."""
         parser = self._made.parser
         inner = [getattr(parser, name, None) for name in ("_reasoning_parser", "_tool_parser", "_stream_state")]
-        engines = [getattr(one, name, None) for one in inner for name in ("_engine", "engine", "_lexer")]
-        return [one for one in [parser, *inner, *engines] if one is not None]
+        behind = [getattr(one, "_parser_engine", None) for one in inner]
+        engines = [getattr(one, "_engine", None) for one in (parser, *behind)]
+        held = [getattr(one, name, None) for one in engines for name in ("_lexer", "_scanner")]
+        return [one for one in [*engines, parser, *inner, *behind, *held] if one is not None]
+
+    def table(self) -> tuple[Any, Any, Any] | None:
+        """What a parser on vLLM's own machine declares: transitions, terminals and the first state. From now on the
+        transitions that it makes are kept."""
+        machine = next((one for one in self.watched() if hasattr(getattr(one, "config", None), "transitions")), None)
+        if machine is None:
+            return None
+        self._keep_moves(machine)
+        config = machine.config
+        return config.transitions, config.terminals, config.initial_state
+
+    def moved(self) -> list[list[str]]:
+        """The transitions since somebody asked last."""
+        moves, self._moves = self._moves, []
+        return moves
+
+    def _keep_moves(self, machine: Any) -> None:
+        on_terminal = machine._on_terminal
+
+        def kept(terminal: str, *given: Any) -> Any:
+            before = machine.state.name
+            try:
+                return on_terminal(terminal, *given)
+            finally:
+                self._moves.append([before, terminal, machine.state.name])
+
+        machine._on_terminal = kept
 
     def feed(self, text: str, ids: list[int]) -> dict[str, Any] | None:
         """A delta while the answer goes on."""

@@ -25,9 +25,7 @@ from typing import Any, BinaryIO, TextIO
 
 PROTOCOL = 1
 MOST_PRINTED = 2_000  # characters that are kept of what a parser prints in one replay
-MOST_SHOWN = 200  # characters of a value of its state
 MOST_WORDS = 1_000  # characters of what an exception says
-MOST_CHANGES = 40  # attributes of one step
 GRACE = 3  # times the deadline, after which the process ends itself
 IDLE_SECONDS = 900
 SOURCES: dict[str, str] = {}  # of adapters, where worker and adapters are one file
@@ -120,7 +118,7 @@ class Worker:
         answer: dict[str, Any] = {"sent": sent, "micros": micros, "raised": None}
         printed, self._guard.on = self._printed, True
         printed.begin()
-        watch = _Watch() if asked.get("observe") == "state" else None
+        watch = _watch() if asked.get("observe") == "state" else None
         lines = _Lines(asked) if asked.get("observe") == "lines" else None
         try:
             for step, work in enumerate(self._steps(asked, deltas, watch or lines)):
@@ -132,22 +130,22 @@ class Worker:
                 micros.append((perf_counter_ns() - began) // 1_000)
                 sent.append(said)
                 if watch is not None:
-                    states.append(watch.changes())
+                    states.append(watch.step())
         except Exception as error:
             answer["raised"] = {"step": printed.step, **told(error)}
+            if watch is not None and printed.step:
+                states.append(watch.step())
         finally:
             self._guard.on, printed.step = False, None
         if watch is not None:
-            answer["states"] = states
+            answer.update(watch.told(), states=states)
         if lines is not None:
             answer["lines"] = lines.told()
         if printed.kept:
             answer["printed"] = printed.kept
         return answer
 
-    def _steps(
-        self, asked: Mapping[str, Any], deltas: Any, watch: _Watch | _Lines | None
-    ) -> Iterator[Callable[[], Any]]:
+    def _steps(self, asked: Mapping[str, Any], deltas: Any, watch: Any) -> Iterator[Callable[[], Any]]:
         """What is to be done at each step. What goes wrong before the first counts as step 0."""
         if asked.get("path") == "whole":
             text, ids = _joined(deltas)
@@ -155,11 +153,15 @@ class Worker:
             return
         replay = self._adapter.replay(asked)
         if watch is not None:
-            watch.begin(replay.watched() if hasattr(replay, "watched") else [])
+            watch.begin(replay)
         for delta in deltas:
             text, ids = delta[0], delta[1] if len(delta) > 1 else []
             yield partial(replay.feed, text, ids)
         yield lambda: replay.finish(asked.get("finish_reason"))
+
+
+def _watch() -> Any:
+    return module_of("state_watch").StateWatch(module_of("line_trace").spelled)
 
 
 def _joined(deltas: Any) -> tuple[str, list[int]]:
@@ -178,52 +180,28 @@ def told(error: BaseException) -> dict[str, str]:
     return {"kind": type(error).__name__, "message": words, "place": place}
 
 
-class _Watch:
-    """The attributes of some objects, and which of them changed since somebody looked last."""
-
-    def __init__(self) -> None:
-        self._objects: list[Any] = []
-        self._before: dict[str, str] = {}
-
-    def begin(self, objects: Any) -> None:
-        """Look at these from now on."""
-        self._objects = [one for one in objects if hasattr(one, "__dict__")]
-        self._before = self._now()
-
-    def changes(self) -> dict[str, list[str]]:
-        """Attributes that changed, with how they were and are."""
-        before, self._before = self._before, self._now()
-        names = [name for name, value in self._before.items() if before.get(name) != value]
-        return {name: [_shown(before.get(name, "")), _shown(self._before[name])] for name in names[:MOST_CHANGES]}
-
-    def _now(self) -> dict[str, str]:
-        return {
-            type(one).__name__ + "." + name: _spelled(value)
-            for one in self._objects
-            for name, value in list(vars(one).items())
-        }
-
-
 class _Lines:
     """The lines that one step ran, and which steps ran one line."""
 
     def __init__(self, asked: Mapping[str, Any]) -> None:
         self._step = asked["step"]
         self._sought = asked.get("sought") or ""
+        deltas = [*asked["replays"][0], [""]]
+        self._fed = deltas[min(self._step, len(deltas)) - 1][0]
         self._where = asked.get("where")
         self._tracing = module_of("line_trace")
         self._roots = self._tracing.Roots([])
         self._trace: Any = None
         self._steps: list[int] = []
 
-    def begin(self, objects: Any) -> None:
-        """Look at the files of these from now on."""
-        self._roots = self._tracing.Roots(objects)
+    def begin(self, replay: Any) -> None:
+        """Look at the files of its parsers from now on."""
+        self._roots = self._tracing.Roots(replay.watched() if hasattr(replay, "watched") else [])
 
     def ran(self, step: int, work: Callable[[], Any]) -> Any:
         """What a step does."""
         if step == self._step:
-            self._trace = self._tracing.LineTrace(self._roots, self._sought)
+            self._trace = self._tracing.LineTrace(self._roots, self._sought, self._fed)
             with self._trace:
                 return work()
         if self._where is None:
@@ -238,16 +216,6 @@ class _Lines:
         """All of it."""
         found = self._tracing.LineTrace(self._roots) if self._trace is None else self._trace
         return {**found.told(), "steps": self._steps}
-
-
-def _spelled(value: Any) -> str:
-    if value is None or isinstance(value, (bool, int, float, str, list, dict, set, tuple)):
-        return repr(value)
-    return "<" + type(value).__name__ + ">" if not hasattr(value, "name") else str(value)
-
-
-def _shown(text: str) -> str:
-    return text if len(text) <= MOST_SHOWN else "... " + text[-MOST_SHOWN:]
 
 
 def serve(source: BinaryIO, sink: BinaryIO, load: Callable[[], Worker]) -> None:

@@ -22,6 +22,7 @@ MOST_CHANGES = 20  # variables of one line
 MOST_SHOWN = 160  # characters of a value
 MOST_SOUGHT = 100_000  # characters of a value that is looked through
 _PASSED_OVER = {"pydantic", "pydantic_core", "typing_extensions", "builtins", "abc", "typing", "enum", "json"}
+_CHANNELS = {"content", "reasoning", "reasoning_content", "reasoning_text", "normal_text", "tool_calls"}
 _PLAIN = (str, bytes, int, float, bool, type(None))
 
 _repr = Repr()
@@ -55,11 +56,13 @@ class Roots:
 
 
 class LineTrace:
-    """Inside `with`: every line that runs in a parser's files. `sought`: a text that was sent, to say from where."""
+    """Inside `with`: every line that runs in a parser's files. `sought`: a text that was sent, to say from where;
+    `fed`: what the step was fed."""
 
-    def __init__(self, roots: Roots, sought: str = "") -> None:
+    def __init__(self, roots: Roots, sought: str = "", fed: str = "") -> None:
         self._roots = roots
         self._sought = sought
+        self._passed_on = sought == fed  # then every helper may return it, and only a message says that it is sent
         self._codes: dict[CodeType, int | None] = {}
         self._functions: list[dict[str, Any]] = []
         self._events: list[dict[str, Any]] = []
@@ -118,7 +121,7 @@ class LineTrace:
         elif event == "return":
             if known.last is not None and "raised" not in known.last:
                 known.last["returned"] = spelled(value)
-                self._compare(value, known.last)
+                self._compare(value, known.last, frame.f_code.co_filename)
             self._frames.pop(frame)
         return self._happened
 
@@ -130,12 +133,14 @@ class LineTrace:
             self._left_out += 1
         return made
 
-    def _compare(self, value: Any, event: dict[str, Any]) -> None:
+    def _compare(self, value: Any, event: dict[str, Any], file: str) -> None:
         """Remember the line whose value fits best what is sought: the first to return it, alone or inside another."""
         if not self._sought or not self._events or value is None:
             return
         text = value if isinstance(value, str) else _text(value)
         fits = 2 if value == self._sought or repr(self._sought) in text else int(self._sought in text)
+        if fits and self._passed_on:
+            fits = 3 if value == self._sought else 2 if _is_message(value) and _file_of(value) != file else 1
         if fits > self._best[0]:
             at = next((at for at in range(len(self._events) - 1, -1, -1) if self._events[at] is event), None)
             self._best = (fits, at)
@@ -215,6 +220,17 @@ def spelled(value: Any) -> str:
     except Exception:
         text = "<" + type(value).__name__ + ">"
     return text if len(text) <= 2 * MOST_SHOWN else text[:MOST_SHOWN] + " … " + text[-MOST_SHOWN:]
+
+
+def _is_message(value: Any) -> bool:
+    """Whether a value says itself in which channel a text is sent."""
+    known = value.keys() if isinstance(value, dict) else dir(value)
+    return not isinstance(value, _PLAIN) and not _CHANNELS.isdisjoint(known)
+
+
+def _file_of(value: Any) -> str | None:
+    """The file of a value's class: what that returns while it makes the value was not its idea."""
+    return getattr(sys.modules.get(type(value).__module__), "__file__", None)
 
 
 def _text(value: Any) -> str:

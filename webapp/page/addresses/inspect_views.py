@@ -68,9 +68,14 @@ from webapp.security import TooLarge, check_limit
 from webapp.services import services
 from webapp.tokenizers import library, list_tokenizers
 
-_PARTS = {"stops": "_stops_parts.html", "event-list": "_events_parts.html", "watch": "_watch_parts.html"}  # of choices
+_PARTS = {  # of choices
+    "stops": "_stops_parts.html",
+    "event-list": "_events_parts.html",
+    "watch": "_watch_parts.html",
+    "lines": "_lines.html",
+}
 _WITH_MARKS = ("page", "stops", "watch")  # where the findings are marked
-_BLOCKS = ("window", "truncated", "cut", "lines", *_PARTS)
+_BLOCKS = ("window", "truncated", "cut", *_PARTS)
 _GENERIC = ("tokenizer.json", "tekken.json", "tokenizer.model")
 PAGE_REPORT_SECONDS = 4.0  # the same for who has no script, and asks for the whole page each time
 REPORT_SECONDS = 0.2  # of work on a long report, after which its progress is told and others may ask for something

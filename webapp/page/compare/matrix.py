@@ -87,7 +87,7 @@ def _markers(fmt: Format) -> Iterator[str]:
 
 def _matrix(runner: Runner, side: Replayed, which: str, rules: Rules) -> Matrix:
     formats = {**builtin_formats(), **formats_folder(runner.settings).formats}
-    own = side.run.format.name
+    own = side.run.parser
     names = list(formats) if which == "all" else near(side.run.trace.text, formats)
     base, rows, left = runner.run(side.own), list[MatrixRow](), list[str]()
     steps = sum(_steps(chunking, len(base.stored), len(side.run.trace.text)) for chunking in CHUNKINGS)

@@ -44,7 +44,7 @@ def picker(case: Case, sides: list[Replayed], links: CompareLinks) -> Picker:
     def more(words: str, side: Side, note: str = "") -> list[Choice]:
         return [] if side in there else [Choice(words, note, (*asked.sides, side))]
 
-    parsers, own = [], sides[0].run.format.name
+    parsers, own = [], sides[0].run.parser
     case = sides[0].own
     if RECORDED not in (case.parser.name, first.parser) and case.input.stream and not _plays(asked.sides, first.text):
         parsers += more("what the server sent", replace(first, parser=RECORDED, chunk=""), "recording")

@@ -73,13 +73,13 @@ class Replayed:
         start = ", starts in reasoning" if run.context.reasoning_open else ""
         wrapped += ", placed by what it sends" if PLACED in run.trace.reasons else ""
         decoding = f", {words}" if (words := decode_words(self.case)) else ""
-        return f"{run.format.name}{wrapped}, {label(run.chunking)}, markers by {run.trace.mode}{start}{decoding}"
+        return f"{run.parser}{wrapped}, {label(run.chunking)}, markers by {run.trace.mode}{start}{decoding}"
 
     @property
     def short_words(self) -> str:
         """Return the parser and the chunking alone."""
         wrapped = ", wrapped" if self.case.parser.engine == FALLBACK else ""
-        return f"{self.run.format.name}{wrapped}, {self.chunk_words}"
+        return f"{self.run.parser}{wrapped}, {self.chunk_words}"
 
     @property
     def chunk_words(self) -> str:

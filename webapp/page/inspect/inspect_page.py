@@ -49,6 +49,7 @@ from webapp.page.inspect.index import (
     within_reach,
 )
 from webapp.page.inspect.live import LIVE_TOKENS
+from webapp.page.inspect.own_state import OwnState, drawn_table, own_state
 from webapp.page.inspect.pasted import pasted_chunks
 from webapp.page.inspect.plots import LagPlot, Overview, lag_pane, overview
 from webapp.page.inspect.result import Result, Wire, dialect_of, result, wire
@@ -63,6 +64,7 @@ from webapp.runs.runner import Run, Runner
 TABS: dict[str, tuple[str, ...]] = {
     "input": ("tokens", "text", "bytes"),
     "machine": ("diagram", "all", "table"),
+    "source": ("lines", "state", "diagram", "all", "table"),
     "result": ("step", "final", "diff"),
     "dock": ("", "findings", "chunkings", "events", "watch", "robustness", "truncation", "lag", "wire"),
     "wire": ("chunks", "sse", "response", "clients"),
@@ -81,6 +83,7 @@ class ViewState:
     step: int | None = None
     input: str = "tokens"
     machine: str = "diagram"
+    source: str = "lines"
     result: str = "step"
     dock: str = ""
     wire: str = "chunks"
@@ -210,7 +213,8 @@ class ReplayPage:
 
     `decoding` and `chunking` say how the output came in, in words, and `cuts` how far a server can cut it so;
     `server` is the query of the comparison with what a server sent, empty where there is nothing to compare it with;
-    `reader` is the built-in parser that stands there beside what is played back, where one is known.
+    `reader` is the built-in parser that stands there beside what is played back, where one is known. `own` is what an
+    engine's parser kept at the step, and `drawn` says that it declares transitions, which `machine` then has.
     """
 
     links: Links
@@ -238,6 +242,8 @@ class ReplayPage:
     checked: SearchPanes
     recorded: Recorded | None = None
     source: Callable[[], Source] | None = None
+    own: OwnState | None = None
+    drawn: bool = False
 
     @property
     def card(self) -> Card | ChunkCard:
@@ -251,6 +257,13 @@ class ReplayPage:
         if self.recorded is not None:  # it cannot be cut, and nobody knows what it held
             return self.links.state.dock if self.links.state.dock in ("events", "wire") else "findings"
         return self.links.state.dock or ("findings" if found is None or found.own else "chunkings")
+
+    @property
+    def source_view(self) -> str:
+        """The view of an engine's parser that is shown: the one that was chosen, where there is such a one."""
+        chosen = self.links.state.source
+        there = self.own is not None if chosen == "state" else self.drawn
+        return chosen if there else "lines"
 
     @property
     def stop_nav(self) -> tuple[int | None, int | None]:
@@ -333,7 +346,8 @@ def replay_page(view: View, checked: SearchPanes, links: Links, *, reader: str =
     reader = reader or (grammar.name if grammar is not None else "")
     expect = run.case.expect.model_dump(exclude_none=True) if run.case.expect else None
     cut = index.step_ends[step - 1] if state.cut is None else state.cut
-    layered = layered_if_fired(run.format, run.context, index.times)
+    own = drawn_table(run.parser, run.trace.observed)
+    layered = own or layered_if_fired(run.format, run.context, index.times)
     # What is said about a long output's tokens waits until it is judged; of a stream alone there is nothing to say.
     judged = run.short or checked.verdict is not None or has_badges(view.base)
     found = recording(run, view.base.known_checks)
@@ -357,7 +371,7 @@ def replay_page(view: View, checked: SearchPanes, links: Links, *, reader: str =
         strip=strip(index, run.pieces, window, step, known_tokens(view.base)),
         badges=badge_row(view.base, index) if judged and (run.pieces or not plays) else None,
         ownership=ownership(index, step, view.state.only),
-        cards=[card(index, number, run.format.terminals) for number in numbers]
+        cards=[card(index, number, layered.terminals) for number in numbers]
         if found is None
         else [chunk_card(found, number) for number in numbers],
         machine=machine(index, layered, run.policy, step),
@@ -376,6 +390,8 @@ def replay_page(view: View, checked: SearchPanes, links: Links, *, reader: str =
         checked=checked,
         recorded=None if found is None else _recorded(found, window, step, has_raw=run.case.has_raw),
         source=None if run.choice.lines is None else cache(partial(source, run, step, state.where)),
+        own=own_state(run.trace.observed, step),
+        drawn=own is not None,
     )  # fmt: skip
 
 

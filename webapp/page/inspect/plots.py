@@ -19,6 +19,7 @@ from webapp.page.inspect.index import DRAWN, TraceIndex, index_of
 from webapp.runs.runner import Run, collector_paused
 
 _DOTS = 300
+_COST = 14.0  # height of the dearest step's bar
 _LETTER = 0.72  # width of a letter of a label, in percent of a band about 950 px wide
 _BAR = {"content": (32.0, 4.0), "reasoning": (24.0, 12.0), "name": (24.0, 12.0), "arguments": (28.0, 8.0),
         "marker": (32.5, 3.0), "dropped": (24.0, 12.0)}  # fmt: skip
@@ -64,7 +65,8 @@ class RoleBar:
 
 @dataclass(slots=True, frozen=True)
 class Overview:
-    """The band of a whole trace, and the counts beside it. `findings` are places and severities."""
+    """The band of a whole trace, and the counts beside it. `findings` are places and severities. `costs`: how long the
+    steps of an engine's parser took, as bars of (x, width, height); `dearest` is the longest, in microseconds."""
 
     total: int
     states: list[_StateBar]
@@ -77,6 +79,8 @@ class Overview:
     changes: int
     emitted: int
     found: int
+    costs: Sequence[tuple[float, float, float]] = ()
+    dearest: int = 0
 
 
 def overview(
@@ -89,6 +93,7 @@ def overview(
     """The band with the cursor on `step`. `marked` are the steps at which something is to be found, `place` the one
     that the verdict names, and how bad it is."""
     states = list(_state_bars(index))
+    micros = () if index.trace.observed is None else index.trace.observed.micros
     marks: list[tuple[int, str]] = [(found.step, found.severity) for found in findings if found.step]
     if place is not None and place[0] not in [at for at, _ in marks]:
         marks.append(place)
@@ -104,7 +109,21 @@ def overview(
         changes=len(index.changes),
         emitted=len(index.emissions),
         found=len(findings),
+        costs=_costs(micros, index.total),
+        dearest=max(micros, default=0),
     )
+
+
+def _costs(micros: Sequence[int], total: int) -> list[tuple[float, float, float]]:
+    """A bar for each step, or for each column of many, as high as the root of its dearest step: one slow step leaves
+    the others to be seen. Those near nothing are left out."""
+    most, size = max(micros, default=0), max(1, -(-total // COLUMNS))
+    tops = [max(micros[at : at + size]) for at in range(0, len(micros), size)]
+    return [
+        (percent(at * size, total), percent(size, total), round(_COST * (top / most) ** 0.5, 1))
+        for at, top in enumerate(tops)
+        if top * 200 > most
+    ]
 
 
 def role_bars(index: TraceIndex, x: Callable[[int], float], top: float = 0.0) -> list[RoleBar]:

@@ -25,6 +25,7 @@ from parsers.vocabulary.events import (
     Marker,
     TextEvent,
 )
+from parsers.vocabulary.observed import Attribute, Observed
 from parsers.vocabulary.trace import Hold, StateView, Step, Transition
 from webapp.glyphs import count, shorten, spell
 from webapp.page.inspect.conditions import Look, Names, read_conditions
@@ -32,6 +33,7 @@ from webapp.page.inspect.index import DRAWN, RoleRun, TraceIndex, Window, runs, 
 
 _EVENTS_SHOWN = 40
 _TEXT_SHOWN = 400
+_CHANGES_SHOWN = 8
 
 
 @dataclass(slots=True, frozen=True)
@@ -45,7 +47,8 @@ class _Rule:
 
 @dataclass(slots=True)
 class Card:
-    """Everything the step pane says about one step, and what the rest of the page needs to follow it."""
+    """Everything the step pane says about one step, and what the rest of the page needs to follow it. `own`: it is of
+    an engine's parser that shows its attributes, of which `changed` did."""
 
     step: int
     title: str
@@ -72,6 +75,9 @@ class Card:
     last_row: str
     last_edge: str
     span: tuple[int, int]
+    own: bool = False
+    changed: Sequence[Attribute] = ()
+    more_changed: int = 0
 
 
 def card(index: TraceIndex, number: int, terminals: Mapping[str, str]) -> Card:
@@ -81,6 +87,7 @@ def card(index: TraceIndex, number: int, terminals: Mapping[str, str]) -> Card:
     fired = index.last_firing(number)
     last = index.step(fired).transitions[-1] if fired else None
     hold = _extent(step.holds)
+    changed = _changed(index.trace.observed, number)
     return Card(
         step=number,
         title="End of output" if step.end else f"Step {number:,}",
@@ -109,7 +116,15 @@ def card(index: TraceIndex, number: int, terminals: Mapping[str, str]) -> Card:
         last_row=last.row if last else "",
         last_edge=_edge_at(index, number),
         span=step.span,
+        own=index.trace.observed is not None,
+        changed=changed[:_CHANGES_SHOWN],
+        more_changed=max(0, len(changed) - _CHANGES_SHOWN),
     )
+
+
+def _changed(observed: Observed | None, number: int) -> Sequence[Attribute]:
+    """The attributes that a step of somebody else's parser changed."""
+    return () if observed is None or number > len(observed.steps) else observed.steps[number - 1].changed
 
 
 def _who(step: Step, fired: int, last: Transition | None) -> str:

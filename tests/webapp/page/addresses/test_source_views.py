@@ -45,10 +45,10 @@ def address(app: Flask) -> Iterator[str]:
 def pane(app: Flask, address: str, query: str) -> Node:
     """The pane as the page has it; its block alone says the same."""
     client = app.test_client()
-    whole = tree(client.get(f"{address}?{query}").text).one("#lines .source")
+    whole = tree(client.get(f"{address}?{query}").text).one("#lines")
     part = tree(client.get(f"{address}?{query}", headers=PARTIAL).text)
     assert part.words == whole.words
-    return whole
+    return whole.one(".source")
 
 
 def test_lines_that_ran_are_marked_with_what_they_did(app: Flask, address: str) -> None:
@@ -99,3 +99,27 @@ def test_the_number_of_a_line_asks_about_it(app: Flask, address: str) -> None:
     assert numbers[0].attrs["data-where"] == where("self.buffer += text")
     assert all(f"where={node.attrs['data-where']}" in node.attrs["href"] for node in numbers)
     assert numbers[0].attrs["aria-label"] == f"Line {numbers[0].words}: other steps that ran it"
+
+
+def test_the_attributes_of_a_step_are_shown_with_what_it_changed(app: Flask, address: str) -> None:
+    part = tree(app.test_client().get(f"{address}?step=3&source=state", headers=PARTIAL).text)
+    shown = part.one(".when-state")
+    assert shown.one(".source-note").words == "State, by its attributes: buffer 1 attribute changed at step 3"
+    assert [row.words for row in shown.all("tr.now")] == ["buffer '' → '<' now"]
+    whole = tree(app.test_client().get(f"{address}?step=3&source=state").text)
+    assert whole.one("#machine").attrs["data-show"] == "state"
+    card = next(one for one in whole.all("#step .card") if one.attrs["data-at"] == "3")
+    assert [row.words for row in card.all(".changed-list li")] == ["buffer '' → '<'"]
+
+
+@pytest.mark.parametrize("view", ["diagram", "all", "table", "nonsense"])
+def test_without_declared_transitions_there_is_no_diagram(app: Flask, address: str, view: str) -> None:
+    page = tree(app.test_client().get(f"{address}?source={view}").text)
+    assert page.one("#machine").attrs["data-show"] == "lines"
+    assert [tab.words for tab in page.all("#machine [data-tab]")] == ["Source", "State"]
+
+
+def test_the_band_has_the_time_of_each_step(app: Flask, address: str) -> None:
+    page = tree(app.test_client().get(address).text)
+    assert [one.words for one in page.all(".overview-labels dt")] == ["State", "Time", "Sent"]
+    assert page.all(".band-cost")
