@@ -207,6 +207,15 @@ class Case(Model):
     checks: tuple[Identifier, ...] | None = None
     engines: dict[str, EngineVerdict] = Field(default_factory=dict)
 
+    @property
+    def known(self) -> EngineVerdict:
+        """What is known of who parses it: what `engines` says of ENGINE:PARSER or ENGINE, else what holds for all."""
+        name = self.parser.engine or ""
+        said = self.engines.get(f"{name}:{self.parser.name}") or self.engines.get(name)
+        if said is None:
+            return EngineVerdict(verdict=self.verdict, expect=self.expect)
+        return said.model_copy(update={"expect": said.expect or self.expect})
+
     @model_validator(mode="after")
     def _named_tool_is_declared(self) -> Case:
         choice = self.context.tool_choice

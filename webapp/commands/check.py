@@ -147,9 +147,10 @@ def _shortest(run: CaseRun, failing: list[_Replay]) -> dict[str, Any]:
 
 
 def _outcome(case: Case, different: bool, broken: bool) -> Outcome:
-    if case.verdict == "known_bug":
+    verdict = case.known.verdict
+    if verdict == "known_bug":
         return "known bug" if different or broken else "fixed"
-    if case.verdict == "implementation_defined" and different and not broken:
+    if verdict == "implementation_defined" and different and not broken:
         return "differs"
     return "FAIL" if different or broken else "ok"
 
@@ -164,7 +165,7 @@ def _replays(run: CaseRun) -> Iterator[_Replay]:
 
 
 def _replay(run: CaseRun, words: str, trace: Trace, deltas: int) -> _Replay:
-    expect, compare = run.case.expect, run.case.compare
+    expect, compare = run.case.known.expect, run.case.compare
     found = [] if expect is None else differences(expect, trace.message, trace.finish_reason, compare)
     return _Replay(words, trace.chunking_json, deltas, found)
 

@@ -104,7 +104,7 @@ def exported(
     if target == "pytest" and run.plays:
         words = "a pytest file feeds a raw output to a parser, and here a recorded stream is played back"
         raise UsageError(f"{words}: export it under the parser that is to read the output, or as a case file")
-    expect = accepted(run.trace.message) if accept and case.expect is None else None
+    expect = accepted(run.trace.message) if accept and case.known.expect is None else None
     if target in ("case", "jsonl"):
         whole = case if expect is None else case.model_copy(update={"expect": expect})
         text = dumps(whole) if target == "case" else jsonl(whole)

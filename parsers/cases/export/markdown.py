@@ -229,7 +229,7 @@ def _input(text: str, findings: Sequence[Finding], *, known: bool) -> str:
 
 def _result(run: CaseRun) -> str:
     """One row per field: expected (where the case expects something), actual, and the whole text in one delta."""
-    expect = run.case.expect
+    expect = run.case.known.expect
     actual, whole = _fields(run.trace), _fields(run.whole)
     if expect is None:
         rows = [_row(name, "", [actual.get(name), whole.get(name)]) for name in {**actual, **whole}]

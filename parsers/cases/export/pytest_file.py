@@ -45,7 +45,7 @@ def pytest_file(
     are given as they were decoded, in a case without one (`parsers.cases.run.settled_case`).
     The file grows with output length times number of chunkings. Raises UsageError where something is missing.
     """
-    wanted = expect or case.expect
+    wanted = expect or case.known.expect
     if wanted is None:
         raise UsageError("this case expects nothing yet: accept today's result, or write what is right, then export")
     found = case.pieces() if pieces is None else tuple(pieces)

@@ -349,3 +349,29 @@ def test_expected_arguments_have_a_text() -> None:
 def test_a_case_error_is_a_usage_error_with_a_pointer() -> None:
     assert issubclass(CaseError, UsageError)
     assert (str(CaseError("wrong", "/a")), str(CaseError("wrong"))) == ("/a: wrong", "wrong")
+
+
+RIGHT, OTHER = {"content": "right"}, {"content": "other"}
+
+
+@pytest.mark.parametrize(
+    ("parser", "engines", "verdict", "content"),
+    [
+        ({"name": "p"}, {"e": {"expect": OTHER}}, "known_bug", "right"),
+        ({"name": "p", "engine": "x"}, {"e": {"expect": OTHER}}, "known_bug", "right"),
+        ({"name": "p", "engine": "e"}, {"e": {"expect": OTHER}}, "required", "other"),
+        ({"name": "p", "engine": "e"}, {"e": {"verdict": "implementation_defined"}}, "implementation_defined", "right"),
+        (
+            {"name": "p", "engine": "e"},
+            {"e": {}, "e:p": {"expect": OTHER, "verdict": "known_bug"}},
+            "known_bug",
+            "other",
+        ),
+    ],
+)
+def test_what_is_known_is_what_the_case_says_of_its_engine(
+    parser: dict[str, str], engines: dict[str, Any], verdict: str, content: str
+) -> None:
+    body = {"schema": 1, "parser": parser, "input": {"text": "t"}, "expect": RIGHT, "verdict": "known_bug"}
+    known = load_case({**body, "engines": engines}).known
+    assert (known.verdict, known.expect and known.expect.content) == (verdict, content)

@@ -16,6 +16,7 @@ from webapp.commands.running import service
 CALL = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Zürich"}}\n</tool_call>'
 RIGHT = {"content": None, "tool_calls": [{"name": "get_weather", "arguments": {"city": "Zürich"}}]}
 WRONG = {"content": "Hello", "tool_calls": [{"name": "get_weather", "arguments": {"city": "Bern"}}]}
+FALLBACK = {"name": "qwen", "engine": "fallback"}
 Program = Callable[..., Any]
 CaseFile = Callable[..., Path]
 
@@ -49,6 +50,9 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"expect": WRONG, "verdict": "implementation_defined"}, "differs", 0),
         ({"expect": RIGHT, "verdict": "implementation_defined"}, "ok", 0),
         ({"parser": {"name": "hermes", "engine": "vllm"}, "expect": WRONG}, "skip", 0),
+        ({"parser": FALLBACK, "expect": WRONG, "engines": {"fallback": {"expect": RIGHT}}}, "ok", 0),
+        ({"parser": FALLBACK, "expect": RIGHT, "engines": {"fallback": {"expect": WRONG}}}, "FAIL", 1),
+        ({"parser": FALLBACK, "expect": WRONG, "engines": {"fallback": {"verdict": "known_bug"}}}, "known bug", 0),
         ({"parser": {"name": "nobody"}}, "unusable", 2),
         ({"schema": 9}, "unusable", 2),
     ],

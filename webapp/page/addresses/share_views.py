@@ -140,7 +140,7 @@ def export(subject: Subject, target: str) -> Response:
         permalink = _link(public_base(), url_for("page.case", case_id=subject.name), None)
     run = services().runner.run(case)
     expect, problem = _expectation()
-    if target == "pytest" and expect is None and case.expect is None:
+    if target == "pytest" and expect is None and case.known.expect is None:
         today = line(accept(run.trace.message).model_dump(mode="json", exclude_none=True))
         given, status = request.form.get("expect", "") or today, 422 if problem else 200
         posted = case_line(run.case)

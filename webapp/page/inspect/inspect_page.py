@@ -344,7 +344,6 @@ def replay_page(view: View, checked: SearchPanes, links: Links, *, reader: str =
     envelope = Envelope.of(run.trace, run.context, dialect_of(state.dialect))
     stream, grammar = run.case.input.stream, run.choice.grammar if plays else None
     reader = reader or (grammar.name if grammar is not None else "")
-    expect = run.case.expect.model_dump(exclude_none=True) if run.case.expect else None
     cut = index.step_ends[step - 1] if state.cut is None else state.cut
     own = drawn_table(run.parser, run.trace.observed)
     layered = own or layered_if_fired(run.format, run.context, index.times)
@@ -352,13 +351,12 @@ def replay_page(view: View, checked: SearchPanes, links: Links, *, reader: str =
     judged = run.short or checked.verdict is not None or has_badges(view.base)
     found = recording(run, view.base.known_checks)
     names = names_of(layered, index) if found is None else Names(of_chunks=True)
-    shown = result(index, window, run.context, expect)
+    shown = result(index, window, run.context, _expected(run.case))
     if found is not None:
         found.pasted = pasted_chunks(run, pasted) if pasted else ()
         shown.content, shown.last_step = with_leaks(shown.content, found), found.finish_step or index.total
     numbers = range(window.first, window.last + 1)
-    said = checked.verdict if not state.chunk else None
-    named = (said.place.step, said.severity) if said is not None and said.place is not None else None
+    named = None if state.chunk else _named(checked)
     return ReplayPage(
         links=replace(links, state=state),
         run=run,
@@ -393,6 +391,17 @@ def replay_page(view: View, checked: SearchPanes, links: Links, *, reader: str =
         own=own_state(run.trace.observed, step),
         drawn=own is not None,
     )  # fmt: skip
+
+
+def _expected(case: Case) -> dict[str, Any] | None:
+    known = case.known.expect
+    return None if known is None else known.model_dump(exclude_none=True)
+
+
+def _named(checked: SearchPanes) -> tuple[int, str] | None:
+    """The step that the verdict names, and how bad it is."""
+    said = checked.verdict
+    return None if said is None or said.place is None else (said.place.step, said.severity)
 
 
 def _server(reader: str, *, plays: bool) -> str:

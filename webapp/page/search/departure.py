@@ -47,7 +47,7 @@ def _lower(words: str) -> str:
 def departure(case: Case, answer: Trace) -> Departure | None:
     """The first difference that the expectation shows, the number of calls before anything else; None where it shows
     none."""
-    expect = case.expect
+    expect = case.known.expect
     found = [] if expect is None else differences(expect, answer.message, answer.finish_reason, case.compare)
     if expect is None or not found:
         return None

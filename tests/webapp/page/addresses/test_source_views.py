@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from flask import Flask
@@ -123,3 +124,23 @@ def test_the_band_has_the_time_of_each_step(app: Flask, address: str) -> None:
     page = tree(app.test_client().get(address).text)
     assert [one.words for one in page.all(".overview-labels dt")] == ["State", "Time", "Sent"]
     assert page.all(".band-cost")
+
+
+@pytest.mark.parametrize(
+    ("known", "words"),
+    [
+        ({"verdict": "known_bug", "link": "https://a.example/1"}, "A known bug of own : https://a.example/1 ."),
+        ({"verdict": "implementation_defined"}, "Left to the implementation of own ."),
+        ({"link": "javascript:x", "notes": ["See there."]}, "Required of own : javascript:x. See there."),
+    ],
+)
+def test_what_a_case_knows_of_its_engine_stands_under_its_title(
+    app: Flask, address: str, known: dict[str, Any], words: str
+) -> None:
+    client = app.test_client()
+    case = {**client.get(f"/api/v1/cases/{address[3:]}").get_json(), "engines": {"own": known}}
+    page = tree(client.get(f"/c/{client.post('/api/v1/cases', json=case).get_json()['id']}").text)
+    assert page.one(".lead-note").words == words
+    assert [one.attrs["href"] for one in page.all(".lead-note a")] == [
+        link for link in [known.get("link")] if link and ":/" in link
+    ]
