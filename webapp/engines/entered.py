@@ -7,6 +7,7 @@ which this is; without it, workers are started here.
 from __future__ import annotations
 
 import atexit
+import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from threading import Lock
@@ -20,6 +21,7 @@ from webapp.engines.entries import Entry, entries, keep_card, known_card
 from webapp.engines.foreign import engine_for
 from webapp.engines.lines import lines_of
 from webapp.engines.protocol import Card, Replayed, read
+from webapp.engines.sources import sources_stamp
 from webapp.settings import Settings, get_settings
 
 AskOther = Callable[[dict[str, Any]], Mapping[str, Any]]
@@ -31,14 +33,14 @@ class Engines:
     def __init__(self, settings: Settings, more: Mapping[str, Entry] | None = None) -> None:
         self.settings = settings
         self._more = dict(more or {})
-        self._hosts: dict[str, tuple[Entry, EngineHost]] = {}
+        self._hosts: dict[str, tuple[Entry, str, EngineHost]] = {}
         self._cards: dict[str, tuple[Entry, Card]] = {}
         self._lock = Lock()
 
     @property
     def spent(self) -> float:
         """For how many seconds engines were at work so far."""
-        return sum([host.spent for _, host in self._hosts.values()])
+        return sum([host.spent for *_, host in self._hosts.values()])
 
     def entries(self) -> dict[str, Entry]:
         """All of them by name."""
@@ -51,12 +53,20 @@ class Engines:
     def card(self, name: str) -> Card:
         """Who an engine is, as it said last, or says now where it was not asked yet. Raises UsageError."""
         entry = self._entry(name)
-        kept = self._cards.get(name)
-        known = kept[1] if kept is not None and kept[0] == entry else known_card(self.settings, name, entry)
+        known = self._known(name, entry)
         if known is None:
             known = self._asked(name, entry)
-        self._cards[name] = entry, known
+            self._cards[name] = entry, known
         return known
+
+    def stamp(self, name: str) -> str:
+        """What changes with the entry, the version and the sources of an engine; "" where it was not asked yet."""
+        entry = self.entries().get(name)
+        card = None if entry is None else self._known(name, entry)
+        if card is None:
+            return ""
+        said = f"{entry!r} {card.version} {sources_stamp(card.sources)}"
+        return hashlib.sha256(said.encode()).hexdigest()
 
     def play(self, name: str, run: Mapping[str, Any]) -> list[Replayed]:
         """The replays of a run. Raises UsageError for an engine that is not there, or does not start."""
@@ -69,9 +79,16 @@ class Engines:
     def close(self) -> None:
         """End all workers."""
         with self._lock:
-            for _, host in self._hosts.values():
+            for *_, host in self._hosts.values():
                 host.close()
             self._hosts.clear()
+
+    def _known(self, name: str, entry: Entry) -> Card | None:
+        kept = self._cards.get(name)
+        known = kept[1] if kept is not None and kept[0] == entry else known_card(self.settings, name, entry)
+        if known is not None:
+            self._cards[name] = entry, known
+        return known
 
     def _asked(self, name: str, entry: Entry) -> Card:
         card = self._host(name, entry).card()
@@ -85,14 +102,17 @@ class Engines:
         return found
 
     def _host(self, name: str, entry: Entry) -> EngineHost:
-        """The host of an entry; one of an entry that was changed is ended."""
+        """The host of an entry; one of an entry that was changed, or of sources that were, is ended."""
+        card = self._known(name, entry)
+        stamp = "" if card is None else sources_stamp(card.sources)
         with self._lock:
             known = self._hosts.get(name)
-            if known is None or known[0] != entry:
+            if known is None or known[0] != entry or (known[1] and known[1] != stamp):
                 if known is not None:
-                    known[1].close()
-                known = self._hosts[name] = entry, EngineHost(name, entry)
-            return known[1]
+                    known[2].close()
+                known = entry, stamp, EngineHost(name, entry)
+            self._hosts[name] = entry, stamp, known[2]
+            return known[2]
 
 
 class SharedEngines(Engines):
@@ -137,6 +157,16 @@ def engine_reply(question: Mapping[str, Any]) -> Mapping[str, Any]:
         return answer(entered(), question)
     except UsageError as error:
         return {"refused": str(error)}
+
+
+def engine_stamp(name: str | None) -> str:
+    """What changes when the engine of a case does, for those who keep what came of it; "" for one of ours."""
+    if name is None:
+        return ""
+    try:
+        return entered().stamp(name)
+    except UsageError:
+        return ""  # the file of the entries cannot be used: whoever runs the case is told
 
 
 class EnteredParser(NamedTuple):

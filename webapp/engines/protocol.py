@@ -25,6 +25,7 @@ MOST_STEPS = 1_000_002
 MOST_REPLAYS = 10_000
 MOST_PARSERS = 1_000
 MOST_PRINTED = 100  # steps of a replay
+MOST_SOURCES = 100
 MOST_ATTRIBUTES = 1_000
 MOST_ROWS = 2_000  # of a table of transitions, and transitions of one step
 
@@ -200,6 +201,7 @@ class Card(Said):
     tokenizer: Literal["none", "needed"] = "none"
     contract: Annotated[str, Field(max_length=100)] = ""
     server: Server = Server()
+    sources: Annotated[list[Annotated[str, Field(max_length=1_000)]], Field(max_length=MOST_SOURCES)] = []
 
     def names(self, kind: str) -> list[str]:
         """Its parsers of a kind."""

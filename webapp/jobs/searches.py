@@ -20,6 +20,7 @@ from parsers.search.found import Progress
 from parsers.vocabulary.types import UsageError
 from webapp.cache import ByteCache
 from webapp.children.jobs import Failure, State
+from webapp.engines.entered import engine_stamp
 from webapp.jobs.search_jobs import PROGRAM, TIMES, SearchJobs
 from webapp.jobs.search_program import read_result
 from webapp.settings import Settings
@@ -130,8 +131,9 @@ class Searches:
 
 
 def _key_of(case: Case) -> str:
-    """The same for cases of the same content."""
-    return hashlib.sha256(case.model_dump_json(exclude_defaults=True).encode()).hexdigest()
+    """The same for cases of the same content, as long as their engine is the same."""
+    written = case.model_dump_json(exclude_defaults=True) + engine_stamp(case.parser.engine)
+    return hashlib.sha256(written.encode()).hexdigest()
 
 
 def written_case(case: Case) -> bytes:

@@ -44,6 +44,7 @@ from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Context, Piece
 from webapp.cache import ByteCache
 from webapp.engines import Choice
+from webapp.engines.entered import engine_stamp
 from webapp.runs.prepare import Prepared, error_place, prepare
 from webapp.settings import ENV_PREFIX, Settings
 
@@ -181,14 +182,14 @@ class _Keys:
         self._known: dict[int, tuple[ref[Case], str]] = {}
 
     def of(self, case: Case) -> str:
-        """The same for cases of the same content."""
-        number = id(case)
+        """The same for cases of the same content, as long as their engine is the same."""
+        number, stamp = id(case), engine_stamp(case.parser.engine)
         known = self._known.get(number)
         if known is not None and known[0]() is case:
-            return known[1]
+            return known[1] + stamp
         key = hashlib.sha256(case.model_dump_json(exclude_defaults=True).encode()).hexdigest()
         self._known[number] = ref(case, lambda _: self._known.pop(number, None)), key
-        return key
+        return key + stamp
 
 
 class Runner:
@@ -342,6 +343,7 @@ def _replay_key(prepared: Prepared) -> bytes:
     parser = case.parser.model_dump_json(exclude={"name"}, exclude_defaults=True)
     said = [
         engine_of(case),
+        engine_stamp(case.parser.engine),
         prepared.choice.selection.name,
         parser,
         policy_of(case),

@@ -30,6 +30,8 @@ GRACE = 3  # times the deadline, after which the process ends itself
 IDLE_SECONDS = 900
 SOURCES: dict[str, str] = {}  # of adapters, where worker and adapters are one file
 
+MOST_SOURCES = 100  # modules that somebody may be writing
+_INSTALLED = {os.path.realpath(one) for one in (sys.prefix, sys.base_prefix, os.path.dirname(os.__file__))}
 _STARTS_PROCESSES = ("os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.startfile", "os.system", "subprocess.")
 
 Tell = Callable[[Mapping[str, Any]], None]
@@ -104,7 +106,7 @@ class Worker:
     def hello(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """What engine this is."""
         _limit_memory(asked.get("memory") or 0)
-        return {"protocol": PROTOCOL, **self._adapter.hello()}
+        return {"protocol": PROTOCOL, "sources": _sources(), **self._adapter.hello()}
 
     def run(self, asked: Mapping[str, Any], tell: Tell | None = None) -> dict[str, Any]:
         """Many replays. `tell` hears of each step before it is made, where that was asked for."""
@@ -158,6 +160,21 @@ class Worker:
             text, ids = delta[0], delta[1] if len(delta) > 1 else []
             yield partial(replay.feed, text, ids)
         yield lambda: replay.finish(asked.get("finish_reason"))
+
+
+def _sources() -> list[str]:
+    """Folders and files of modules that did not come with the interpreter: somebody may be writing them."""
+    own = {os.path.dirname(os.path.abspath(__file__)), *_INSTALLED}
+    found = set()
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if isinstance(file, str) and "." not in name and not any(_lies_in(file, one) for one in own):
+            found.add(os.path.dirname(file) if os.path.basename(file) == "__init__.py" else file)
+    return sorted(found)[:MOST_SOURCES]
+
+
+def _lies_in(file: str, folder: str) -> bool:
+    return bool(folder) and os.path.realpath(file).startswith(os.path.join(folder, ""))
 
 
 def _watch() -> Any:
