@@ -106,6 +106,7 @@ def test_a_broken_parser_is_blamed_for_what_it_does(change: Change | None, kind:
     [
         ("Just an answer.", "qwen", "all_hold", "pass", "All checks hold: a plain answer without calls."),
         (TWO, "qwen", "all_hold", "pass", "All checks hold: 2 complete calls."),
+        (ONE.replace('"f"', f'"{"mcp__server__" * 20}"'), "qwen", "all_hold", "pass", "All checks hold: 1 complete call."),
         ("", "qwen", "all_hold", "pass", "plain answer"),
         ('{"name": "John", "age": 30}', "json", "all_hold", "pass", "plain answer"),
         ('{"city": "Oslo"', "qwen", "output_flawed", "warning", "ends before it is whole: a `,` or `}` is missing"),
