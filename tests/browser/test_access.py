@@ -23,6 +23,7 @@ PAGES = (
     "/example/call-inside-reasoning?result=diff&input=text",
     "/example/unfinished-json/share",
     "/example/sglang-24147-value-ends-like-a-tag",
+    "/engines",
 )
 SCREENS: dict[str, dict[str, Any]] = {
     "light": {"viewport": {"width": 1440, "height": 900}, "color_scheme": "light"},

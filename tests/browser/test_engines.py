@@ -8,7 +8,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import served
-from tests.webapp.engines.entering import fake
+from tests.browser.test_access import violations
+from tests.browser.test_layout import sideways
+from tests.webapp.engines.entering import fake, own
 from webapp.app import create_app
 from webapp.engines.entered import entered, use_engines
 from webapp.engines.entries import write_entry
@@ -24,8 +26,10 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server with the fake engine entered."""
     settings = Settings(data_dir=tmp_path_factory.mktemp("engines"))
     write_entry(settings, "fake", fake())
+    write_entry(settings, "own", own("Hermes"))
     app = create_app(settings)
     entered(settings).card("fake")
+    entered(settings).card("own")
     with served(app) as address:
         yield address
     use_engines(get_settings())
@@ -56,3 +60,21 @@ def test_what_its_process_does_not_survive_is_a_finding_and_the_page_serves_on(p
 def test_it_runs_without_script(plain: Page) -> None:
     run(plain, "upper")
     expect(plain.locator("#result")).to_contain_text("STOP")
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_from_the_list_to_the_matrix_to_a_run(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto("/engines")
+    assert violations(page) == []
+    page.get_by_role("link", name="cases by hermes of own").click()
+    expect(page.locator("table.matrix tbody tr").first).to_contain_text("passes")
+    assert (violations(page), sideways(page)) == ([], 0)
+    page.locator("table.matrix tbody a").first.click()
+    expect(page.locator("#inspector")).to_have_attribute("data-parser", "own:hermes")
+
+
+def test_an_engine_is_asked_without_script(plain: Page) -> None:
+    plain.goto("/engines")
+    plain.get_by_role("button", name="Ask own who it is").click()
+    expect(plain.get_by_role("region", name="Parsers of own")).to_contain_text("hermes")

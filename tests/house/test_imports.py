@@ -54,6 +54,7 @@ WEB_ROOMS = (
     "page.form",
     "page.inspect",
     "page.formats",
+    "page.engines",
     "page.compare",
     "api",
     "page.addresses",

@@ -38,6 +38,7 @@ from tests.parsers.search.faulty import (
 
 ONE = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
 TWO = f"Hi.\n{ONE}\n" + ONE.replace('"f"', '"g"') + "\nDone."
+LONG = f'"{"mcp__server__" * 20}"'
 MISSPELT = ONE.replace("tool_call", "toolcall")
 TAGGED = 'Use <tool_call> as a tag. {"name": "f", "arguments": {}}'
 UNOPENED = ONE.removeprefix("<tool_call>\n")
@@ -106,7 +107,7 @@ def test_a_broken_parser_is_blamed_for_what_it_does(change: Change | None, kind:
     [
         ("Just an answer.", "qwen", "all_hold", "pass", "All checks hold: a plain answer without calls."),
         (TWO, "qwen", "all_hold", "pass", "All checks hold: 2 complete calls."),
-        (ONE.replace('"f"', f'"{"mcp__server__" * 20}"'), "qwen", "all_hold", "pass", "All checks hold: 1 complete call."),
+        (ONE.replace('"f"', LONG), "qwen", "all_hold", "pass", "All checks hold: 1 complete call."),
         ("", "qwen", "all_hold", "pass", "plain answer"),
         ('{"name": "John", "age": 30}', "json", "all_hold", "pass", "plain answer"),
         ('{"city": "Oslo"', "qwen", "output_flawed", "warning", "ends before it is whole: a `,` or `}` is missing"),

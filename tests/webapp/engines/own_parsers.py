@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from types import SimpleNamespace
@@ -26,6 +27,26 @@ class Plain:
 
     def finish(self, reason: str | None) -> Any:
         return {"content": f" {reason} {','.join(self.tools)}"} if self.tools else None
+
+
+class Hermes:
+    """It reads the format of Qwen, all at the end; a call that is none is content."""
+
+    def begin(self, request: dict[str, Any]) -> None:
+        self.seen = ""
+
+    def feed(self, text: str, ids: list[int]) -> Any:
+        self.seen += text
+
+    def finish(self, reason: str | None) -> Any:
+        before, *calls = self.seen.split("<tool_call>")
+        read = [json.loads(call.partition("</tool_call>")[0]) for call in calls]
+        told = [{"name": call["name"], "arguments": json.dumps(call["arguments"])} for call in read]
+        sent = [{"index": at, "id": f"c{at}", "function": one} for at, one in enumerate(told)]
+        return {"content": (before if before.strip() else "") or None, "tool_calls": sent}
+
+
+Hermes.__name__ = "hermes"
 
 
 class Whole(Plain):

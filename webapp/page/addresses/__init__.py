@@ -8,6 +8,7 @@ from __future__ import annotations
 from webapp.page.addresses import (
     compare_views,
     copy_views,
+    engine_views,
     format_views,
     gallery_views,
     inspect_views,
@@ -21,6 +22,7 @@ __all__ = [
     "blueprint",
     "compare_views",
     "copy_views",
+    "engine_views",
     "format_views",
     "gallery_views",
     "inspect_views",

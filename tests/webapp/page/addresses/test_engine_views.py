@@ -1,0 +1,121 @@
+"""The pages of entered engines: what is listed, the matrix of a parser, and a case of it as a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from tests.webapp.engines.entering import fake, own
+from tests.webapp.page.dom import page as tree
+from webapp.engines.entered import entered, use_engines
+from webapp.engines.entries import file_of, write_entry
+from webapp.page.engines import conformance_matrix
+from webapp.services import EXTENSION
+from webapp.settings import Settings, get_settings
+
+
+@pytest.fixture(scope="module")
+def settings(app: Flask) -> Iterator[Settings]:
+    """Two engines that read qwen's format by a parser of one name, and one that was not asked yet."""
+    made: Settings = app.extensions[EXTENSION].settings
+    use_engines(made)
+    write_entry(made, "fake", fake())
+    write_entry(made, "qwen", own("Hermes"))
+    write_entry(made, "again", own("Hermes"))
+    write_entry(made, "silent", fake("dies"))
+    for name in ("fake", "qwen", "again"):
+        entered(made).card(name)
+    yield made
+    file_of(made).unlink()
+    use_engines(get_settings())
+
+
+def test_without_any_it_says_how_one_is_entered(client: FlaskClient) -> None:
+    page = tree(client.get("/engines").text)
+    assert page.one(".empty").words == "No engine is entered yet."
+    assert "engines add NAME --python PATH" in page.one(".formats-head").words
+
+
+def test_each_engine_is_listed_with_its_parsers_and_the_formats_they_read(
+    client: FlaskClient, settings: Settings
+) -> None:
+    page = tree(client.get("/engines").text)
+    sections = {one.one("h2 code").words: one for one in page.all(".engines-page section")}
+    assert list(sections) == ["fake", "qwen", "again", "silent"]
+    facts = {one.one("dt").words: one.one("dd").words for one in sections["fake"].all(".engine-facts div")}
+    assert facts == {
+        "Reads": "text and token ids; deltas, and whole outputs",
+        "Contract": "vllm",
+        "Its server": "holds text back where stop strings ask for it, sends several tokens a delta, sends deltas"
+        " without text",
+        "Reasoning": "1 parser: thinks",
+    }
+    row = sections["qwen"].all("tbody tr")[0]
+    assert row.words.startswith("hermes qwen")
+    assert "again" in row.words
+    assert row.one("td a[aria-label]").attrs["href"] == "/engines/qwen/hermes"
+    assert "was not asked yet" in sections["silent"].words
+
+
+def test_an_engine_is_asked_who_it_is(client: FlaskClient, settings: Settings) -> None:
+    assert client.post("/engines/qwen/ask").status_code == 200
+    failed = client.post("/engines/silent/ask")
+    assert failed.status_code == 422
+    assert "engine silent does not start" in tree(failed.text).one(".engines-page .problem").words
+
+
+def test_a_file_that_cannot_be_used_is_said(client: FlaskClient, settings: Settings, tmp_path: Path) -> None:
+    file = file_of(settings)
+    text = file.read_text("utf-8")
+    file.write_text("[", "utf-8")
+    try:
+        assert "cannot be read" in tree(client.get("/engines").text).one(".engines-page .problem").words
+    finally:
+        file.write_text(text, "utf-8")
+
+
+def test_the_matrix_has_a_column_for_each_engine_with_that_parser(client: FlaskClient, settings: Settings) -> None:
+    page = tree(client.get("/engines/qwen/hermes").text)
+    heads = [one.words for one in page.all("table.matrix thead th")]
+    assert [head.split()[0] for head in heads] == ["case", "qwen", "again", "built"]
+    rows = page.all("table.matrix tbody tr")
+    cells = [[cell.words.split()[0] for cell in row.all("td")] for row in rows]
+    assert cells[0] == ["passes", "passes", "passes"]
+    assert all(row[0] == row[1] for row in cells)
+    link = rows[0].one("td a").attrs["href"]
+    run = tree(client.get(link).text)
+    assert run.one("#inspector").attrs["data-parser"] == "qwen:hermes"
+
+
+def test_rows_that_would_take_too_long_are_on_another_page(
+    client: FlaskClient, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conformance_matrix, "SECONDS", -1)
+    page = tree(client.get("/engines/qwen/hermes").text)
+    assert len(page.all("table.matrix tbody tr")) == 1
+    (more,) = [one.attrs["href"] for one in page.all(".actions a.button") if "from" in one.attrs["href"]]
+    assert more == "/engines/qwen/hermes?from=1"
+    assert tree(client.get(more).text).one("caption").words.startswith("Cases 2 to 2 of")
+
+
+def test_a_parser_of_an_unknown_format_has_no_cases(client: FlaskClient, settings: Settings) -> None:
+    page = tree(client.get("/engines/fake/echo").text)
+    assert "no case in a format that this parser is known to read" in page.one(".empty").words
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/engines/nobody/hermes",
+        "/engines/qwen/nobody",
+        "/engines/qwen/hermes/qwen/nothing",
+        "/engines/qwen/hermes/nothing/nothing",
+        "/engines/nobody/hermes/qwen/format-qwen",
+    ],
+)
+def test_what_is_not_there_is_said(client: FlaskClient, settings: Settings, address: str) -> None:
+    assert client.get(address).status_code == 404

@@ -1,0 +1,61 @@
+"""The pages of entered engines: what there is, what its parsers make of the library, and each of these as a run."""
+
+from __future__ import annotations
+
+from time import monotonic
+
+from flask import Response, abort, request
+from flask.typing import ResponseReturnValue
+
+from parsers.vocabulary.types import UsageError
+from webapp.engines.entered import entered
+from webapp.page.addresses.inspect_views import show
+from webapp.page.addresses.subjects import blueprint, render, run_subject
+from webapp.page.engines.conformance_matrix import conformance_matrix
+from webapp.page.engines.library_cases import by_engine, library_cases
+from webapp.page.engines.listing import engine_rows
+from webapp.page.inspect.inspect_page import whole_number
+from webapp.services import services
+
+
+@blueprint.get("/engines")
+def engines() -> Response:
+    """Every entered engine. None is started."""
+    try:
+        return render("engines.html", rows=engine_rows(entered(services().settings)), problem="")
+    except UsageError as error:
+        return render("engines.html", rows=[], problem=str(error))
+
+
+@blueprint.post("/engines/<engine>/ask")
+def engine_ask(engine: str) -> ResponseReturnValue:
+    """Ask an engine who it is: it is started for that."""
+    asked = entered(services().settings)
+    try:
+        asked.card(engine)
+        return render("engines.html", rows=engine_rows(asked), problem="")
+    except UsageError as error:
+        return render("engines.html", rows=engine_rows(asked), problem=str(error), status=422)
+
+
+@blueprint.get("/engines/<engine>/<parser>")
+def engine_parser(engine: str, parser: str) -> Response:
+    """The library of cases by a parser, beside every other engine that has one of that name."""
+    first = whole_number(request.args.get("from")) or 0
+    found = conformance_matrix(entered(services().settings), engine, parser, first, monotonic)
+    if found is None:
+        abort(404, "There is no such parser of an entered engine.")
+    return render("engine_parser.html", matrix=found)
+
+
+@blueprint.get("/engines/<engine>/<parser>/<fmt>/<name>")
+def engine_case(engine: str, parser: str, fmt: str, name: str) -> Response:
+    """A case of the library as a run by that parser."""
+    try:
+        found = next((one for one in library_cases(fmt) if one.name == name), None)
+    except KeyError:
+        found = None
+    row = next((one for one in engine_rows(entered(services().settings)) if one.name == engine), None)
+    if found is None or row is None:
+        abort(404, "There is no such case of the library, or no such engine.")
+    return show(run_subject(by_engine(found, engine, parser, row.reasoning)))

@@ -1,0 +1,109 @@
+"""The library of cases by the format of their outputs: worked examples, public failures, and the formats' own examples.
+
+An engine's parser is held to what a case expects, else to what the built-in parser of the format reads under the
+engine's contract; both are checked like any run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+from parsers.cases.case import Case, ParserRef
+from parsers.cases.expect import differences
+from parsers.cases.io import load_case
+from parsers.cases.run import CaseRun, checked_run
+from parsers.formats.model import Format, builtin_formats
+from parsers.replays.replayer import Replays
+from parsers.selection.registry import known_format
+from parsers.vocabulary.types import UsageError
+from webapp.engines.foreign import OPTIONS
+from webapp.glyphs import count, shorten
+from webapp.page.library.examples import examples
+from webapp.page.library.gallery import gallery
+from webapp.runs.prepare import prepare
+from webapp.settings import Settings
+
+_PLAIN_REASONING = ("qwen3", "deepseek_r1")  # parsers of text up to </think>, as vLLM and SGLang call them
+
+
+@dataclass(slots=True, frozen=True)
+class LibraryCase:
+    """A case with its address in the library and a title."""
+
+    name: str
+    title: str
+    case: Case
+
+
+@dataclass(slots=True, frozen=True)
+class Tried:
+    """What a parser makes of a case: one word, how bad it is, and what was found first."""
+
+    words: str
+    severity: str
+    detail: str = ""
+
+
+@cache
+def library_cases(name: str) -> tuple[LibraryCase, ...]:
+    """The cases whose output is in the format of that name, in a fixed order."""
+    fmt = builtin_formats()[name]
+    return tuple(_cases(fmt))
+
+
+def _cases(fmt: Format) -> Iterator[LibraryCase]:
+    if fmt.example:
+        data = {"schema": 1, "parser": {"name": fmt.name}, "input": {"text": fmt.example}}
+        yield LibraryCase(f"format-{fmt.name}", f"The example of {fmt.name}", load_case(data))
+    for example in examples().values():
+        if example.parser == fmt.name:
+            yield LibraryCase(example.name, example.title, example.case)
+    for tile in gallery().values():
+        if tile.format == fmt.name and tile.case.has_raw:
+            yield LibraryCase(tile.name, tile.title, tile.case)
+
+
+def by_engine(found: LibraryCase, engine: str | None, parser: str, reasoning: Sequence[str] = ()) -> Case:
+    """The case read by a parser of an engine, or by a built-in one; behind the parser of `reasoning` that fits it,
+    where the output closes any. What a server sent for it is left out: it was another parser's work."""
+    data = found.case.input.model_copy(update={"stream": None})
+    first = _reasoning_parser(found.case, parser, reasoning)
+    ref = ParserRef(name=parser, engine=engine, options={} if first is None else {OPTIONS[0]: first})
+    return found.case.model_copy(update={"parser": ref, "input": data, "replay": (), "contract": None})
+
+
+def _reasoning_parser(case: Case, parser: str, names: Sequence[str]) -> str | None:
+    fmt, text = known_format(parser), case.text()
+    closers = [one for one in ("</think>", "[/THINK]") if one in text] if fmt is not None else []
+    if fmt is None or not closers:
+        return None
+    alike = [name for name in names if name == parser or ((own := known_format(name)) and own.name == fmt.name)]
+    return next((name for name in (*alike, *_PLAIN_REASONING) if name in names), None)
+
+
+def tried(case: Case, settings: Settings) -> Tried:
+    """Run a case and say in a word what came of it."""
+    try:
+        prepared = prepare(case, settings)
+        replayer = replace(prepared.replayer, known=Replays())
+        return _judged(checked_run(prepared.case, prepared.choice, replayer, prepared.stored))
+    except UsageError as error:
+        return Tried("cannot run", "warning", str(error))
+
+
+def _judged(run: CaseRun) -> Tried:
+    failure, expect = run.trace.failure, run.case.known.expect
+    if failure is not None:
+        return Tried("slow" if failure.slow else "raises", "error", str(failure))
+    wrong = [] if expect is None else differences(expect, run.trace.message, run.trace.finish_reason, run.case.compare)
+    if wrong:
+        first = wrong[0]
+        detail = f"{first.field}: {shorten(first.actual, 60)}, expected {shorten(first.expected, 60)}"
+        return Tried("differs", "error", detail)
+    for severity, words in (("error", "fails"), ("warning", "warns")):
+        found = [one for one in run.findings if one.severity == severity]
+        if found:
+            return Tried(words, severity, f"{found[0].check}: {found[0].message}")
+    return Tried("passes", "pass", count(len(run.holding), "check holds", "checks hold"))
