@@ -34,6 +34,23 @@ class Sender:
         return {"content": rest} if rest else None
 
 
+class Passing:
+    """What it is fed it sends; a helper has it in its hands before."""
+
+    def begin(self, request: dict[str, Any]) -> None:
+        self.prompt = request
+
+    def feed(self, text: str, ids: list[int]) -> Any:
+        kept, _ = self.both(text, ids)
+        return {"content": kept}
+
+    def both(self, text: str, ids: list[int]) -> Any:
+        return text, ids
+
+    def finish(self, reason: str | None) -> Any:
+        return None
+
+
 class Odd:
     """A value that cannot be shown."""
 

@@ -38,10 +38,10 @@ class Unguarded:
     on = False
 
 
-def told(*texts: str, **asked: Any) -> dict[str, Any]:
+def told(*texts: str, kind: type = Sender, **asked: Any) -> dict[str, Any]:
     """What the worker tells of a replay."""
     with redirect_stdout(printed := Printed(io.StringIO())):
-        worker = Worker(Class(Sender), printed, Unguarded())  # type: ignore[arg-type]
+        worker = Worker(Class(kind), printed, Unguarded())  # type: ignore[arg-type]
         run = {"request": {}, "replays": [[[text] for text in texts]], "observe": "lines", **asked}
         (answer,) = worker.run(run)["replays"]
     return dict(answer["lines"])
@@ -55,6 +55,12 @@ def test_a_worker_tells_the_lines_of_one_step() -> None:
     ]
     assert found["events"][found["sent_from"]]["returned"] == "{'content': 'c'}"
     assert (found["steps"], found["left_out"]) == ([], 0)
+
+
+def test_what_is_sent_as_it_was_fed_is_sent_by_who_says_in_which_channel() -> None:
+    found = told("ab", kind=line_parsers.Passing, step=1, sought="ab")
+    assert found["events"][found["sent_from"]]["returned"] == "{'content': 'ab'}"
+    assert any(one.get("returned") == "('ab', [])" for one in found["events"])
 
 
 def test_a_worker_tells_the_other_steps_of_a_line() -> None:
@@ -152,7 +158,8 @@ def test_an_exception_before_the_first_line_has_one() -> None:
 
 def test_events_and_functions_have_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     found = by_hand(Stepped().feed("ab", MOST_EVENTS), sought="ab")
-    assert (len(found["events"]), found["left_out"], found["sent_from"]) == (MOST_EVENTS, 2, None)
+    assert (len(found["events"]), found["left_out"], found["sent_from"]) == (MOST_EVENTS, 2, MOST_EVENTS - 1)
+    assert found["events"][-1]["returned"] == "{'content': 'ab'}"
     monkeypatch.setattr(line_trace, "MOST_FUNCTIONS", 0)
     assert by_hand(Stepped().feed("ab"))["functions"] == []
     assert MOST_FUNCTIONS == 60

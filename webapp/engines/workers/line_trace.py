@@ -68,10 +68,8 @@ class LineTrace:
         self._events: list[dict[str, Any]] = []
         self._frames: dict[FrameType, _Frame] = {}
         self._left_out = 0
-        self._best: tuple[int, int | None] = (
-            0,
-            None,
-        )  # how well a returned value fits what is sought, and the event of its line
+        # How well a returned value fits what is sought, and the line that returned it.
+        self._best: tuple[int, dict[str, Any] | None] = (0, None)
         self._before: Any = None
 
     def __enter__(self) -> LineTrace:
@@ -84,9 +82,12 @@ class LineTrace:
         self._frames.clear()
 
     def told(self) -> dict[str, Any]:
-        """All of it, as the protocol has it."""
-        return {"functions": self._functions, "events": self._events, "left_out": self._left_out,
-                "sent_from": self._best[1]}  # fmt: skip
+        """All of it, as the protocol has it. Of very many lines the last that is told is the one that sent."""
+        sender = self._best[1]
+        if sender is not None and not any(event is sender for event in self._events):
+            self._events[-1] = sender
+        at = next((at for at, event in enumerate(self._events) if event is sender), None)
+        return {"functions": self._functions, "events": self._events, "left_out": self._left_out, "sent_from": at}
 
     def _called(self, frame: FrameType, _event: str, _value: Any) -> Any:
         function = self._number(frame.f_code)
@@ -142,8 +143,7 @@ class LineTrace:
         if fits and self._passed_on:
             fits = 3 if value == self._sought else 2 if _is_message(value) and _file_of(value) != file else 1
         if fits > self._best[0]:
-            at = next((at for at in range(len(self._events) - 1, -1, -1) if self._events[at] is event), None)
-            self._best = (fits, at)
+            self._best = fits, event
 
 
 class LineSteps:
