@@ -13,7 +13,7 @@ from parsers.cases.engines import traced_chunking
 from parsers.cases.run import CaseRun, replayer_of
 from parsers.vocabulary.types import UsageError
 from webapp.commands.inputs import named, read_cases, read_given, say_notes, shown
-from webapp.commands.options import Options, blamed, case_with, replay_options
+from webapp.commands.options import Options, blamed, case_with, given_words, replay_options
 from webapp.commands.ran_lines import lines_report
 from webapp.commands.report import report
 from webapp.commands.running import run_case_of
@@ -45,7 +45,7 @@ def replay(file: str, as_json: bool, step: int | None, **options: Any) -> None:
         click.echo(_lines(run, step))
         return
     if not as_json:
-        click.echo(report(run, given))
+        click.echo(report(run, given, given_words(wanted)))
         return
     say_notes(given)
     for part in json_text(run):  # UTF-8 whatever the terminal's encoding: JSON is read by programs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -24,8 +25,8 @@ LAST_STEPS = 8
 FOLLOWING = 3  # so many findings are told under the one they follow from
 
 
-def report(run: CaseRun, given: Given) -> str:
-    """The report, without the newline at its end."""
+def report(run: CaseRun, given: Given, again: Sequence[str] = ()) -> str:
+    """The report, without the newline at its end. `again` are the options that a replay of it is given again."""
     lines = [*table(_head(run, given))]
     lines += section("message", table(_message(run.trace.message, run.trace.finish_reason), "  "))
     for title, rows in (("rejected calls", _rejected(run.trace)), ("dropped text", _dropped(run.trace))):
@@ -36,7 +37,7 @@ def report(run: CaseRun, given: Given) -> str:
     if len(eventful) > LAST_STEPS:
         title = f"last {LAST_STEPS} of the {len(eventful):,} steps in which something happened (all: --json)"
     lines += [
-        *section(f"other chunkings: {_verdict(run)}", list(_chunkings(run, given.name))),
+        *section(f"other chunkings: {_verdict(run)}", list(_chunkings(run, given.name, again))),
         *_judged(run),
         *section(title, table(_steps(run.trace, eventful), "  ")),
     ]
@@ -54,7 +55,8 @@ def _judged(run: CaseRun) -> list[str]:
 def _head(run: CaseRun, given: Given) -> Iterator[list[str]]:
     yield ["input", f"{shown(given.name)}: {given.title}"]
     yield from (["", note] for note in given.notes)
-    yield ["parser", f"{run.format.name}: {run.format.title}"]
+    name, title = run.format.name, run.format.title
+    yield ["parser", title if run.trace.parser == title else f"{name}: {title}"]  # an engine's own is called so
     yield from (["", reason] for reason in run.selection.reasons)
     steps = count(len(run.trace.steps) - 1, "delta")
     markers = "nothing is parsed again" if run.plays else f"markers recognised by their {run.trace.mode}"
@@ -108,13 +110,14 @@ def _verdict(run: CaseRun) -> str:
     return f"{different} of {count(len(run.compared), 'replay')} gave another message"
 
 
-def _chunkings(run: CaseRun, name: str) -> Iterator[str]:
+def _chunkings(run: CaseRun, name: str, again: Sequence[str]) -> Iterator[str]:
     """One line for each replay that differs: where it parts, and how to see it."""
     for other in run.compared:
         if other.divergence is None:
             continue
         yield f"  {other.label} {parting(other.divergence)}"
-        yield f"    {replay_command(other.trace.chunking_json, name)}"
+        command = replay_command(other.trace.chunking_json, name)
+        yield f"    {command} {shlex.join(again)}".rstrip()
 
 
 def parting(at: Divergence) -> str:

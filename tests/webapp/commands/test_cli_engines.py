@@ -47,6 +47,13 @@ def test_a_class_is_entered_once(program: Program) -> None:
     assert (done.json["parser"], done.json["message"]["content"]) == ("mine:Plain", "Hello")
 
 
+def test_the_command_of_another_chunking_names_the_engine_again(program: Program) -> None:
+    program("engines", "add", "fake", "--command", COMMAND)
+    done = program("replay", "-", "--engine", "fake:upper", stdin="Hello you there")
+    assert "parser    fake:upper\n" in done.out
+    assert "toolcall-inspector replay - --chunk whole --engine fake:upper" in done.out
+
+
 def test_an_engine_that_was_not_asked_is_listed_by_its_name(program: Program, tmp_path: Path) -> None:
     (tmp_path / "engines.toml").write_text('[js]\ncommand = ["node", "w.mjs"]\n[mine]\npython = "/p"\nclass = "a:B"\n')
     assert program("engines", "list").out == "js    not asked yet    node w.mjs\nmine  not asked yet    /p\n"
