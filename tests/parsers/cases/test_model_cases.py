@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from pydantic import ValidationError
 
 from parsers.cases.case import Case, CaseError, Compare, Expect
 from parsers.cases.expect import accept, arguments_text, differences
-from parsers.cases.input import Input
+from parsers.cases.input import Input, to_token, token_data
 from parsers.cases.io import load_case, to_data
 from parsers.formats.model import Format
 from parsers.vocabulary.types import Message, Piece, Tool, ToolCall, UsageError
@@ -349,3 +350,19 @@ def test_expected_arguments_have_a_text() -> None:
 def test_a_case_error_is_a_usage_error_with_a_pointer() -> None:
     assert issubclass(CaseError, UsageError)
     assert (str(CaseError("wrong", "/a")), str(CaseError("wrong"))) == ("/a: wrong", "wrong")
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        Piece("a", 1),
+        Piece("a"),
+        Piece("", 2, b"\xe6", "partial"),
+        Piece("b", 3, b"b", "special"),
+        Piece("c", 4, b"d"),
+    ],
+)
+@pytest.mark.parametrize("keep_id", [True, False])
+def test_a_token_is_stored_as_it_is_written(piece: Piece, keep_id: bool) -> None:
+    data = token_data(piece, {"b": 3}, keep_id=keep_id)
+    assert data == json.loads(to_token(piece, {"b": 3}, keep_id=keep_id).model_dump_json())
