@@ -122,16 +122,16 @@ def test_a_replay_that_works_is_left_after_so_much_work(patient: None) -> None:
     worked = time.process_time()
     found = result_after("grinding", 0.1).found
     assert (found.complete, found.replays) == (False, 1)
-    assert time.process_time() - worked >= 0.08  # the system counts in ticks
+    assert time.process_time() - worked >= 0.05  # the system counts in ticks
 
 
 @pytest.mark.parametrize("text", ["busy", "grinding"])
 def test_time_in_which_others_have_the_processor_is_no_time_of_a_search(text: str, patient: None) -> None:
-    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * (os.cpu_count() or 1))]
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4 * (os.cpu_count() or 1))]
     try:
         worked = time.process_time()
-        found = result_after(text, 0.3).found
-        assert time.process_time() - worked >= 0.25
+        found = result_after(text, 0.4).found
+        assert time.process_time() - worked >= 0.2  # the system counts in ticks, and by the clock it would be a fifth of that time
         assert not found.complete
     finally:
         for process in busy:
