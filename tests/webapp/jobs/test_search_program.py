@@ -131,7 +131,7 @@ def test_time_in_which_others_have_the_processor_is_no_time_of_a_search(text: st
     try:
         worked = time.process_time()
         found = result_after(text, 0.4).found
-        assert time.process_time() - worked >= 0.2  # the system counts in ticks, and by the clock it would be a fifth of that time
+        assert time.process_time() - worked >= 0.2  # counted in ticks; by the clock a fifth of it
         assert not found.complete
     finally:
         for process in busy:
