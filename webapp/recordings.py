@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from parsers.cases.input import to_token
+from parsers.cases.input import token_data
 from parsers.intake.evidence import number
 from parsers.vocabulary.types import Piece, RecordedDelta, Recording, Request, UsageError
 from webapp.tokenizers import TokenizerAdapter, get_tokenizer
@@ -161,7 +161,7 @@ def _require_same(text: str | None, pieces: Sequence[Piece], adapter: TokenizerA
 
 
 def _tokens(pieces: Iterable[Piece]) -> list[Any]:
-    return [to_token(piece, {}, keep_id=True).model_dump() for piece in pieces]
+    return [token_data(piece, {}, keep_id=True) for piece in pieces]
 
 
 def _delta(text: str, ids: Sequence[int] | None) -> dict[str, Any]:

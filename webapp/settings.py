@@ -131,7 +131,10 @@ class Settings(BaseSettings):
         500, description="Connections held at the same time; more wait until silent ones are closed."
     )
     connection_seconds: PositiveInt = Field(60, description="Time after which a silent connection is closed.")
-    find_seconds: PositiveInt = Field(20, description="Time a search may take; then the result so far is shown.")
+    find_seconds: PositiveInt = Field(
+        20,
+        description="Processor time of a search, and a third of its time by the clock; then it shows what it has.",
+    )
     find_replay_seconds: PositiveInt = Field(
         10, description="Processor time that one replay of a search may take; a parser that takes more is found slow."
     )

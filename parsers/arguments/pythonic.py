@@ -84,7 +84,11 @@ class Pythonic(NotationParser):
                 if stop == pos and self._string is not None:
                     break
                 pos = stop
-            elif self._phase in _TIGHT or (pos := self.out.skip_space(buffer, pos, end, base)) < end:
+            elif (
+                self._phase in _TIGHT
+                or not buffer[pos].isspace()  # as it is most of the time
+                or (pos := self.out.skip_space(buffer, pos, end, base)) < end
+            ):
                 pos = self._steps[self._phase](buffer, pos, end, base)
         self._at = base + pos
         return pos
@@ -370,17 +374,28 @@ class Pythonic(NotationParser):
 
     def hold(self) -> Hold | None:
         in_string = None if self._string is None else self._string.held_from()
-        starts = [start for _, start, _ in self._key[:1]] + [self._word_at] * bool(self._word) + self._unnamed_from()
-        starts += [at for at in (self._builder.held_from(), in_string) if at is not None]
-        if self._phase in _BETWEEN_CALLS:
-            starts = self._unnamed_from() if self._phase == "name" else []
-        start = min(starts, default=self._at)
+        start = self._held_since(in_string)
         if start >= self._at:
             return None
         why = "A word or a name is read whole." if self._word or self._key else self._builder.wanted()
         if in_string is not None:
             why = "An escape sequence is sent whole, and the character after a quote says whether it ends the string."
         return Hold(start, self._at, "codec", why)
+
+    def _held_since(self, in_string: int | None) -> int:
+        """Where what is held begins, or where the text ends. Asked for after every delta: most of the time there is
+        little to look at."""
+        start = self._at
+        if self._phase in _BETWEEN_CALLS:
+            return min([start, *self._unnamed_from()]) if self._phase == "name" else start
+        if self._key:
+            start = min(start, self._key[0][1])
+        if self._word:
+            start = min(start, self._word_at)
+        if not self._committed:
+            start = min([start, *self._unnamed_from()])
+        built = self._builder.held_from()
+        return min([start, *[at for at in (built, in_string) if at is not None]])
 
     def describe(self) -> CodecState:
         if self._phase not in _BETWEEN_CALLS:

@@ -141,7 +141,7 @@ class Token(Model):
 
     @model_serializer
     def _to_list(self) -> list[Any]:
-        extra = {key: value for key, value in (("hex", self.hex), ("kind", self.kind)) if value is not None}
+        extra = _extra(self.hex, self.kind)
         return [self.id, self.text, extra] if extra else [self.id, self.text]
 
     @classmethod
@@ -268,10 +268,28 @@ def to_piece(token: Token, vocab: Mapping[str, int], *, recorded: bool) -> Piece
 
 def to_token(piece: Piece, vocab: Mapping[str, int], *, keep_id: bool) -> Token:
     """The token that stores a piece; bytes and kind only where they do not follow from the rest."""
+    token_id, text, extra = _stored(piece, vocab, keep_id=keep_id)
+    return Token(id=token_id, text=text, **extra)
+
+
+def token_data(piece: Piece, vocab: Mapping[str, int], *, keep_id: bool) -> list[Any]:
+    """The same as a case has it in JSON."""
+    token_id, text, extra = _stored(piece, vocab, keep_id=keep_id)
+    return [token_id, text, extra] if extra else [token_id, text]
+
+
+def _stored(piece: Piece, vocab: Mapping[str, int], *, keep_id: bool) -> tuple[int | None, str, dict[str, Any]]:
     token_id = piece.token_id if keep_id else None
     raw = None if piece.raw is None or piece.raw == piece.text.encode() else piece.raw.hex()
     kind = None if piece.kind == _default_kind(token_id, piece.text, vocab) else piece.kind
-    return Token(id=token_id, text=piece.text, hex=raw, kind=kind)
+    return token_id, piece.text, _extra(raw, kind)
+
+
+def _extra(raw: str | None, kind: PieceKind | None) -> dict[str, Any]:
+    """The third item of a token in a case, empty where it has none."""
+    if raw is None and kind is None:
+        return {}
+    return {key: value for key, value in (("hex", raw), ("kind", kind)) if value is not None}
 
 
 def _default_kind(token_id: int | None, text: str, vocab: Mapping[str, int]) -> PieceKind:

@@ -16,6 +16,7 @@ from typing import Any
 MAX_DEPTH = 100
 MAX_INTEGER = 2**53 - 1
 _INVISIBLE = re.compile("[\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]")
+_SCALARS = frozenset({int, bool, type(None)})
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SPACE = re.compile(r"[ \t\n\r]*")
 
@@ -76,6 +77,34 @@ def place(text: str, at: int) -> str:
 
 def check(value: Any) -> None:
     """Raise JsonError where `value` is not plain JSON: lone surrogates, NaN, foreign types, too deep."""
+    if not _is_plain(value):
+        _check_each(value)
+
+
+def _is_plain(value: Any) -> bool:
+    """Return whether all that is in a value is surely plain JSON. Without places, which take most of the time."""
+    level = [value]
+    for _ in range(MAX_DEPTH + 1):
+        below: list[Any] = []
+        for item in level:
+            kind = type(item)
+            if kind is str:
+                if _SURROGATE.search(item):
+                    return False
+            elif kind is list or kind is tuple:
+                below += item
+            elif kind is dict:
+                below += item
+                below += item.values()
+                if set(map(type, item)) - {str}:
+                    return False
+            elif kind not in _SCALARS and not (kind is float and math.isfinite(item)):
+                return False
+        level = [*{id(item): item for item in below}.values()]
+    return not level
+
+
+def _check_each(value: Any) -> None:
     for path, item in walk(value, once=True):
         if isinstance(item, str):
             _check_text(item, path)

@@ -119,7 +119,6 @@ def checked_in_parts(
     chunkings, rules, honest_only = chunkings_of(case, choice), case.compare.rules(), case.compare.cuts == "honest"
     traced = studied(replayer, chunkings, honest_only=honest_only)
     trace = replayer.trace(traced)
-    whole = trace if choice.plays else replayer.trace(WHOLE)
     others = chunkings[1:] or [chunking for chunking in DEFAULT_COMPARED if chunking != traced]
     others = others if compare and not choice.plays else []
     if honest_only:
@@ -132,6 +131,9 @@ def checked_in_parts(
         for part in replayer.in_parts(chunking):
             yield (number + part) / (len(others) + 1)
         beside.append(compare_chunking(replayer, chunking, trace, rules))
+    # One delta is one part, however long: not the first one, for whoever has just opened the output moves.
+    whole = trace if choice.plays else replayer.trace(WHOLE)
+    yield len(others) / (len(others) + 1)
     written = tuple(variants(replayer, trace, kinds=("rerendered",)))
     subject = subject_of(replayer, trace, whole, beside, rules=rules, variants=written, counted=compare)
     report = CheckReport([], [], [])

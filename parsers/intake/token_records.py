@@ -184,12 +184,13 @@ def _pieces(value: Any, vocab: Payload) -> tuple[Piece, ...] | None:
         return None
     pieces = []
     for pair in value:
-        if not isinstance(pair, list) or len(pair) != 2 or ids_of(pair[:1]) is None or not isinstance(pair[1], str):
+        if type(pair) is not list or len(pair) != 2:
             return None
-        if has_lone_surrogate(pair[1]):
+        token_id, text = pair
+        if type(token_id) is not int or token_id < 0 or type(text) is not str or has_lone_surrogate(text):
             return None
-        kind: PieceKind = "special" if pair[1] in vocab else "text"
-        pieces.append(Piece(pair[1], pair[0], pair[1].encode(), kind, recorded=True))
+        kind: PieceKind = "special" if text in vocab else "text"
+        pieces.append(Piece(text, token_id, text.encode(), kind, recorded=True))
     return tuple(pieces) or None
 
 

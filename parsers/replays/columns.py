@@ -165,12 +165,12 @@ class Steps(Lazy[Step], StepColumns):
         size, last = self._size, self._last
         for known, at, calls, count, text in steps:
             kept: KeptStep = known.recorded
-            for code, start, end in kept.moves:
-                self._moves.append(size, code, at + start, at + end)
+            if kept.moves:
+                self._moves.append_all(size, kept.moves, at)
             call = -1 if kept.call is None else kept.call + calls
             if kept.holds or last != (kept.shape, call):
-                for code, start, end in kept.holds:
-                    self._holds.append(len(self._views), code, at + start, at + end)
+                if kept.holds:
+                    self._holds.append_all(len(self._views), kept.holds, at)
                 self._from.append(size)
                 self._views.append(kept.shape)
                 self._calls.append(call)
@@ -178,9 +178,9 @@ class Steps(Lazy[Step], StepColumns):
             told = kept.told + calls if isinstance(kept.told, int) else kept.told
             if told is None or told != self._told:
                 self._end_block(at)
-                block, made = len(self._firsts), None if known.made is None else made_id(known, calls)
-                for event in kept.events:
-                    self._events.add_kept(block, event, at, calls, made)
+                if kept.events:
+                    made = None if known.made is None else made_id(known, calls)
+                    self._events.add_kept(len(self._firsts), kept.events, at, calls, made)
                 self._firsts.append(size)
                 self._told = told
             size += count

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
-from typing import Any
+from typing import Any, cast
 
 from parsers.machine.moved import Move
 from parsers.replays.partition import Claim, claims_of
@@ -65,6 +65,14 @@ class Spans:
     def nbytes(self) -> int:
         """About how many bytes they take."""
         return 16 * len(self._blocks) + 300 * len(self.kinds)
+
+    def append_all(self, block: int, kept: Sequence[tuple[int, int, int]], at: int) -> None:
+        """Add spans of a block, each a kind by its place and where it stands from an offset on."""
+        for code, start, end in kept:
+            self._blocks.append(block)
+            self._codes.append(code)
+            self._starts.append(at + start)
+            self._ends.append(at + end)
 
     def lengthen(self, end: int) -> None:
         """The last span ends later."""
@@ -178,17 +186,19 @@ class Events:
         of_call = call - calls if kind[0] in OF_CALLS else None
         return self.spans.code_of(kind), event.start - at, event.end - at, of_call, segments
 
-    def add_kept(self, block: int, event: KeptEvent | Event, at: int, calls: int, made: str | None) -> None:
-        """Add an event of a block of which it is known what is kept. `made`: the id of its call, where it is that."""
-        if isinstance(event, Event):
-            self.add(block, Move(at, calls).event(event))
-            return
-        code, start, end, call, segments = event
-        for what, low, high in segments:
-            what = ("synthetic", made) if made is not None and self.spans.kinds[code][0] is CallId else what
-            self._segments.add(len(self.spans), what, at + low, at + high)
-        self.spans.append(block, code, at + start, at + end)
-        self._calls.append(0 if call is None else call + calls)
+    def add_kept(self, block: int, events: Iterable[KeptEvent | Event], at: int, calls: int, made: str | None) -> None:
+        """Add the events of a block of which it is known what is kept. `made`: the id of a call that was made up."""
+        append, number = self.spans.append, self._calls.append
+        for event in events:
+            if type(event) is not tuple:
+                self.add(block, Move(at, calls).event(cast(Event, event)))
+                continue
+            code, start, end, call, segments = event
+            for what, low, high in segments:
+                what = ("synthetic", made) if made is not None and self.spans.kinds[code][0] is CallId else what
+                self._segments.add(len(self.spans), what, at + low, at + high)
+            append(block, code, at + start, at + end)
+            number(0 if call is None else call + calls)
 
     def _what_of(self, part: Segment) -> tuple[str, str | None]:
         """What a segment is, and its text unless that is a copy of the output."""

@@ -31,6 +31,7 @@ def test_a_long_output_opens_small_and_is_checked_afterwards(page: Page) -> None
     open_long(page)
     assert page.locator("*").count() < 20_000
     expect(page.locator("#chunkings tbody tr")).to_have_count(11)
+    expect(page.locator("#lag .lag-words")).to_be_attached()
     expect(page.locator("#result .folded").first).to_be_visible()
 
 

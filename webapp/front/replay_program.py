@@ -50,6 +50,7 @@ def tasks(settings: Mapping[str, Any]) -> Mapping[str, Task]:
     """A request; and less memory between requests."""
     replays = _Replays(Settings(**settings))
     gc.freeze()
+    gc.set_threshold(100_000, 20, 50)  # a long output is many objects that stay: looking at them takes a third of it
     return {"answer": replays.answer, "keep": replays.keep}
 
 

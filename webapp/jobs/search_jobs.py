@@ -21,12 +21,13 @@ from webapp.cache import ByteCache
 from webapp.children.child import ChildError, Ending, Program
 from webapp.children.jobs import Failure, Job, Jobs, Kind
 from webapp.engines.entered import engine_reply
+from webapp.jobs.search_program import CLOCK_TIMES
 from webapp.settings import ENV_PREFIX, Settings
 
 PROGRAM = "webapp.jobs.search_program"
 MOST_WAITING = 32
 IDLE_SECONDS = 60.0
-PATIENCE_SECONDS = 20.0  # and twice the deadline: for a first replay that is slow, and for writing up
+PATIENCE_SECONDS = 20.0  # of work besides: for a first replay that is slow, and for writing up
 
 _WORDS: dict[Ending, tuple[Kind, str]] = {
     Ending.ERROR: ("bug", "The search failed on this case. The server's log says why."),
@@ -128,7 +129,7 @@ class SearchJobs(Jobs[Asked, dict[str, Any], Written]):
     def work(self, job: _Job, given: Asked) -> Written | Failure:
         # It has no use for the address of the database, which may hold a password.
         settings = self._settings.model_dump(mode="json", exclude={"database_url"})
-        seconds = 2 * self._settings.find_seconds + PATIENCE_SECONDS
+        seconds = CLOCK_TIMES * self._settings.find_seconds + PATIENCE_SECONDS
         request = {"settings": settings, "raw": given.case}
         answer = job.ask(self._program, "find", request, seconds=seconds, read=dict, on_question=engine_reply)
         if "failure" in answer:

@@ -1,8 +1,9 @@
 """The search of a case within the limits of the settings: the program of a child, and for the command line.
 
 At `find_seconds` a child leaves the search where it is and answers with the result so far; an alarm ends a replay that
-would take longer, once one replay is through. A search that cannot begin for a fault of the case is an answer, too.
-Cases, results and progress travel as JSON.
+would take longer, once one replay is through. These are seconds of its own work, so that load does not change a result;
+three times as many by the clock end one that sleeps or waits. A search that cannot begin for a fault of the case is an
+answer, too. Cases, results and progress travel as JSON.
 """
 
 from __future__ import annotations
@@ -37,8 +38,9 @@ from webapp.settings import Settings
 from webapp.tokenizers.library import use
 
 ENGINES = "engines"  # whom a child asks
-HAS_TIMER = hasattr(signal, "setitimer")
+HAS_TIMERS = hasattr(signal, "setitimer")
 
+CLOCK_TIMES = 3  # as long by the clock as it may work a search may take
 SILENT_REPLAYS = 6  # as long as so many replays may take, by a clock on the wall, nothing may be heard of a search
 
 _REPORT_SECONDS = 0.1
@@ -102,9 +104,9 @@ def _find(search: MakeSearch, request: Mapping[str, Any], tell: Tell) -> dict[st
 
 
 def searched(tell: Tell, search: Searching, seconds: float, silence: float = math.inf) -> CaseFound:
-    """Search until the end, the deadline, or for so many seconds of silence, as where one call of a parser does not
-    return; say now and then how far it is."""
-    end, told = monotonic() + seconds, 0.0
+    """Search until the end, for so many seconds of work and three times as many by the clock, or until so many seconds
+    of silence, as where one call of a parser does not return; say now and then how far it is."""
+    end, latest, told = process_time() + seconds, monotonic() + CLOCK_TIMES * seconds, 0.0
     with suppress(TimeUp), alarm() as ring_in:
         for progress in search.run():
             now = monotonic()
@@ -112,9 +114,10 @@ def searched(tell: Tell, search: Searching, seconds: float, silence: float = mat
                 tell(asdict(progress))
                 told = now
             if progress.replays:
-                if now >= end:
+                left = end - process_time()
+                if left <= 0 or now >= latest:
                     break
-                ring_in(min(end - now, silence))
+                ring_in(left, min(latest - now, silence))
     return search.result()
 
 
@@ -137,30 +140,38 @@ class TimeUp(BaseException):
 
 
 @contextmanager
-def alarm() -> Iterator[Callable[[float], None]]:
-    """TimeUp in the main thread in so many seconds from when that was last asked for, inside the block and not after
-    it.
+def alarm() -> Iterator[Callable[[float, float], None]]:
+    """TimeUp in the main thread after so many seconds of work of this process, or so many by the clock, from when that
+    was last asked for, inside the block and not after it.
 
-    Only Unix has the timer; elsewhere nothing rings, and a search is left at its next word of progress.
+    Only Unix has the timers; elsewhere nothing rings, and a search is left at its next word of progress.
     """
     on = True
 
     def ring(_signal: int, _frame: FrameType | None) -> None:
+        nonlocal on
         if on:
+            on = False  # the other timer may ring while this is on its way
             raise TimeUp
 
-    def ring_in(seconds: float) -> None:
-        if HAS_TIMER:
-            signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001))
+    def ring_in(work: float, wait: float) -> None:
+        for (timer, _), seconds in zip(timers, (work, wait), strict=False):
+            signal.setitimer(timer, max(seconds, 0.001))
 
-    before = signal.signal(signal.SIGALRM, ring) if HAS_TIMER else None
+    timers = _timers() if HAS_TIMERS else []
+    before = [signal.signal(number, ring) for _, number in timers]
     try:
         yield ring_in
     finally:
         on = False
-        if HAS_TIMER:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, before)
+        for (timer, number), handler in zip(timers, before, strict=True):
+            signal.setitimer(timer, 0)
+            signal.signal(number, handler)
+
+
+def _timers() -> list[tuple[int, int]]:
+    """Timers of a process with their signals: of its work, and by the clock."""
+    return [(signal.ITIMER_PROF, signal.SIGPROF), (signal.ITIMER_REAL, signal.SIGALRM)]
 
 
 @cache

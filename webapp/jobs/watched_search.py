@@ -17,7 +17,7 @@ from webapp.children.child import Child, ChildError, Ending, Program
 from webapp.children.jobs import Failure
 from webapp.engines.entered import engine_reply
 from webapp.jobs.search_jobs import PROGRAM
-from webapp.jobs.search_program import SILENT_REPLAYS, read_result
+from webapp.jobs.search_program import CLOCK_TIMES, SILENT_REPLAYS, read_result
 from webapp.jobs.searches import SearchError, error_of, written_case
 from webapp.settings import ENV_PREFIX, Settings
 
@@ -31,8 +31,8 @@ def search_in_child(
     stop: Callable[[], bool] = bool,
     program: str = PROGRAM,
 ) -> CaseFound:
-    """Search in a child, for `find_total_seconds` at most. `show` is called with how far it is, and `stop` is asked
-    then whether to leave it there. Raises what went wrong, as if the search had run here, and SearchError."""
+    """Search in a child, for `find_total_seconds` of its work at most. `show` is called with how far it is, and `stop`
+    is asked then whether to leave it there. Raises what went wrong, as if the search had run here, and SearchError."""
     heard, silence = monotonic(), 2 * SILENT_REPLAYS * settings.find_replay_seconds + _ANSWER_SECONDS
 
     def reply(progress: dict[str, Any]) -> Mapping[str, Any]:
@@ -50,7 +50,7 @@ def search_in_child(
             answer = child.ask(
                 "find",
                 request,
-                seconds=settings.find_total_seconds + silence,
+                seconds=CLOCK_TIMES * settings.find_total_seconds + silence,
                 on_question=reply,
                 cancelled=lambda: monotonic() > heard + silence,
             )

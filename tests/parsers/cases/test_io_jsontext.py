@@ -44,3 +44,34 @@ def test_portable_numbers_pass(number: Any) -> None:
     jsontext.check_portable_numbers([number])
     with pytest.raises(JsonError):
         jsontext.check_portable_numbers([number, 2**53])
+
+
+_DEEP: Any = "x"
+for _ in range(jsontext.MAX_DEPTH + 1):
+    _DEEP = [_DEEP]
+
+
+@pytest.mark.parametrize(
+    ("value", "words", "path"),
+    [
+        ([1, "\ud800"], "lone surrogate", (1,)),
+        ({"a": {"\udfff": 1}}, "lone surrogate", ("a",)),
+        ({"a": [{1: 2}]}, "is not a string", ("a", 0)),
+        ({"a": [0.5, float("nan")]}, "NaN", ("a", 1)),
+        ([None, True, {1}], "set is not a JSON value", (2,)),
+        (_DEEP, "nested deeper", (0, 0, 0, 0)),
+    ],
+)
+def test_what_is_no_plain_json_is_told_with_its_place(value: Any, words: str, path: jsontext.Path) -> None:
+    with pytest.raises(JsonError, match=words) as caught:
+        jsontext.check(value)
+    assert caught.value.path == path
+
+
+class _Pairs(dict[str, Any]):
+    """A kind of object."""
+
+
+@pytest.mark.parametrize("value", [{"a": [1, 0.5, None, True, "x", (2,)]}, _DEEP[0], _Pairs(a=1), [], "x"])
+def test_plain_json_passes(value: Any) -> None:
+    jsontext.check(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from pydantic import ValidationError
 
 from parsers.cases.case import Case, CaseError, Compare, Expect
 from parsers.cases.expect import accept, arguments_text, differences
-from parsers.cases.input import Input
+from parsers.cases.input import Input, to_token, token_data
 from parsers.cases.io import load_case, to_data
 from parsers.formats.model import Format
 from parsers.vocabulary.types import Message, Piece, Tool, ToolCall, UsageError
@@ -375,3 +376,19 @@ def test_what_is_known_is_what_the_case_says_of_its_engine(
     body = {"schema": 1, "parser": parser, "input": {"text": "t"}, "expect": RIGHT, "verdict": "known_bug"}
     known = load_case({**body, "engines": engines}).known
     assert (known.verdict, known.expect and known.expect.content) == (verdict, content)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        Piece("a", 1),
+        Piece("a"),
+        Piece("", 2, b"\xe6", "partial"),
+        Piece("b", 3, b"b", "special"),
+        Piece("c", 4, b"d"),
+    ],
+)
+@pytest.mark.parametrize("keep_id", [True, False])
+def test_a_token_is_stored_as_it_is_written(piece: Piece, keep_id: bool) -> None:
+    data = token_data(piece, {"b": 3}, keep_id=keep_id)
+    assert data == json.loads(to_token(piece, {"b": 3}, keep_id=keep_id).model_dump_json())

@@ -201,7 +201,7 @@ def test_a_step_takes_few_bytes(parser: str, begin: str, unit: str, end: str, mo
 def test_an_event_that_is_kept_as_it_is_is_kept_wherever_it_stands() -> None:
     events, odd = Events("0123456789"), ContentText(2, 4, "other")
     kept = events.kept_of(odd, 2, 0)
-    events.add_kept(0, kept, 5, 0, None)
+    events.add_kept(0, [kept], 5, 0, None)
     assert events.at(0) == ContentText(5, 7, "other")
     assert list(events.parts([0], [1])) == [(1, 1, *part) for part in parts_of(ContentText(5, 7, "other"))]
 

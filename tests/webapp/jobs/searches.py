@@ -75,6 +75,12 @@ class Scripted:
             except Exception:
                 self.replays += 1000
 
+    def grinding(self) -> Iterator[Progress]:
+        """A second replay that works without end."""
+        yield self.replayed()
+        while True:
+            sum(range(1_000))
+
     def stuck(self) -> Iterator[Progress]:
         while True:
             time.sleep(0.01)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -96,14 +100,43 @@ def result_after(text: str, seconds: float) -> CaseFound:
 
 
 def test_the_deadline_holds_between_replays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search_program, "HAS_TIMER", False)
+    monkeypatch.setattr(search_program, "HAS_TIMERS", False)
     found = result_after("endless", 0.05).found
     assert (found.complete, found.replays > 0) == (False, True)
 
 
-def test_the_deadline_holds_inside_a_replay() -> None:
-    found = result_after("sticking", 0.05).found
+def test_a_replay_that_sleeps_is_left_by_the_clock() -> None:
+    began = time.monotonic()
+    found = result_after("sticking", 0.1).found
     assert (found.complete, found.replays) == (False, 1)
+    assert time.monotonic() - began >= 0.3
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock ends no search."""
+    monkeypatch.setattr(search_program, "CLOCK_TIMES", 1_000)
+
+
+def test_a_replay_that_works_is_left_after_so_much_work(patient: None) -> None:
+    worked = time.process_time()
+    found = result_after("grinding", 0.1).found
+    assert (found.complete, found.replays) == (False, 1)
+    assert time.process_time() - worked >= 0.05  # the system counts in ticks
+
+
+@pytest.mark.parametrize("text", ["busy", "grinding"])
+def test_time_in_which_others_have_the_processor_is_no_time_of_a_search(text: str, patient: None) -> None:
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4 * (os.cpu_count() or 1))]
+    try:
+        worked = time.process_time()
+        found = result_after(text, 0.4).found
+        assert time.process_time() - worked >= 0.2  # counted in ticks; by the clock a fifth of it
+        assert not found.complete
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
 
 
 def test_silence_inside_a_call_ends_a_search_before_its_deadline() -> None:
@@ -115,10 +148,19 @@ def test_an_alarm_rings_when_it_was_last_asked_to_and_only_inside() -> None:
     before = signal.getsignal(signal.SIGALRM)
     with alarm() as ring_in:
         ring: Any = signal.getsignal(signal.SIGALRM)
-        ring_in(600)
-        ring_in(0.01)
+        ring_in(600, 600)
+        ring_in(600, 0.01)
         with pytest.raises(TimeUp):
             time.sleep(30)
-    ring(signal.SIGALRM, None)
+        ring(signal.SIGPROF, None)  # once
     assert signal.getsignal(signal.SIGALRM) is before
-    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+    assert [signal.getitimer(timer) for timer in (signal.ITIMER_REAL, signal.ITIMER_PROF)] == [(0.0, 0.0)] * 2
+
+
+def test_an_alarm_rings_after_so_much_work() -> None:
+    worked = time.process_time()
+    with alarm() as ring_in:
+        ring_in(0.05, 600)
+        with pytest.raises(TimeUp):
+            [number for number in count() if number < 0]
+    assert time.process_time() - worked >= 0.03

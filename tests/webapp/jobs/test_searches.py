@@ -130,6 +130,7 @@ def test_a_first_replay_without_end_is_a_failure_in_words(
     make_searches: MakeSearches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "PATIENCE_SECONDS", 0.3)
+    monkeypatch.setattr(module, "CLOCK_TIMES", 1)
     with pytest.raises(ServiceUnavailable, match="TOOLCALL_INSPECTOR_FIND_SECONDS"):
         make_searches(find_seconds=1).find(case_of("stuck"))
 

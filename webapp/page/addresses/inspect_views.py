@@ -78,7 +78,7 @@ _WITH_MARKS = ("page", "stops", "watch")  # where the findings are marked
 _BLOCKS = ("window", "truncated", "cut", *_PARTS)
 _GENERIC = ("tokenizer.json", "tekken.json", "tokenizer.model")
 PAGE_REPORT_SECONDS = 4.0  # the same for who has no script, and asks for the whole page each time
-REPORT_SECONDS = 0.2  # of work on a long report, after which its progress is told and others may ask for something
+REPORT_SECONDS = 0.08  # of work on a long report, after which its progress is told and others may ask for something
 
 
 @dataclass(slots=True, frozen=True)

@@ -266,6 +266,12 @@ class ReplayPage:
         return chosen if there else "lines"
 
     @property
+    def lag_waits(self) -> bool:
+        """Return whether the lag is still to be worked out: of a long output that comes with the checks."""
+        run = self.run
+        return not (run.short or self.links.state.report or run.beside.known("lag") is not None)
+
+    @property
     def stop_nav(self) -> tuple[int | None, int | None]:
         """The stops before and after the cursor."""
         return neighbours(self.stops().steps, self.cursor.step)

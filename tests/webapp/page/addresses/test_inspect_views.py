@@ -120,6 +120,8 @@ def test_the_report_of_a_long_run_comes_in_parts(client: FlaskClient, monkeypatc
     whole = client.get(f"{address}?step=2&report=1", headers=headers).text
     assert "data-report-left" not in whole
     assert 'hx-target="#chunkings"' in whole
+    lag = "Characters fed between arrival and emission"
+    assert [lag in page.text, lag in whole, lag in client.get(address).text] == [False, True, True]
 
 
 def test_without_script_a_report_comes_in_parts_too(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
