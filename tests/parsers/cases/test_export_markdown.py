@@ -301,6 +301,7 @@ def test_a_real_run_is_what_a_report_is_made_of() -> None:
     assert ["tool_calls[0].arguments", '{"a": 1}', '{"a": 1}'] in cells(report)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     "place", ["output", "title", "notes", "message", "reason", "expect", "prompt", "version", "label"]
 )
@@ -312,6 +313,7 @@ def test_nothing_breaks_out_of_its_place(place: str, text: str) -> None:
     assert shape(markdown(run, versions=versions)) == plain
 
 
+@pytest.mark.replays
 @given(nasty_text)
 def test_no_output_breaks_out(text: str) -> None:
     run = run_of(text, title=text, notes=[text], expect={"content": text, "reasoning": f"x{text}"})

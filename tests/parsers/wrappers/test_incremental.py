@@ -228,6 +228,7 @@ def test_the_deltas_of_any_cuts_make_the_message_of_the_whole(name: str, own: bo
     assert len(bridge.state.finalize()) == sum(made.complete for made in whole.calls)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("name", PLAIN)
 def test_a_family_reads_a_case_as_its_format_does(name: str) -> None:
     case = case_named(name)
