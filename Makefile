@@ -22,10 +22,13 @@ LOCK := $(call stamp,lock,requirements/lock.txt)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test lint format unit browser bench soak truth chromium docs lock clean
+# What Python compiled is kept: each run of the tests, its workers and every server they start would compile all of it anew.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: help run test test-all lint format unit browser bench soak truth chromium docs lock clean
 
 help:  ## list the targets
-	@awk -F ':.*  ## ' '/^[a-z]+:.*  ## / { printf "make %-8s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / { printf "make %-8s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: $(APP)  ## start the inspector on 127.0.0.1:8765 (ARGS="--port 9000" and the like are passed on)
 	@$(BIN)/toolcall-inspector serve $(ARGS)
@@ -45,6 +48,9 @@ lint: $(LINTERS)  ## style and types, of Python, templates, scripts and style sh
 format: $(LINTERS)  ## lay out Python, scripts and style sheets as lint wants them
 	ruff format .
 	$(NODE_BIN)/prettier --config requirements/node/package.json --log-level warn --write $(SCRIPTS) static/css
+
+test-all: export PROPERTY_TIMES := 8
+test-all: test  ## the same with all examples and every row of the tables, of which `test` tries a share
 
 # Branch coverage: all of parsers, nearly all of webapp. The seed keeps it from depending on luck.
 unit: $(TOOLS)  ## all tests but those in a browser, with the coverage they must reach

@@ -1,4 +1,8 @@
-"""How much is tried: what a run can that has to end soon, or as many times more as `PROPERTY_TIMES` asks for."""
+"""How much is tried: a share that ends soon, or as many times more as `PROPERTY_TIMES` asks for; by 8, everything.
+
+Every kind of thing is tried in either run, and every case under every chunking; a share is what one test looks at of a
+table that others look at too. It goes evenly over the whole table, and where it begins is each test's own.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +22,7 @@ def examples(number: int) -> settings:
     return settings(max_examples=number * TIMES)
 
 
-def every(nth: int, items: Iterable[T]) -> list[T]:
-    """Every nth of the items, beginning with the first."""
-    return [*items][:: max(1, nth // TIMES)]
+def every(nth: int, items: Iterable[T], start: int = 0) -> list[T]:
+    """Every nth of the items from one of the first on, all of them where `nth` times as much is tried."""
+    step = max(1, nth // TIMES)
+    return [*items][start % step :: step]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.browser.test_access import SCREENS, violations
+from tests.browser.test_access import on_each_screen, violations
 
 pytestmark = pytest.mark.browser
 
@@ -227,11 +226,8 @@ def test_without_script_a_posted_run_moves_by_its_form(plain: Page) -> None:
     expect(plain.locator("#b_parser")).to_have_value("passthrough")
 
 
-@pytest.mark.parametrize("screen", SCREENS)
 @pytest.mark.parametrize("path", [f"{OTHER}&at=21", f"{SAME}&a_chunk=zap&b_policy=x&at=z", f"{FOUR}&matrix=near"])
-def test_axe_finds_nothing(browser: Browser, watch: Any, path: str, screen: str) -> None:
-    context = watch.context(browser, **SCREENS[screen])
-    opened = context.new_page()
-    opened.goto(path)
-    assert violations(opened, screen) == []
-    context.close()
+def test_axe_finds_nothing(page: Page, path: str) -> None:
+    page.goto(path)
+    for screen in on_each_screen(page):
+        assert (screen, violations(page, screen)) == (screen, [])

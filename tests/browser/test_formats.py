@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.browser.test_access import SCREENS, violations
+from tests.browser.test_access import on_each_screen, violations
 
 pytestmark = pytest.mark.browser
 
@@ -149,25 +148,19 @@ def test_downloads_are_what_was_typed(page: Page) -> None:
     assert Path(download.value.path()).read_text("utf-8") == page.locator("#format-text").input_value()
 
 
-@pytest.mark.parametrize("screen", SCREENS)
 @pytest.mark.parametrize("path", PATHS)
-def test_axe_finds_nothing_and_nothing_is_too_wide(browser: Browser, watch: Any, path: str, screen: str) -> None:
-    context = watch.context(browser, **SCREENS[screen])
-    tab = context.new_page()
-    tab.goto(path)
-    assert violations(tab, screen) == []
-    assert tab.evaluate("document.documentElement.scrollWidth") <= SCREENS[screen]["viewport"]["width"]
-    context.close()
+def test_axe_finds_nothing_and_nothing_is_too_wide(page: Page, path: str) -> None:
+    page.goto(path)
+    for screen in on_each_screen(page):
+        assert (screen, violations(page, screen)) == (screen, [])
+        assert page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth")
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-def test_axe_finds_nothing_while_the_text_is_broken(browser: Browser, watch: Any, screen: str) -> None:
-    context = watch.context(browser, **SCREENS[screen])
-    tab = context.new_page()
-    tab.goto("/formats/edit?from=qwen")
-    tab.locator("#output-1").fill("changed")
-    expect(tab.locator("#sample-outcome-1")).to_contain_text("changed")
-    tab.locator("#format-text").fill('{"name": 1}')
-    expect(tab.locator("[data-stale]")).to_be_visible()
-    assert violations(tab, screen) == []
-    context.close()
+def test_axe_finds_nothing_while_the_text_is_broken(page: Page) -> None:
+    page.goto("/formats/edit?from=qwen")
+    page.locator("#output-1").fill("changed")
+    expect(page.locator("#sample-outcome-1")).to_contain_text("changed")
+    page.locator("#format-text").fill('{"name": 1}')
+    expect(page.locator("[data-stale]")).to_be_visible()
+    for screen in on_each_screen(page):
+        assert (screen, violations(page, screen)) == (screen, [])

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.browser.test_access import SCREENS, violations
+from tests.browser.test_access import on_each_screen, violations
 from tests.browser.test_compare import OUTPUT
 
 pytestmark = pytest.mark.browser
@@ -105,12 +104,9 @@ def test_where_storage_is_refused_there_is_no_list_and_all_else_works(page: Page
     expect(page.locator(".history-menu")).to_be_hidden()
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-def test_axe_finds_nothing_with_runs_listed(browser: Browser, watch: Any, screen: str) -> None:
-    context = watch.context(browser, **SCREENS[screen])
-    page = context.new_page()
+def test_axe_finds_nothing_with_runs_listed(page: Page) -> None:
     run(page, OUTPUT)
     page.goto("/")
     expect(page.locator("section [data-history] a")).to_have_count(1)
-    assert violations(page, screen) == []
-    context.close()
+    for screen in on_each_screen(page):
+        assert (screen, violations(page, screen)) == (screen, [])

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from playwright.sync_api import Browser, Page
@@ -104,23 +104,21 @@ def screens_high(page: Page) -> float:
     return float(page.evaluate("document.documentElement.scrollHeight / innerHeight"))
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", PAGES)
-def test_parts_stand_apart_and_inside_the_screen(browser: Browser, watch: Any, name: str, scheme: str) -> None:
+def test_parts_stand_apart_and_inside_the_screen(page: Page, name: str) -> None:
     asked = PAGES[name]
-    context = watch.context(browser, color_scheme=scheme)
-    page = context.new_page()
     page.goto(asked.path)
-    for width, height in SCREENS:
+    for number, (width, height) in enumerate((*SCREENS, WIDE, NARROW)):
+        scheme: Literal["light", "dark"] = "light" if number < len(SCREENS) else "dark"
+        page.emulate_media(color_scheme=scheme)
         page.set_viewport_size({"width": width, "height": height})
         for tab in asked.tabs if width < 700 else asked.tabs[:1]:
             page.evaluate("tab => { location.hash = tab; }", tab)
-            where = f"{width}{tab}"
+            where = f"{scheme} {width}{tab}"
             shown = boxes(page, tuple(part for part in asked.parts if width > 700 or part not in AT_THE_THUMB))
             assert (where, overlapping(shown)) == (where, [])
             assert (where, sideways(page), cut_sideways(page)) == (where, 0, [])
             assert (where, screens_high(page) <= dict(asked.high).get(width, 100)) == (where, True), screens_high(page)
-    context.close()
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.dock import show_panel
-from tests.browser.test_access import SCREENS, violations
+from tests.browser.test_access import on_each_screen, violations
 from tests.corpus import case_data
 
 pytestmark = pytest.mark.browser
@@ -63,16 +63,12 @@ def test_a_parser_stands_beside_the_servers_stream(page: Page, plain: Page, base
     expect(tab.locator("#go-to")).not_to_have_value("0")
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-def test_axe_finds_nothing_in_what_clients_make_of_it(browser: Browser, watch: Any, base: str, screen: str) -> None:
-    context = watch.context(browser, **SCREENS[screen])
-    page = context.new_page()
-    address = shared(page, base, "no-index")
-    for path in (f"{address}?dock=wire&wire=clients", f"{address}?step=2&dock=wire&wire=chunks"):
-        page.goto(path)
-        assert violations(page, screen) == []
+@pytest.mark.parametrize("address", ["?dock=wire&wire=clients", "?step=2&dock=wire&wire=chunks"])
+def test_axe_finds_nothing_in_what_clients_make_of_it(page: Page, base: str, address: str) -> None:
+    page.goto(shared(page, base, "no-index") + address)
+    for screen in on_each_screen(page):
+        assert (screen, violations(page, screen)) == (screen, [])
         assert page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth")
-    context.close()
 
 
 def chunk(delta: dict[str, Any], finish: str | None = None) -> str:
@@ -179,19 +175,14 @@ def test_the_raw_output_settles_what_a_recording_cannot_say(page: Page, plain: P
     expect(tab.locator("#findings")).to_contain_text("server")
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-def test_axe_finds_nothing_in_a_recording_and_nothing_leaves_the_screen(
-    browser: Browser, watch: Any, screen: str
-) -> None:
-    context = watch.context(browser, **SCREENS[screen])
-    page = context.new_page()
+def test_axe_finds_nothing_in_a_recording_and_nothing_leaves_the_screen(page: Page) -> None:
     paste(page)
-    for part in ("verdict", "input", "step", "machine", "result"):
-        if page.locator(f".screens a[href='#{part}']").is_visible():
-            page.locator(f".screens a[href='#{part}']").click()
-        assert violations(page, screen) == []
-        assert page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth")
-    context.close()
+    for screen in on_each_screen(page):
+        for part in ("verdict", "input", "step", "machine", "result") if screen == "narrow" else ("verdict",):
+            if page.locator(f".screens a[href='#{part}']").is_visible():
+                page.locator(f".screens a[href='#{part}']").click()
+            assert (screen, part, violations(page, screen)) == (screen, part, [])
+            assert page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth")
 
 
 @pytest.mark.parametrize("size", [(1440, 900), (1100, 800), (768, 1024), (390, 844)])

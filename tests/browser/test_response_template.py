@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.browser.test_access import SCREENS, violations
+from tests.browser.test_access import on_each_screen, violations
 
 pytestmark = pytest.mark.browser
 
@@ -89,13 +88,9 @@ def test_the_same_without_script(plain: Page) -> None:
     expect(plain.locator("#result")).to_contain_text("get_weather")
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-def test_axe_finds_nothing_and_nothing_is_too_wide(browser: Browser, watch: Any, screen: str) -> None:
-    context = watch.context(browser, **SCREENS[screen])
-    context.set_default_timeout(10_000)
-    page = context.new_page()
+def test_axe_finds_nothing_and_nothing_is_too_wide(page: Page) -> None:
     choose(page, "JSON calls")
     expect(page.locator("#template-report")).to_contain_text("2 notes")
-    assert violations(page, screen) == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= SCREENS[screen]["viewport"]["width"]
-    context.close()
+    for screen in on_each_screen(page):
+        assert (screen, violations(page, screen)) == (screen, [])
+        assert page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth")

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import served
 from tests.browser.dock import show_panel
-from tests.browser.test_access import SCREENS, violations
+from tests.browser.test_access import on_each_screen, violations
 from tests.webapp.page.searches import FAULTY, SLOW, faulty_search
 from webapp.app import create_app
 from webapp.engines import ENGINES
@@ -207,15 +207,11 @@ def test_the_right_parser_is_one_click_away(page: Page) -> None:
     expect(page.locator("#result")).to_contain_text("tool_calls")
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-def test_axe_finds_nothing_after_a_search(browser: Browser, watch: Any, screen: str) -> None:
-    context = watch.context(browser, **SCREENS[screen])
-    page = context.new_page()
+def test_axe_finds_nothing_after_a_search(page: Page) -> None:
     path = shared(page, "loses-second")
     searched(page, path)
     for details in page.locator(".more-outcomes, .heat-list, #findings details").all():
         details.evaluate("element => (element.open = true)")
-    assert violations(page, screen) == []
-    wide = page.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    assert wide <= 0
-    context.close()
+    for screen in on_each_screen(page):
+        assert (screen, violations(page, screen)) == (screen, [])
+        assert page.evaluate("() => document.documentElement.scrollWidth <= document.documentElement.clientWidth")

@@ -31,7 +31,7 @@ def test_a_panel_of_the_dock_fits_and_stays_while_stepping(browser: Browser, wat
     box = page.locator(f"#{name}").bounding_box()
     assert box
     assert box["y"] + box["height"] <= WIDE["height"]
-    assert violations(page) == []
+    assert violations(page, part=f"#{name}") == []
     page.reload()
     expect(page.locator(f"#{name}")).to_be_visible()
     context.close()

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 from waitress.server import create_server
 
 from tests.browser.conftest import Watch, _serve
-from tests.browser.test_access import SCREENS, violations
+from tests.browser.test_access import on_each_screen, violations
 from tests.webapp.tokenizers.hub_server import Hub
 from tests.webapp.tokenizers.templates import QWEN
 from webapp.app import create_app
@@ -196,12 +196,9 @@ def test_without_script_all_of_it_works(bare: Page, hub: Hub) -> None:
     expect(bare.get_by_text("The tokenizer is deleted.")).to_be_visible()
 
 
-@pytest.mark.parametrize("screen", SCREENS)
 @pytest.mark.parametrize("path", ["/tokenizers", "/tokenizer/embedded"])
-def test_axe_finds_nothing_and_nothing_is_too_wide(browser: Browser, watch: Any, path: str, screen: str) -> None:
-    context = watch.context(browser, **SCREENS[screen])
-    opened = context.new_page()
-    opened.goto(path)
-    assert violations(opened, screen) == []
-    assert opened.evaluate("document.documentElement.scrollWidth") <= SCREENS[screen]["viewport"]["width"]
-    context.close()
+def test_axe_finds_nothing_and_nothing_is_too_wide(page: Page, path: str) -> None:
+    page.goto(path)
+    for screen in on_each_screen(page):
+        assert (screen, violations(page, screen)) == (screen, [])
+        assert page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth")

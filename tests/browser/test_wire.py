@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.dock import show_panel
-from tests.browser.test_access import SCREENS, violations
+from tests.browser.test_access import on_each_screen, violations
 
 pytestmark = pytest.mark.browser
 
@@ -137,12 +137,9 @@ def test_a_long_answer_shows_its_window(page: Page) -> None:
     expect(chunks(page)).to_contain_text("⋯ what steps 1 to")
 
 
-@pytest.mark.parametrize("screen", SCREENS)
 @pytest.mark.parametrize("view", VIEWS)
-def test_axe_finds_nothing_on_the_wire(browser: Browser, watch: Any, view: str, screen: str) -> None:
-    context = watch.context(browser, **SCREENS[screen])
-    page = context.new_page()
+def test_axe_finds_nothing_on_the_wire(page: Page, view: str) -> None:
     page.goto(f"{EXAMPLE}?step=20&dock=wire&wire={view}")
-    assert violations(page, screen) == []
-    assert page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth")
-    context.close()
+    for screen in on_each_screen(page):
+        assert (screen, violations(page, screen, "#wire")) == (screen, [])
+        assert page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth")

@@ -42,7 +42,7 @@ TRACED = (
 )
 # What a client gets must be the same here too; where each character went is looked at above.
 REPLAYED = (
-    *(Chunking(by="random", seed=seed, unit="char" if seed % 2 else "token") for seed in range(8 * TIMES)),
+    *(Chunking(by="random", seed=seed, unit="char" if seed % 2 else "token") for seed in range(4 * TIMES)),
     *(Chunking(by="token", holdback_chars=held) for held in (6, 12, 24)),
     *(Chunking(by="token", text_delay=delay) for delay in (1, 2, 3)),
 )

@@ -216,9 +216,8 @@ class Runner:
 
     def mend(self) -> None:
         """Put right what an interrupt may have left half done, wherever it came. No other thread may be at work."""
-        global _paused
         self._kept.mend()
-        _paused = 0
+        _pauses.clear()
         gc.enable()
 
     def run(self, case: Case, chunking: Chunking | None = None) -> Run:
@@ -443,20 +442,23 @@ def _case_bytes(case: Case) -> int:
 
 
 _pausing = Lock()
-_paused = 0
+_pauses: set[object] = set()
 
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Garbage collection off while many objects that stay are made: it would look at all of them again and again."""
-    global _paused
+    """Garbage collection off while many objects that stay are made: it would look at all of them again and again.
+
+    A pause that an interrupt left may end after `Runner.mend` forgot it, when nobody holds its frame any more.
+    """
+    pause = object()
     with _pausing:
-        _paused += 1
+        _pauses.add(pause)
         gc.disable()
     try:
         yield
     finally:
         with _pausing:
-            _paused -= 1
-            if not _paused:
+            _pauses.discard(pause)
+            if not _pauses:
                 gc.enable()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import chain
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from parsers.arguments import ARGUMENT_PARSERS
@@ -15,6 +15,7 @@ from parsers.formats.model import builtin_formats
 from parsers.replays.chunking import Chunking
 from parsers.selection.registry import policies
 from parsers.vocabulary.trace import Trace
+from tests.amount import examples
 from tests.corpus import case_named, case_names
 from tests.parsers.properties.invariants import Run, as_text
 from tests.parsers.properties.strategies import WRITTEN, damaged, noise, runs
@@ -58,7 +59,7 @@ def test_what_fires_in_the_cases_was_due(parser: str) -> None:
 
 @pytest.mark.replays
 @pytest.mark.parametrize("parser", READERS)
-@settings(max_examples=100)
+@examples(40)
 @given(data=st.data())
 def test_what_fires_in_any_output_was_due(parser: str, data: st.DataObject) -> None:
     assert refuted(data.draw(runs(parser, noise(parser) | damaged(parser)))) == []

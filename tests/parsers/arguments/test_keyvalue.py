@@ -302,6 +302,7 @@ def written(value: object) -> str:
     return f"{S}{value}{S}" if isinstance(value, str) else json.dumps(value)
 
 
+@pytest.mark.replays
 @given(st.dictionaries(texts, literals, max_size=3))
 def test_whatever_is_written_is_read_back(arguments: dict[str, object]) -> None:
     text = block(written(arguments).replace("$", "\ue000")).replace("\ue000", "$")

@@ -80,6 +80,7 @@ def test_an_error_is_said_once_and_at_its_place(broken: str, text: str, found: l
         assert [call.name for call in trace.message.tool_calls] == found
 
 
+@pytest.mark.replays
 @grammars
 @pytest.mark.parametrize("at", range(0, 60, 3))
 def test_a_marker_put_in_anywhere_loses_nothing(write: Write, at: int) -> None:
@@ -136,6 +137,7 @@ def test_many_calls_in_a_stream_need_no_more_memory_than_a_few(write: Write) -> 
     assert peak(lambda: stream(many)) < 1.5 * peak(lambda: stream(few)) + 20_000
 
 
+@pytest.mark.replays
 @grammars
 def test_a_whole_message_needs_a_small_multiple_of_the_output(write: Write) -> None:
     text = write("f", json.dumps({"a": "word " * (SIZE // 5)}))
@@ -184,6 +186,7 @@ def test_nesting_may_be_deeper_than_the_recursion_limit(write: Write, size: int)
         assert message.tool_calls[0].complete
 
 
+@pytest.mark.replays
 @grammars
 def test_deep_nesting_that_is_cut_off_is_closed(write: Write) -> None:
     depth = 5_000
@@ -208,6 +211,7 @@ ODD = [
 ]
 
 
+@pytest.mark.replays
 @grammars
 @pytest.mark.parametrize("ascii_only", [True, False], ids=["escaped", "raw"])
 @pytest.mark.parametrize("odd", ODD, ids=range(len(ODD)))

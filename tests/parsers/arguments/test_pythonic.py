@@ -116,11 +116,13 @@ def test_strings_as_python_means_them(text: str, meaning: str) -> None:
     assert json.loads(value(text)) == meaning
 
 
+@pytest.mark.replays
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=20) | st.text("'\"\\ \nux{}N0", max_size=12))
 def test_any_text_python_writes_is_read_back(text: str) -> None:
     assert json.loads(value(repr(text))) == text == ast.literal_eval(repr(text))
 
 
+@pytest.mark.replays
 @given(
     st.recursive(
         st.none()

@@ -79,6 +79,7 @@ def written(fmt: str, text: str, schema: Any, *, whole: bool) -> str:
     return json.dumps(json.loads(arguments)["a"])
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("fmt", WRITTEN)
 @pytest.mark.parametrize(("schema", "text"), STAYS)
 def test_a_string_that_its_schema_allows_is_never_changed(fmt: str, schema: Any, text: str) -> None:

@@ -125,12 +125,14 @@ def accepted(given_case: Case) -> str:
     return pytest_file(given_case, done.pieces, expect=accept(done.trace.message))
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("make", [call_case, recorded_case])
 def test_an_exported_file_passes_with_the_parser_it_was_made_from(make: Any, tmp_path: Path) -> None:
     summary = run(tmp_path, accepted(make()))
     assert summary.startswith(f"{2 * len(DEFAULT_COMPARED)} passed")
 
 
+@pytest.mark.replays
 def test_text_that_comes_after_its_ids_is_replayed_as_such(tmp_path: Path) -> None:
     late = [Chunking(by="token", holdback_chars=6), Chunking(by="char", size=2, text_delay=2)]
     done = run_case(recorded_case())
@@ -143,11 +145,13 @@ def test_text_that_comes_after_its_ids_is_replayed_as_such(tmp_path: Path) -> No
     assert run(tmp_path, exported).startswith("4 passed")
 
 
+@pytest.mark.replays
 def test_an_exported_file_fails_with_a_broken_parser(tmp_path: Path) -> None:
     summary = run(tmp_path, accepted(call_case()) + BROKEN)
     assert summary.startswith(f"{len(DEFAULT_COMPARED)} failed, {len(DEFAULT_COMPARED)} passed")
 
 
+@pytest.mark.replays
 def test_an_exported_file_fails_where_a_field_is_not_as_expected(tmp_path: Path) -> None:
     exported = pytest_file(
         call_case(), [Piece(OUTPUT)], expect=Expect(reasoning="else"), chunkings=[Chunking(by="whole")]
@@ -155,6 +159,7 @@ def test_an_exported_file_fails_where_a_field_is_not_as_expected(tmp_path: Path)
     assert run(tmp_path, exported).startswith("1 failed, 1 passed")
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(("order", "outcome"), [(["second", "first"], "2 passed"), (["first", "second"], "1 failed")])
 def test_another_parser_takes_the_place_of_the_default_one(order: list[str], outcome: str, tmp_path: Path) -> None:
     arguments = {"first": {"a": True}, "second": {}}

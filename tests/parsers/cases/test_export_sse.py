@@ -28,6 +28,7 @@ def events(text: str) -> Any:
     return found
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("name", case_names("qwen"))
 def test_the_transcript_read_back_is_the_message(name: str) -> None:
     made = run_case(case_named(name), compare=False)

@@ -118,6 +118,7 @@ def changed(**keys: Any) -> Case:
     return load_case({**FULL, **keys})
 
 
+@pytest.mark.replays
 @given(cases)
 def test_a_written_case_reads_back_equal(case: Case) -> None:
     written = dumps(case)
@@ -126,6 +127,7 @@ def test_a_written_case_reads_back_equal(case: Case) -> None:
     assert dumps(loads(written)) == written
 
 
+@pytest.mark.replays
 @given(cases)
 def test_a_written_case_is_utf8_json_of_the_same_data(case: Case) -> None:
     written = dumps(case)

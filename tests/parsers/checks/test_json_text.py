@@ -42,6 +42,7 @@ def is_object(text: str) -> bool:
         return False
 
 
+@pytest.mark.replays
 @given(OBJECTS, st.sampled_from([None, 1]), st.booleans(), st.data())
 def test_every_object_is_accepted_however_it_is_cut(
     value: dict[str, Any], indent: int | None, ascii_only: bool, data: st.DataObject
@@ -114,6 +115,7 @@ def test_reading_may_begin_inside_a_text() -> None:
     assert reader.done
 
 
+@pytest.mark.replays
 def test_depth_is_no_limit() -> None:
     deep = '{"a": ' + "[" * 50_000 + "]" * 50_000 + "}"
     assert accepts(deep)

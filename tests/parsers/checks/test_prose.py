@@ -101,6 +101,7 @@ def nothing(delta: MessageDelta) -> MessageDelta:
     return MessageDelta()
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("declared", [(), ("<call fn=", "</call>", "<param key=", "</param>")])
 @pytest.mark.parametrize(
     ("text", "change", "kind", "severity", "words"),

@@ -301,6 +301,7 @@ def of_fault(name: str) -> list[Finding]:
     return found(replayer_of(FAULTS[name]))
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_broken_parser_is_found_and_explained(name: str) -> None:
     fault = FAULTS[name]
@@ -341,6 +342,7 @@ def said(message: Message) -> str:
     return ", ".join([f"{call.name}({call.arguments})" for call in message.tool_calls])
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("fault", [FAULTS["a value is guessed"], FAULTS["an error in the output itself"]])
 def test_the_parser_without_the_fault_is_not_blamed(fault: Fault) -> None:
     right = replayer_of(fault, lambda: build(get_format("qwen")))

@@ -7,10 +7,11 @@ from functools import cache
 from itertools import accumulate
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from parsers.decoding import Decode, Decoded, DecodePolicy, decode_pieces
+from tests.amount import examples
 from tests.parsers.decoding import servers
 from tests.parsers.decoding.vocabularies import Vocabulary, byte_fallback, deepseek, embedded, tekken
 
@@ -89,7 +90,7 @@ def expected(
 def test_a_policy_gives_the_steps_of_its_server(name: str, policy: DecodePolicy) -> None:
     vocabulary = MAKE[name]()
 
-    @settings(max_examples=300, deadline=None)
+    @examples(80)
     @given(ids=sequences(vocabulary), skip=st.booleans(), primed=st.booleans())
     def check(ids: list[int], skip: bool, primed: bool) -> None:
         tail = "Hello" if primed and policy != "text_streamer" else ""
@@ -107,7 +108,7 @@ def test_a_policy_gives_the_steps_of_its_server(name: str, policy: DecodePolicy)
 def test_the_exact_text_is_that_of_the_tokenizer(name: str) -> None:
     vocabulary = MAKE[name]()
 
-    @settings(max_examples=300, deadline=None)
+    @examples(80)
     @given(ids=sequences(vocabulary), skip=st.booleans())
     def check(ids: list[int], skip: bool) -> None:
         found = decode_pieces(

@@ -107,6 +107,7 @@ def test_finish_shows_a_cut_character_once_and_starts_anew() -> None:
     assert decoder.feed(b"again") == "again"
 
 
+@pytest.mark.replays
 def test_a_megabyte_in_single_bytes_is_decoded() -> None:
     text = "x東🙂é" * 100_000
     data = text.encode()

@@ -63,6 +63,7 @@ def test_the_policies_of_a_format_are_policies(fmt: Format) -> None:
     assert set(fmt.policy.model_dump()) == set(policy_values())
 
 
+@pytest.mark.replays
 @with_calls
 def test_ids_are_made_in_the_dialect_asked_for_and_from_the_seed(fmt: Format) -> None:
     first = [call.id for call in trace_of(fmt, fmt.example).message.tool_calls]

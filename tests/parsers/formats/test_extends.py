@@ -383,6 +383,7 @@ FILES = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.replays
 @given(FILES)
 def test_no_file_makes_it_raise_anything_but_a_format_error(data: dict[str, Any]) -> None:
     before = json.dumps(data)
@@ -411,6 +412,7 @@ def test_a_built_in_file_is_named_like_its_format_and_expands_to_it(name: str) -
     assert {expanded.origin(pointer).source for pointer in expanded.origins} <= {OWN, REASONING, *SOURCES}
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("name", [name for name, data in SOURCES.items() if {"extends", "reasoning"} & data.keys()])
 def test_a_built_in_file_repeats_no_row_of_its_parent_or_its_block(name: str) -> None:
     data = SOURCES[name]

@@ -444,6 +444,7 @@ REFS = st.sampled_from([None, {"name": "value"}, {"name": "call", "options": {"x
 STATE = st.fixed_dictionaries({"text": TEXTS, "codec": REFS, "rows": ROWS, "inert": st.lists(st.sampled_from("TUVW"))})
 
 
+@pytest.mark.replays
 @given(st.dictionaries(STATES, STATE), STATES, st.sampled_from([{"T": "a"}, {"T": "a", "U": "ab", "V": "ab"}]))
 def test_lint_never_raises_and_its_pointers_lead_somewhere(
     states: dict[str, Any], initial: str, terminals: dict[str, str]

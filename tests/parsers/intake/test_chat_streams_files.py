@@ -261,6 +261,7 @@ def _begins(one: Recording, other: Recording) -> bool:
     return (chunks or one.kind == "json_response") and ids and text
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("name", LOGS)
 def test_cut_anywhere_it_says_so_and_keeps_what_is_whole(name: str) -> None:
     data, whole = data_of(name), read(data_of(name))

@@ -132,6 +132,7 @@ def read(text: str, filename: str | None = None) -> Intake:
     return recognise(text.encode(), pasted=True, filename=filename)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(("text", "kind", "usable"), INPUTS, ids=lambda value: repr(value)[:40])
 def test_each_input_is_taken_for_what_it_is(text: str, kind: str, usable: bool) -> None:
     found = read(text)
@@ -345,6 +346,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.replays
 @given(JSON, st.sampled_from(["{}", "data: {}", "{}\n{}", "[{}]", "data: {}\n\ndata: [DONE]"]))
 def test_any_json_under_known_keys_is_recognised(value: object, frame: str) -> None:
     text = frame.replace("{}", json.dumps(value))

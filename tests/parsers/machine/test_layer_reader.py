@@ -72,6 +72,7 @@ def seen(trace: Trace) -> tuple[str | None, str | None, list[tuple[str, str]]]:
 # markers that reasoning mentions
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(("fmt", "marker"), list(openings()))
 @pytest.mark.parametrize("words", ["{} now.", "{}", "a {}, then {} here.", "`{}`."])
 def test_a_marker_that_reasoning_mentions_begins_no_call(fmt: str, marker: str, words: str) -> None:
@@ -166,6 +167,7 @@ def test_where_no_call_is_wanted_any_more_none_is_mentioned() -> None:
 # the opening marker again
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("space", ["", "\n"])
 @pytest.mark.parametrize("fmt", [fmt for fmt in builtin_formats().values() if fmt.initial_when_reasoning_open])
 def test_a_marker_that_repeats_the_prompt_s_is_consumed(fmt: Format, space: str) -> None:
@@ -187,6 +189,7 @@ def test_later_markers_are_text_as_ever() -> None:
 # guided output
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("space", ["", "\n "])
 @pytest.mark.parametrize("fmt", builtin_formats())
 def test_a_guided_list_is_read_in_every_format(fmt: str, space: str) -> None:
@@ -202,6 +205,7 @@ def test_guided_arguments_are_read_in_every_format(fmt: str) -> None:
         assert seen(trace) == (None, None, [("f", '{"city": "x", "n": 3}')])
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("fmt", [fmt for fmt in builtin_formats().values() if reasoning_markers(fmt).openers])
 def test_guided_output_stands_behind_reasoning(fmt: Format) -> None:
     start, end = around(fmt)

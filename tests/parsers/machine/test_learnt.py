@@ -15,6 +15,7 @@ from parsers.vocabulary.events import Event, Segment
 from parsers.vocabulary.states import NOWHERE, State
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Context, Delta, Message, Piece
+from tests.amount import every
 from tests.corpus import case_named
 from tests.parsers.machine.test_machine_states import CASES
 from tests.parsers.test_case_files import Output, outputs
@@ -43,7 +44,7 @@ def told(output: Output, deltas: list[Delta]) -> tuple[Trace, Message]:
 
 @pytest.mark.replays
 @pytest.mark.usefixtures("_learns_at_once")
-@pytest.mark.parametrize("name", CASES[::7])
+@pytest.mark.parametrize("name", every(28, CASES))
 def test_steps_that_are_known_are_those_that_would_be_made(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for output in outputs(case_named(name)):
         for chunking in CHUNKINGS:

@@ -12,6 +12,7 @@ from parsers.machine.moved import Move, key_of
 from parsers.replays.chunking import Chunking
 from parsers.vocabulary.events import CallId
 from parsers.vocabulary.types import Delta
+from tests.amount import every
 from tests.corpus import case_named
 from tests.parsers.machine.test_machine_states import CASES, machine
 from tests.parsers.test_case_files import Output, outputs
@@ -41,7 +42,7 @@ def told(parser: Machine, deltas: Sequence[Delta], at: int) -> Iterator[tuple[ob
 
 
 @pytest.mark.replays
-@pytest.mark.parametrize("name", CASES[::5])
+@pytest.mark.parametrize("name", every(20, CASES, start=3))
 def test_what_a_text_comes_to_does_not_depend_on_where_it_stands(name: str) -> None:
     for output in outputs(case_named(name)):
         parser = machine(output)

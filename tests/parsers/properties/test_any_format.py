@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from parsers.formats.lint import lint
 from parsers.formats.model import Format
+from tests.amount import examples
 from tests.parsers.properties.formats import formats, outputs
 from tests.parsers.properties.invariants import check
 from tests.parsers.properties.strategies import runs_of
@@ -18,7 +19,7 @@ from tests.parsers.properties.strategies import runs_of
 pytestmark = pytest.mark.replays
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+@settings(examples(40), suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 @given(fmt=formats(), data=st.data())
 def test_a_sound_format_is_parsed_alike_under_every_chunking(fmt: Format, data: st.DataObject) -> None:
     assume(not any(found.severity == "error" and found.code != "missing_row" for found in lint(fmt)))

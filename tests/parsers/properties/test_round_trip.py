@@ -67,7 +67,7 @@ def value_of(value: object, said: Spoken) -> object:
 
 
 @dialects
-@examples(4)
+@examples(2)
 @given(data=st.data())
 def test_what_was_written_is_read_back_untyped_by_ids_cut_and_closed_too(dialect: Dialect, data: st.DataObject) -> None:
     said, share = data.draw(messages(dialect)), data.draw(st.floats(0, 1))

@@ -77,6 +77,7 @@ def test_no_text_is_lost_or_reordered(replay: tuple[Chunking, list[Piece], Mode]
     assert [delta.index for delta in deltas] == list(range(1, len(deltas) + 1))
 
 
+@pytest.mark.replays
 @given(replays())
 def test_every_id_is_delivered_once_and_in_order(replay: tuple[Chunking, list[Piece], Mode]) -> None:
     chunking, pieces, mode = replay
@@ -95,6 +96,7 @@ def test_every_piece_keeps_its_place_and_its_bytes(replay: tuple[Chunking, list[
     assert {(p.kind, p.recorded) for p in parts} == {(p.kind, p.recorded) for p in pieces}
 
 
+@pytest.mark.replays
 @given(replays())
 def test_a_recorded_marker_is_never_split_in_ids_mode(replay: tuple[Chunking, list[Piece], Mode]) -> None:
     chunking, pieces, _ = replay
@@ -111,16 +113,19 @@ def test_text_is_late_but_ids_are_not(replay: tuple[Chunking, list[Piece], Mode]
     assert [one for one in ids(apply(chunking, pieces, mode)) if one] == on_time
 
 
+@pytest.mark.replays
 @given(replays())
 def test_no_delta_is_without_pieces_and_ids(replay: tuple[Chunking, list[Piece], Mode]) -> None:
     assert all(delta.pieces or delta.token_ids for delta in apply(*replay))
 
 
+@pytest.mark.replays
 @given(replays())
 def test_the_same_chunking_gives_the_same_deltas(replay: tuple[Chunking, list[Piece], Mode]) -> None:
     assert apply(*replay) == apply(*replay)
 
 
+@pytest.mark.replays
 @given(replays())
 def test_resolved_cuts_are_where_the_text_of_deltas_meets(replay: tuple[Chunking, list[Piece], Mode]) -> None:
     chunking, pieces, mode = replay

@@ -161,6 +161,7 @@ HARMONY = (
 )
 
 
+@pytest.mark.replays
 def test_a_leak_of_a_word_between_tokens_stays_one() -> None:
     fmt = get_format("harmony")
     pieces = tuple([Piece(token) for token in HARMONY])
@@ -249,6 +250,7 @@ class LosesBangs(Spoilt):
         return sent
 
 
+@pytest.mark.replays
 def test_a_smaller_form_that_some_chunking_reads_rightly_may_lose_another_thing() -> None:
     fmt = get_format("qwen")
     tokens = ("<tool_call>", '{"name": "f", "arguments": ', '{"a": "b!"}}', "</tool_call>")

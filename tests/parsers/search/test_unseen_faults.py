@@ -223,6 +223,7 @@ def test_a_fault_is_found_told_of_and_made_small(seen: Seen) -> None:
     assert wrong or seen.shown is not None or small.check in [finding.check for finding in again.findings]
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("make", [CountsOn, CountsOnItself])
 def test_numbers_of_calls_that_go_on_in_the_next_request_are_found(
     monkeypatch: pytest.MonkeyPatch, make: type[CountsOn]
@@ -267,6 +268,7 @@ def test_a_parser_that_finds_no_call_is_told_from_a_model_that_wrote_none() -> N
             assert "reads 2 complete calls" in said.headline
 
 
+@pytest.mark.replays
 def test_signs_are_not_missed_where_markup_or_a_rejected_call_is_in_the_text() -> None:
     for text in ("3 < 4 </tool_call> and so on", "3 < 4 <tool_call>[1]</tool_call>"):
         findings = search(text, engines(EatsAngles)).found.findings

@@ -62,6 +62,7 @@ def shown(of: Replayer, one: Variant) -> Any:
     return changed.with_context(context).outcome(Chunking.model_validate(one.proof.chunking)).message
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     "of", [replayer(f"Hm. {CALL}\n{CALL}", tools=[{"name": "find", "parameters": TYPED}]), ids(CALL)]
 )
@@ -75,6 +76,7 @@ def test_every_variant_carries_the_proof_that_makes_it(of: Replayer) -> None:
     assert abs(total(of, of.trace(TRACED)) - len(found)) < len(found) / 2
 
 
+@pytest.mark.replays
 def test_variants_are_lazy_and_the_same_every_time() -> None:
     of = replayer(CALL)
     trace = of.trace(TRACED)

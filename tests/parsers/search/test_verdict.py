@@ -490,6 +490,7 @@ def verdict_on_served(content: str) -> Verdict:
     return search.result().found.verdict
 
 
+@pytest.mark.replays
 def test_a_server_without_a_parser_is_told_how_to_start_it() -> None:
     said = verdict_on_served(TWO)
     assert (said.kind, said.severity, said.about) == ("server_unparsed", "warning", "request")
@@ -514,6 +515,7 @@ def test_what_a_server_sent_otherwise_leads_with_the_calls() -> None:
     assert {found.findings[number].id for number in found.verdict.findings} == {"K2"}
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     "text",
     [

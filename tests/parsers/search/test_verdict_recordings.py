@@ -173,6 +173,7 @@ MODELS = (
 )  # fmt: skip
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("content", LEFT_IN_CONTENT)
 def test_no_model_hides_what_the_server_left(content: str, model: str | None) -> None:
@@ -217,6 +218,7 @@ def test_a_call_of_a_declared_tool_in_the_content_was_left_there(content: str) -
     assert searched(stream).found.verdict.kind == "all_hold"
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     "content", ["Use the `<tool_call>` tag.", "```\n<think>x</think>\n```", 'Say "<|python_tag|>".']
 )
@@ -439,6 +441,7 @@ def test_arguments_that_do_not_fit_are_not_called_the_models() -> None:
     assert unknown.headline.startswith("A call has a made-up name: `f`")
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("content", "parser", "words", "context"),
     [
@@ -510,6 +513,7 @@ def test_what_an_error_quotes_for_a_parser_of_no_known_format_is_offered_alone()
     assert (said.kind, said.offer, said.proof) == ("no_output", "<tool_call> and no more", None)
 
 
+@pytest.mark.replays
 def test_what_a_model_may_have_written_is_blamed_with_a_note() -> None:
     said = read_as("qwen", "[2024-03-01 12:00:00] INFO call\n[2024-03-01 12:00:05] WARN <tool_call>{]</tool_call>\n")
     assert said.kind == "no_output"

@@ -136,6 +136,7 @@ def test_code_in_an_answer_is_no_call(text: str, parser: str, tools: tuple[str, 
     assert select(Evidence(text=text, tools=tools)).name == parser
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(("model", "text", "parser"), CHOICES)
 def test_a_model_id_never_overrides_a_clear_output(model: str, text: str, parser: str) -> None:
     assert select(Evidence(model_id=model, text=text)).name == parser

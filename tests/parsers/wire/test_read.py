@@ -177,6 +177,7 @@ ANY = st.recursive(
 )
 
 
+@pytest.mark.replays
 @given(st.lists(st.builds(lambda delta, finish: chunk(delta, finish), ANY, ANY) | ANY, max_size=5))
 def test_no_stream_raises_and_every_note_is_known(stream: list[Any]) -> None:
     found = read_stream(stream)

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from parsers.machine.program import Program
@@ -18,6 +18,7 @@ from parsers.selection.registry import policies
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Delta, Message
 from parsers.wrappers.fallback import Fallback, FallbackOptions
+from tests.amount import examples
 from tests.parsers.properties.invariants import Run, check
 from tests.parsers.properties.strategies import damaged, noise, runs
 
@@ -61,7 +62,7 @@ def mixed(draw: st.DrawFn, parser: str) -> str:
 
 
 @pytest.mark.parametrize("parser", WRAPPED)
-@settings(max_examples=30)
+@examples(10)
 @given(data=st.data())
 def test_noise_is_read_alike_under_every_chunking(parser: str, data: st.DataObject) -> None:
     run = wrapped(data.draw(runs(parser, mixed(parser))), data.draw(st.sampled_from(OPTIONS)))
@@ -69,7 +70,7 @@ def test_noise_is_read_alike_under_every_chunking(parser: str, data: st.DataObje
 
 
 @pytest.mark.parametrize("parser", [name for name in WRAPPED if name != "passthrough"])
-@settings(max_examples=20)
+@examples(6)
 @given(data=st.data())
 def test_damaged_output_is_read_alike_under_every_chunking(parser: str, data: st.DataObject) -> None:
     run = wrapped(data.draw(runs(parser, damaged(parser))), data.draw(st.sampled_from(OPTIONS)))

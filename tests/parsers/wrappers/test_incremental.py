@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import product
 
 import pytest
 
@@ -18,6 +19,7 @@ from parsers.wrappers.incremental import (
     ToolParseState,
     get_tool_parser,
 )
+from tests.amount import every
 from tests.corpus import case_named, case_names, corpus_of
 from tests.parsers.wire.client import Client
 
@@ -203,8 +205,7 @@ def test_what_changes_other_than_by_growing_is_marked_and_not_sent(
 
 
 @pytest.mark.replays
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("own", [True, False])
+@pytest.mark.parametrize(("name", "own"), every(3, product(NAMES, (True, False))))
 def test_the_deltas_of_any_cuts_make_the_message_of_the_whole(name: str, own: bool) -> None:
     case = case_named(name)
     text, context = case.text(), case.to_context()
@@ -227,6 +228,7 @@ def test_the_deltas_of_any_cuts_make_the_message_of_the_whole(name: str, own: bo
     assert len(bridge.state.finalize()) == sum(made.complete for made in whole.calls)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("name", PLAIN)
 def test_a_family_reads_a_case_as_its_format_does(name: str) -> None:
     case = case_named(name)

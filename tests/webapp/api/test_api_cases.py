@@ -13,6 +13,7 @@ from pydantic import TypeAdapter
 from parsers.cases.expect import accept
 from parsers.cases.io import case_id, load_case, loads, outcome_digest
 from parsers.formats.model import builtin_formats
+from tests.amount import every
 from webapp.api.answers import ErrorBody, SavedCase
 from webapp.runs.exports import TARGETS
 from webapp.services import EXTENSION
@@ -77,11 +78,11 @@ def test_the_delete_key_deletes_on_the_page_and_the_case_is_410_from_then_on(
 
 
 @pytest.mark.replays
-@pytest.mark.parametrize("fmt", builtin_formats().values(), ids=list(builtin_formats()))
+@pytest.mark.parametrize("name", every(3, builtin_formats(), start=2))
 def test_a_stored_case_has_its_tokens_its_parser_and_the_same_outcome(
-    shared_app: Any, case: CaseMaker, fmt: Any
+    shared_app: Any, case: CaseMaker, name: str
 ) -> None:
-    app, client = shared_app, shared_app.test_client()
+    app, client, fmt = shared_app, shared_app.test_client(), builtin_formats()[name]
     posted = case(input={"text": fmt.example}, parser={"name": fmt.name})
     before = client.post("/api/v1/replay", json=posted).json
     stored = app.extensions[EXTENSION].store.get(saved(client, posted))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from pydantic import TypeAdapter
 from parsers.cases.find import CaseSearch, find_json
 from parsers.cases.io import load_case
 from parsers.formats.model import builtin_formats
+from tests.amount import every
 from webapp.api.answers import ErrorBody, FindResult
 from webapp.children.jobs import Failure
 from webapp.jobs import searches
@@ -23,6 +25,9 @@ Client = Any
 URL = "/api/v1/find"
 CaseMaker = Callable[..., dict[str, Any]]
 AppMaker = Callable[..., Any]
+
+
+NAMES, ENDS = ("qwen_coder", "harmony", "llama"), ("", "<tool_call>", '{"name": "f", "arguments": {')
 
 
 def error_of(answer: Any) -> dict[str, Any]:
@@ -41,8 +46,7 @@ def test_the_answer_is_the_object_of_find_json(client: Client, case: CaseMaker) 
 
 
 @pytest.mark.replays
-@pytest.mark.parametrize("name", ["qwen_coder", "harmony", "llama"])
-@pytest.mark.parametrize("end", ["", "<tool_call>", '{"name": "f", "arguments": {'])
+@pytest.mark.parametrize(("name", "end"), every(4, product(NAMES, ENDS)))
 def test_every_answer_is_as_described(client: Client, case: CaseMaker, name: str, end: str) -> None:
     output = {"text": builtin_formats()[name].example + end}
     found = TypeAdapter(FindResult).validate_python(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from parsers.cases.io import load_case
 from parsers.cases.run import run_json
 from parsers.formats.model import builtin_formats
 from parsers.vocabulary.types import UsageError
+from tests.amount import every
 from webapp.api.answers import ErrorBody, ReplayResult
 from webapp.api.views import MOST_CHUNKINGS
 from webapp.runs.runner import Runner
@@ -20,6 +22,7 @@ from webapp.settings import get_settings
 
 Client = Any  # FlaskClient, whose answers' JSON is typed as perhaps absent
 URL = "/api/v1/replay"
+CHUNKINGS = ({"by": "token"}, {"by": "char", "holdback_chars": 3}, {"by": "whole"})
 CaseMaker = Callable[..., dict[str, Any]]
 AppMaker = Callable[..., Any]
 
@@ -39,9 +42,9 @@ def test_the_answer_is_the_object_of_run_json(client: Client, case: CaseMaker) -
 
 
 @pytest.mark.replays
-@pytest.mark.parametrize("fmt", builtin_formats().values(), ids=list(builtin_formats()))
-@pytest.mark.parametrize("chunking", [{"by": "token"}, {"by": "char", "holdback_chars": 3}, {"by": "whole"}])
-def test_every_answer_is_as_described(shared_app: Any, case: CaseMaker, fmt: Any, chunking: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("name", "chunking"), every(4, product(builtin_formats(), CHUNKINGS)))
+def test_every_answer_is_as_described(shared_app: Any, case: CaseMaker, name: str, chunking: dict[str, Any]) -> None:
+    fmt = builtin_formats()[name]
     keys = {"parser": {"name": fmt.name}, "input": {"text": fmt.example * 2 + "<tool_call>"}, "replay": [chunking]}
     TypeAdapter(ReplayResult).validate_python(shared_app.test_client().post(URL, json=case(**keys)).json)
 

@@ -437,7 +437,7 @@ def test_an_idle_child_ends_itself_and_is_not_missed() -> None:
     with Child(Program(FILE, given={"a": 1}, idle_seconds=0.5), ("remember", {"text": "first"})) as child:
         first = asked(child, "recall")
         assert (first["kept"], first["given"]) == ({"text": "first"}, {"a": 1})
-        time.sleep(0.6)
+        until(lambda: child._process is not None and child._process.gone)
         again = asked(child, "recall")
         assert (again["kept"], again["pid"] == first["pid"]) == ({"text": "first"}, False)
         assert not is_alive(first["pid"])

@@ -12,6 +12,7 @@ from parsers.replays.replay import parse, replay
 from parsers.vocabulary.drops import LOST
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Context, Message, Tool, ToolCall, UsageError
+from tests.amount import TIMES
 from tests.parsers.parsing import calls
 from tests.webapp.engines.templates import (
     ANCHOR,
@@ -45,7 +46,7 @@ PREFIXES = (None, ANCHOR, f"{ANCHOR}<think>\n", "no anchor <think>", f"{ANCHOR}<
 
 
 @pytest.mark.replays
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(4 * TIMES))
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_any_output_gives_one_message_with_every_character_owned(name: str, seed: int) -> None:
     chance = random.Random(f"{name} {seed}")

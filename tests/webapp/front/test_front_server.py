@@ -175,6 +175,17 @@ def test_those_who_wait_for_a_search_leave_threads_to_light_addresses(tmp_path: 
         assert {one.result()[0] for one in waiting} <= {200, 503}  # the line is shorter than they are many
 
 
+def test_light_addresses_answer_while_all_children_are_at_work(tmp_path: Path) -> None:
+    with scripted_server(tmp_path, replay_processes=2, replay_seconds=600) as (port, front), ExitStack() as readers:
+        for _ in range(4):
+            connection = readers.enter_context(socket.create_connection(("127.0.0.1", port)))
+            connection.sendall(b"GET /run?do=spin HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        until(lambda: (front._crew._running.total(), len(front._crew._waiting)) == (2, 2))
+        for path in ("/healthz", "/help", "/healthz"):
+            assert asked(port, "GET", path)[0] == 200
+        assert (front._crew._running.total(), len(front._crew._waiting)) == (2, 2)
+
+
 Server = tuple[int, "subprocess.Popen[str]"]
 
 
@@ -229,18 +240,6 @@ def test_many_are_served_at_once(server: Server) -> None:
     names = [answer["message"]["tool_calls"][0]["name"] for _, answer in answers]
     assert names == [f"f{number}" for number in range(12)]
     assert len(workers_of(process.pid)) == 3
-
-
-def test_light_addresses_answer_while_all_children_are_at_work(server: Server) -> None:
-    port, _ = server
-    with ThreadPoolExecutor(4) as threads:
-        slow = [threads.submit(replayed, port, LONG + str(number)) for number in range(4)]
-        answered = 0
-        while not all(one.done() for one in slow):
-            assert asked(port, "GET", "/healthz")[0] == 200
-            answered += not any(one.done() for one in slow)
-        assert answered > 3
-        assert {one.result()[0] for one in slow} <= {200, 503}
 
 
 def test_a_child_that_is_killed_is_missed_by_nobody_else(server: Server) -> None:
