@@ -237,7 +237,7 @@ class Shrinker:
         self._target = target
         self._left = max_replays
         self._flaws = _flaw_counts(form.text)
-        self._whole = any_of([*replayer.terminals.values(), *_specials(form.pieces)])
+        self._whole = any_of([*replayer.terminals.values(), *specials(form.pieces)])
         self._known: dict[tuple[str, tuple[int, ...]], bool] = {}
 
     @property
@@ -347,7 +347,8 @@ class Shrinker:
         return [*marker_spans(form.pieces), *[match.span() for match in whole]]
 
 
-def _specials(pieces: Sequence[Piece]) -> set[str]:
+def specials(pieces: Sequence[Piece]) -> set[str]:
+    """The texts of the special tokens of an output."""
     return {piece.text for piece in pieces if piece.kind in ("special", "added")}
 
 
