@@ -165,12 +165,16 @@ _GATEWAY = re.compile(
 )
 
 
+_FAILED = re.compile(
+    r"<title>[^<]{0,120}(?:\berror\b|timed? ?-?out|timeout|denied|forbidden|unavailable|not found|bad gateway|sign in"
+    r"|log ?in|just a moment|attention required|maintenance)",
+    re.IGNORECASE,
+)
+
+
 def _is_page(given: Given) -> bool:
-    return (
-        _PAGE.match(given.text) is not None
-        and "</html>" in given.text.lower()
-        and _GATEWAY.search(given.text) is not None
-    )
+    whole = _PAGE.match(given.text) is not None and "</html>" in given.text.lower()
+    return whole and any(sign.search(given.text) for sign in (_GATEWAY, _FAILED))
 
 
 # The head of a request or of an answer, and no body.
@@ -224,6 +228,9 @@ _CHAPTER = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _OWN_FILE = re.compile(r"\]\((?:\./)?(?:docs?/|LICEN[SC]E|CONTRIBUTING|CHANGELOG|SECURITY|examples?/)")
+_HELPS = re.compile(
+    r"\b(?:let me know|tell me|feel free to ask|I(?:'ll| can| will| would)|shall I|want me to)\b", re.IGNORECASE
+)
 _ABOVE, _CHAPTERS = 2_000, 3  # characters in which badges stand; chapters without any
 
 
@@ -237,7 +244,10 @@ def _has_badge(given: Given) -> bool:
 
 
 def _is_readme(given: Given) -> bool:
-    """Return whether a text begins with a title or a badge, and has the chapters of a project's description."""
+    """Return whether a text begins with a title or a badge, and has the chapters of a project's description, without an
+    offer to help."""
+    if _HELPS.search(given.said):
+        return False
     return _TITLED.match(given.text) is not None and _chapters(given) >= (1 if _has_badge(given) else _CHAPTERS)
 
 

@@ -74,8 +74,7 @@ def _judged(evidence: Evidence) -> str:
     on += [counted(tried, "chunking")] * (known.parser and tried > 0)
     checks = "" if evidence.held is None else f"{counted(evidence.held, 'check')} on {listed(on)}"
     unknown = "" if known.raw else "the raw output is unknown"
-    torn = "" if known.whole else "chunks of what was recorded are missing"
-    judged = "; ".join([words for words in (checks, unknown, torn) if words])
+    judged = "; ".join([words for words in (checks, unknown) if words])
     return f" ({judged})" if judged else ""
 
 
