@@ -14,7 +14,7 @@ from parsers.replays.chunking import Chunking
 from parsers.replays.cut_grades import CutGrade
 from parsers.vocabulary.events import Failure, Severity
 from parsers.vocabulary.trace import About, Finding, Proof
-from parsers.vocabulary.types import Context, Message, Piece, Span
+from parsers.vocabulary.types import Context, Message, Piece, Span, joined
 
 Stage = Literal["replay", "sweep", "variants", "shrink", "done"]
 VerdictKind = Literal[
@@ -172,7 +172,7 @@ class Minimized:
     @property
     def text(self) -> str:
         """The output text."""
-        return "".join([piece.text for piece in self.pieces])
+        return joined(self.pieces)
 
 
 @dataclass(slots=True, frozen=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from parsers.search.pasted_kinds import Given, Pasted, Shape, never
+from parsers.search.pasted_kinds import Given, Pasted, Shape, having, never
 from parsers.search.pasted_lines import is_sentence
 
 _ROWS, _COLUMNS = 3, 3  # fewer are a list
@@ -57,10 +57,6 @@ def _are_rows(lines: list[str], separator: str) -> bool:
     return not spaced and all(row.count(separator) == len(names) - 1 for row in rows)
 
 
-def _is_table(given: Given) -> bool:
-    return _RULED.match(given.text) is not None and _COUNTED.search(given.text) is not None
-
-
 def _is_tagged(given: Given) -> bool:
     return _TAGGED.match(given.text) is not None and given.text.rstrip().endswith(">")
 
@@ -78,7 +74,7 @@ def _is_query(given: Given) -> bool:
 
 DATA = (
     Shape(Pasted.DATA, _is_exported, never),
-    Shape(Pasted.DATA, _is_table, never),
+    Shape(Pasted.DATA, having(_RULED, _COUNTED), never),
     Shape(Pasted.DATA, _is_tagged, never),
     Shape(Pasted.OPTIONS, _is_manifest, never),
     Shape(Pasted.SCRIPT, _is_query, never),

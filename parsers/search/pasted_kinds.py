@@ -127,6 +127,11 @@ def never(given: Given) -> bool:
     return False
 
 
+def having(*patterns: re.Pattern[str]) -> Callable[[Given], bool]:
+    """Whether a text has all of these somewhere."""
+    return lambda given: all(pattern.search(given.text) for pattern in patterns)
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
     """A form of text. `surely`: where it has the form, whether no model writes it as an answer."""

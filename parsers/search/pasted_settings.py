@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from parsers.search.pasted_kinds import Given, Pasted, Shape, always, never
+from parsers.search.pasted_kinds import Given, Pasted, Shape, always, having, never
 from parsers.search.pasted_lines import is_sentence
 
 _VARIABLE = r"^(?:export )?[A-Z][A-Z0-9_]{1,60}=\S*(?: \S+)*\s*$"
@@ -115,10 +115,6 @@ def _is_diff(given: Given) -> bool:
     return _DIFF.match(given.text) is not None and _HUNK.search(given.text) is not None and given.are(_DIFF_LINE)
 
 
-def _is_template(given: Given) -> bool:
-    return _TEMPLATE.match(given.text) is not None and _TEMPLATE_OF.search(given.text) is not None
-
-
 def _is_card(given: Given) -> bool:
     head = _CARD.match(given.text)
     return head is not None and len(set(_CARD_KEY.findall(head[0]))) >= 2
@@ -202,17 +198,9 @@ _OF_CHATS = re.compile(
 )
 
 
-def _is_of_chats(given: Given) -> bool:
-    return _OF_CHATS.search(given.text) is not None
-
-
 _OF_A_MODEL = re.compile(
     r"^(?:library_name|pipeline_tag|base_model|license_link|quantized_by|model_creator):", re.MULTILINE
 )
-
-
-def _is_of_a_model(given: Given) -> bool:
-    return _OF_A_MODEL.search(given.text) is not None
 
 
 # A title, or what projects put above it; a badge or a logo; chapters; and a link to a file of the project.
@@ -261,8 +249,8 @@ DOCUMENTS = (
     Shape(Pasted.PAGE, _is_page, always),
     Shape(Pasted.NO_TEXT, _is_head, always),
     Shape(Pasted.DIFF, _is_diff, _changes_a_parser),
-    Shape(Pasted.TEMPLATE, _is_template, _is_of_chats),
-    Shape(Pasted.CARD, _is_card, _is_of_a_model),
+    Shape(Pasted.TEMPLATE, having(_TEMPLATE, _TEMPLATE_OF), having(_OF_CHATS)),
+    Shape(Pasted.CARD, _is_card, having(_OF_A_MODEL)),
     Shape(Pasted.README, _is_readme, _is_published),
 )
 SETTINGS = (

@@ -18,7 +18,7 @@ from parsers.checks.check import any_of
 from parsers.replays.chunking import WHOLE, Chunking, by_tokens, resolved
 from parsers.replays.replayer import Edit, Replayer, edited
 from parsers.search.sweep import MARKUP, cut_at, marker_spans
-from parsers.vocabulary.types import Piece
+from parsers.vocabulary.types import Piece, joined
 
 T = TypeVar("T")
 
@@ -209,7 +209,7 @@ class Form:
     @property
     def text(self) -> str:
         """The output text."""
-        return "".join([piece.text for piece in self.pieces])
+        return joined(self.pieces)
 
     @property
     def chunking(self) -> Chunking:
@@ -331,7 +331,7 @@ class Shrinker:
         if any(a < place < b for start, end, _ in edits for place in (start, end) for a, b in spans):
             return
         pieces = _remains(edited(form.pieces, edits, self._replayer.markers), form.pieces, edits)
-        text = "".join([piece.text for piece in pieces])
+        text = joined(pieces)
         size = len(text)
         if not size or any(map(operator.gt, _flaw_counts(text), self._flaws)):
             return
