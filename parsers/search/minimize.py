@@ -181,10 +181,8 @@ def _misreading(
 ) -> Target | None:
     """What the parser reads wrongly in a changed output, by the change alone where it reads it rightly without."""
     found, change = Misreads.at(replayer, chunking, rules), change_of(finding.proof, original)
-    if found is None:
-        return None
-    bound = OfChange.bound(found, change, rules, replayer, chunking)
-    return None if isinstance(change, Planted) and not bound.is_bound else bound
+    bound = OfChange.bound(found, change, rules, replayer, chunking) if found is not None else None
+    return None if bound is not None and isinstance(change, Planted) and not bound.is_bound else bound
 
 
 def _differing(replayer: Replayer, chunking: Chunking, rules: Rules) -> Differs | None:
