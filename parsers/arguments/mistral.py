@@ -212,6 +212,7 @@ class _ArrayReader(Part):
 
 
 _NAME = re.compile(r"[^\s{\[]+")
+_OPENING = re.compile(r"\[\s{0,64}(?!\s)")
 _PLAUSIBLE = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*\Z")
 # What may fire next: at the beginning, and by what fired last. An object without a name is rejected where it ends.
 _ITEMS = ("item:start_map", "end_array")
@@ -289,11 +290,11 @@ class Mistral(PassesJson):
             pos = run.end()
         else:
             self._phase = "after_name" if self._phase == "name" else self._phase
-            pos = self._look(buffer, pos, end, base)
+            pos = self._look(buffer, pos, end, base, final=final)
         self._at = base + pos
         return pos
 
-    def _look(self, buffer: str, pos: int, end: int, base: int) -> int:
+    def _look(self, buffer: str, pos: int, end: int, base: int, *, final: bool) -> int:
         """The first character after the marker, or after the name, says what comes."""
         pos = self.out.skip_space(buffer, pos, end, base)
         if pos == end:
@@ -305,6 +306,12 @@ class Mistral(PassesJson):
             return pos
         version = self.out.policy["mistral_version"]
         if buffer[pos] == "[" and version != "v11":
+            opening = _OPENING.match(buffer, pos, end)
+            if opening is not None and opening.end() == end and not final:
+                return pos  # whether it begins a list of calls is not known
+            if opening is None or (opening.end() < end and buffer[opening.end()] not in "{]"):
+                self.queue.append("REJECT")
+                return pos
             self._phase, self._array = "array", _ArrayReader(self)
             return self._array.text(buffer, pos, end, base, final=False)
         if version == "pre_v11" or buffer[pos] in "{[":

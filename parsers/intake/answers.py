@@ -15,7 +15,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Any
 
 from parsers.cases.case import CaseError
@@ -151,7 +150,6 @@ def _read_cut_json(body: str) -> Intake | None:
     found = log_intake(response_log(unfinished_value(body)))
     if found is not None:
         found.warnings = (_CUT_JSON, *found.warnings)
-        found.outputs = tuple([replace(output, gaps=True) for output in found.outputs])
     return found
 
 

@@ -177,11 +177,16 @@ def _add_surroundings(taken: Intake, around: Transcript, asked: RequestBeside) -
     taken.server = taken.server or asked.server
 
 
+_TORN = ("bad_chunk", "bad_object", "cut_json")  # parts of an answer were left out
+
+
 def _complete(found: Intake) -> None:
     """Add what follows from outputs and request: labels, facts, asks, and how to record what is missing."""
     _drop_special_token_doubt(found)
     _label(found.outputs)
+    torn = any(warn.code in _TORN for warn in found.warnings)
     for output in found.outputs:
+        output.gaps = output.gaps or (torn and output.stream is not None)
         output.notes = (*found.notes, *[warn.words for warn in found.warnings])
         output.request = merged_request(output.request, found.request)
     first = found.recording

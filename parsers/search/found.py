@@ -14,7 +14,7 @@ from parsers.replays.chunking import Chunking
 from parsers.replays.cut_grades import CutGrade
 from parsers.vocabulary.events import Failure, Severity
 from parsers.vocabulary.trace import About, Finding, Proof
-from parsers.vocabulary.types import Context, Message, Piece, Span
+from parsers.vocabulary.types import Context, Message, Piece, Span, joined
 
 Stage = Literal["replay", "sweep", "variants", "shrink", "done"]
 VerdictKind = Literal[
@@ -40,6 +40,7 @@ VerdictKind = Literal[
     "output_flawed",
     "recording_cut",
     "no_output",
+    "perhaps_no_output",
     "no_answer",
 ]
 
@@ -69,6 +70,8 @@ class Why(Enum):
     UNANSWERED = auto()  # only reasoning came, or not the call that was asked for, and nobody is to blame
     STRAY = auto()  # markers of another format stay in the content
     UNFINISHED = auto()  # the answer is JSON that is not whole
+    TORN = auto()  # parts of what was recorded are missing, and nothing came of that
+    DOUBTFUL = auto()  # what was given may be no output of a model
     NOTHING = auto()  # all checks hold
 
 
@@ -169,7 +172,7 @@ class Minimized:
     @property
     def text(self) -> str:
         """The output text."""
-        return "".join([piece.text for piece in self.pieces])
+        return joined(self.pieces)
 
 
 @dataclass(slots=True, frozen=True)

@@ -72,6 +72,7 @@ _FRAMES: Mapping[str, str] = {
         r"|\s{1,16}at .{1,300} in \S.{0,200}:line \d+|\s{1,16}at [\w.$<>`\[\]]{1,200}\("
         r"|\s{0,16}\.{3} \d{1,3} (?:more|common frames omitted)$|\s{0,8}--- End of .{1,40} ---$"
     ),
+    "Terraform": r"\s{2,4}on \S{1,200}\.tf line \d+(?:, in |:)",
     "PowerShell": r"At (?:[A-Z]:\\|/)\S{1,300}:\d+ char:\d+|At line:\d+ char:\d+",
     "Go": r"\t\S.{0,300}\.go:\d+|goroutine \d+ \[|created by \S|\s{4}\S{1,80}_test\.go:\d+: ",
     "Ruby": r"\s{1,8}from \S{1,200}:\d+:in ",

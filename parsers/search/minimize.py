@@ -24,12 +24,11 @@ from parsers.search.found import Minimized, Verdict
 from parsers.search.outcomes import Outcomes, outcome_key
 from parsers.search.shrink import Form, Target, form_of, plain
 from parsers.search.sweep import cut_at
+from parsers.search.taken_back import Misreads, OfChange, Planted, change_of
 from parsers.search.targets import (
-    Change,
     Differs,
     Finds,
     Kept,
-    Misreads,
     Raises,
     every_chunking,
     is_called,
@@ -39,7 +38,6 @@ from parsers.search.targets import (
     rightly_read,
 )
 from parsers.search.variants import needed
-from parsers.search.variants.planted import AROUND
 from parsers.search.verdict_phrases import harm
 from parsers.vocabulary.json_values import is_json
 from parsers.vocabulary.trace import Finding, Topic
@@ -89,9 +87,9 @@ def minimized(replayer: Replayer, start: Start, form: Form, rules: Rules, replay
     chunking, name, target = plain(small, form.chunking), start.finding.check, start.target.target
     small = _fewer_tools(small, chunking, start.target)
     never = _is_never_read(small, chunking)
-    if isinstance(target, Misreads):
-        before = target.change.without(small)
-        read = before is not None and not _is_never_read(before, WHOLE)
+    before = target.unchanged(small) if isinstance(target, OfChange) else None
+    read = before is not None and not _is_never_read(before, WHOLE)
+    if isinstance(target, OfChange) and isinstance(target.target, Misreads):
         return replace(_misread(start, small, chunking, replays), never_read=never, read_unchanged=read)
     beside, right = _beside(small, chunking, target, rules) if isinstance(target, Differs) else ((), None)
     if small.one_shot is not None and chunking == WHOLE and beside:  # the path that streams is told of first
@@ -104,7 +102,8 @@ def minimized(replayer: Replayer, start: Start, form: Form, rules: Rules, replay
     alike = sorted([one for one in found if one.check in names], key=lambda one: one.check != name)
     if not alike:
         return None
-    return Minimized(alike[0].check, alike[0], form.pieces, chunking, small.context, replays, beside, right, never)
+    shown, context = alike[0], small.context
+    return Minimized(shown.check, shown, form.pieces, chunking, context, replays, beside, right, never, read)
 
 
 def _is_never_read(small: Replayer, chunking: Chunking) -> bool:
@@ -162,7 +161,12 @@ def _target(
     if finding.check in RAISING:
         outcome = replayer.outcome(chunking)
         # What took too long takes as long in every form that is tried.
-        return None if outcome.raised is None or outcome.raised.slow else Raises(outcome_key(outcome, rules), rules)
+        if outcome.raised is None or outcome.raised.slow:
+            return None
+        failing = Raises(outcome_key(outcome, rules), rules)
+        if replayer.pieces == original.pieces:
+            return failing
+        return OfChange.bound(failing, change_of(finding.proof, original), rules, replayer, chunking)
     if finding.check in CHANGED and replayer.pieces != original.pieces:
         return _misreading(finding, replayer, original, chunking, rules)
     if finding.check in COMPARING:
@@ -174,22 +178,11 @@ def _target(
 
 def _misreading(
     finding: Finding, replayer: Replayer, original: Replayer, chunking: Chunking, rules: Rules
-) -> Misreads | None:
+) -> Target | None:
     """What the parser reads wrongly in a changed output, by the change alone where it reads it rightly without."""
-    found = Misreads.at(replayer, chunking, rules, _change(finding, original))
-    if found is None or found.holds(replayer, chunking):
-        return found
-    return None if found.change.plant else replace(found, bound=False)
-
-
-def _change(finding: Finding, original: Replayer) -> Change:
-    proof = finding.proof
-    if proof is None or finding.check not in ("escapes", "truncation"):
-        return Change(followed=finding.check in ("recovers", "neighbours"))
-    at, _, written = proof.edits[0]
-    if finding.check == "truncation":
-        return Change(rest=original.changed(((0, at, ""),)).pieces, context=original.context)
-    return Change(written[written.index(AROUND[0]) + 1 : written.rindex(AROUND[1])])
+    found, change = Misreads.at(replayer, chunking, rules), change_of(finding.proof, original)
+    bound = OfChange.bound(found, change, rules, replayer, chunking) if found is not None else None
+    return None if bound is not None and isinstance(change, Planted) and not bound.is_bound else bound
 
 
 def _differing(replayer: Replayer, chunking: Chunking, rules: Rules) -> Differs | None:

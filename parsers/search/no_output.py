@@ -17,6 +17,8 @@ from parsers.vocabulary.trace import Proof
 from parsers.vocabulary.types import Context
 from parsers.vocabulary.words import quoted
 
+# People and models write these in sentences: a form that is of words alone takes nothing away from a pass.
+_WORDED = frozenset((Pasted.REPORT, Pasted.ERROR, Pasted.CONVERSATION))
 _PROMISING = ("tool_calls", "function_call")  # finish reasons by which more was sent than an empty message
 
 
@@ -66,6 +68,17 @@ def looks_pasted(evidence: Evidence) -> tuple[Detail, ...]:
         return ()
     words = f"It looks like {found.kind.words}. If a model wrote it, the verdict stands; if not: {found.kind.advice}"
     return (Detail(words, facts=frozenset((Fact.RAW,))),)
+
+
+def perhaps_no_output(evidence: Evidence) -> Verdict | None:
+    """Nothing is wrong, and what was given has the form of something else from its first line to its last: who wrote it
+    nobody can say."""
+    message, found = evidence.message, look(evidence.text)
+    if found is None or found.kind in _WORDED or message.tool_calls or message.reasoning:
+        return None
+    words = f"This may be no output of a model: it looks like {found.kind.words}."
+    advice = Detail(f"If a model wrote it, all checks hold; if not: {found.kind.advice}")
+    return Verdict("perhaps_no_output", "info", "request", words, (advice,))
 
 
 def nothing_judged(text: str, context: Context, fmt: Format | None) -> Found | None:

@@ -2,9 +2,9 @@
 
 A text counts as one of these where it has the form from its first line on. Models write most forms too, as answers: a
 diff, a log, a list of packages. So it is sure only where a form is no answer (a traceback, a prompt, a message without
-text), or where it names what serves models; else it is a doubt, and a doubt takes nothing away from a pass. All of it
-in one code block is as people copy and as models answer: JSON is read inside as the intake reads it, the rest is a
-doubt. Linear in the text.
+text), or where it names what serves models; else it is a doubt, which is said in place of a pass. All of it in one code
+block is as people copy and as models answer: JSON is read inside as the intake reads it, the rest is a doubt. Linear
+in the text.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from parsers.search.pasted_json import json_of, value_kind
+from parsers.search.pasted_data import DATA
+from parsers.search.pasted_json import is_broken_answer, json_of, value_kind
 from parsers.search.pasted_kinds import Given, Pasted
 from parsers.search.pasted_listings import LISTINGS
 from parsers.search.pasted_logs import LOGS
@@ -23,14 +24,14 @@ from parsers.search.pasted_reports import REPORTS
 from parsers.search.pasted_settings import DOCUMENTS, SETTINGS
 
 LONGEST = 200_000  # characters: nobody pastes a longer one by mistake
-_SHAPES = (*PROMPTS, *PRINTED, *LOGS, *DOCUMENTS, *LISTINGS, *SETTINGS, *REPORTS)
+_SHAPES = (*PROMPTS, *PRINTED, *LOGS, *DOCUMENTS, *LISTINGS, *SETTINGS, *DATA, *REPORTS)
 # What a model answers in a block of code as well.
 _CODE = frozenset((
     Pasted.SCRIPT, Pasted.OPTIONS, Pasted.DIFF, Pasted.TEMPLATE, Pasted.SOURCE, Pasted.PAGE, Pasted.CARD,
-    Pasted.LISTING, Pasted.PROMPT, Pasted.CONVERSATION, Pasted.README,
+    Pasted.LISTING, Pasted.PROMPT, Pasted.CONVERSATION, Pasted.README, Pasted.DATA,
 ))  # fmt: skip
 # What a server sent, in a block of code as well: the intake reads it there.
-_SENT = frozenset((Pasted.ANSWER, Pasted.EMPTY_MESSAGE, Pasted.SERVER_ERROR))
+_SENT = frozenset((Pasted.ANSWER, Pasted.BROKEN, Pasted.EMPTY_MESSAGE, Pasted.SERVER_ERROR))
 _FENCED = re.compile(r"\s*(```|~~~)[\w+-]{0,20}[ \t]*\n(.*)\n[ \t]*\1\s*\Z", re.DOTALL)
 
 
@@ -56,12 +57,14 @@ def look(text: str) -> Looked | None:
 
 
 def _look(text: str) -> Looked | None:
-    if text.strip() == "null":
+    if set(text.split()) == {"null"}:
         return Looked(Pasted.EMPTY_MESSAGE, True)
     value = json_of(text)
     if value is not None:
         found = value_kind(value)
         return None if found is None else Looked(*found)
+    if is_broken_answer(text):
+        return Looked(Pasted.BROKEN, True)
     given = Given(text)
     return next((Looked(shape.kind, shape.surely(given)) for shape in _SHAPES if shape.is_one(given)), None)
 

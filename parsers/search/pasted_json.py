@@ -8,6 +8,7 @@ and SGLang 0.5; FastAPI's validation errors.)
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -32,7 +33,16 @@ _RECORD = (
     frozenset(("msg", "message", "event")),
 )
 
+# Keys of chat completions, which stand in no call and no content of a model.
+_BEGUN = re.compile(r"\s*(?:\[\s*)?\{\s*['\"]\w{1,40}['\"]\s*:")
+_ANSWER_KEY = re.compile(
+    r"['\"](choices|finish_reason|logprobs|tool_calls|usage|completion_tokens|prompt_tokens|system_fingerprint"
+    r"|chat\.completion(?:\.chunk)?|delta|reasoning_content|refusal)['\"]"
+)
+_KEYS_OF_ANSWER = 3
+
 _ROLES = frozenset(("system", "user", "assistant", "tool", "developer"))
+_OF_CHOICES = frozenset(("index", "finish_reason", "logprobs", "stop_reason", "matched_stop", "token_ids"))
 _OF_PACKAGES = frozenset((
     "name", "version", "editable_project_location", "base_url", "build_number", "build_string", "channel", "dist_name",
     "platform",
@@ -47,6 +57,12 @@ def json_of(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
+
+
+def is_broken_answer(text: str) -> bool:
+    """Return whether a text that is no JSON begins as an answer of a chat API does, as JSON or as Python prints it."""
+    begun = _BEGUN.match(text) is not None
+    return begun and len({found[1] for found in _ANSWER_KEY.finditer(text)}) >= _KEYS_OF_ANSWER
 
 
 def is_logged(line: str) -> bool:
@@ -143,9 +159,11 @@ def _is_manifest(value: Any) -> bool:
 
 
 def _has_no_text(value: Any) -> bool:
-    """Return whether it is a server's list of its models, or what an answer cost."""
+    """Return whether it is a server's list of its models, what an answer cost, or why it ended."""
     if not isinstance(value, dict):
         return False
+    if "finish_reason" in value and value.keys() <= _OF_CHOICES:
+        return True
     models = _objects(value.get("data")) if value.get("object") == "list" else _objects(value.get("models"))
     if models:
         return all("object" in one or "digest" in one or "modified_at" in one for one in models)
@@ -156,6 +174,18 @@ def _is_packages(value: Any) -> bool:
     """Return whether it is `pip list --format json`."""
     found = _objects(value) if isinstance(value, list) else []
     return len(found) > 1 and all({"name", "version"} <= one.keys() <= _OF_PACKAGES for one in found)
+
+
+def _is_schema(value: Any) -> bool:
+    """Return whether it describes data, or an API."""
+    if not isinstance(value, dict):
+        return False
+    properties = value.get("properties")
+    described = value.get("type") == "object" and isinstance(properties, dict)
+    schema = described and all(isinstance(one, dict) for one in (properties or {}).values())
+    return (
+        "$schema" in value or bool(schema) or ("paths" in value and not value.keys().isdisjoint(("openapi", "swagger")))
+    )
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:
@@ -178,6 +208,7 @@ _VALUES = (
     (Pasted.OPTIONS, _is_manifest, _serves_models),
     (Pasted.NO_TEXT, _has_no_text, _always),
     (Pasted.ENVIRONMENT, _is_packages, _serves_models),
+    (Pasted.DATA, _is_schema, _serves_models),
 )
 
 

@@ -27,6 +27,7 @@ class Pasted(Enum):
     LISTING = "what a command printed", f"Paste {_RAW}: the state of a machine says nothing of it."
     HISTORY = "a history of changes", f"Paste {_RAW}: changes to a program say nothing of it."
     OPTIONS = "options or settings", f"Paste {_RAW}, or the answer that the server sent."
+    DATA = "data or what describes it", f"Paste {_RAW}: tables and schemas say nothing of it."
     MODEL = "the configuration of a model", f"Paste {_RAW}: the configuration says nothing of it."
     TEMPLATE = "a chat template", f"Paste {_RAW}; a template makes the prompt, not the output."
     CARD = "the card of a model", f"Paste {_RAW}; {_QUOTED}."
@@ -44,6 +45,7 @@ class Pasted(Enum):
     PRINTED = "objects that a program printed", f"Paste {_RAW}, or the answer as the server sent it."
     REQUEST = "a request to a server", f"Paste {_RAW}, or the answer, below the request."
     ANSWER = "a part of a server's answer", "Give it as a recording, or paste the whole answer."
+    BROKEN = "a server's answer that lost a part", "Paste all of it: its JSON lacks a bracket or a quote."
     NO_TEXT = "an answer without any text of a model", f"Paste {_RAW}, or the answer to the request itself."
     SERVER_ERROR = "the error of a server", f"Paste {_RAW}: the error came in its place."
     PAGE = "a web page", f"Paste {_RAW}: a proxy or a server's front page answered in its place."
@@ -123,6 +125,11 @@ def always(given: Given) -> bool:
 def never(given: Given) -> bool:
     """Return that a model may well write a form as an answer, whatever is in it."""
     return False
+
+
+def having(*patterns: re.Pattern[str]) -> Callable[[Given], bool]:
+    """Whether a text has all of these somewhere."""
+    return lambda given: all(pattern.search(given.text) for pattern in patterns)
 
 
 @dataclass(frozen=True, slots=True)

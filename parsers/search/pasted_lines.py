@@ -43,6 +43,7 @@ _WEAKER = (
 )  # fmt: skip
 _PRINTED = frozenset(Line) - {Line.SAID, Line.INSET, Line.OTHER}  # a program printed it, as far as its form tells
 _TRACED = (Line.FRAME, Line.RAISED)
+_OPENING = 2  # lines that say what the trace below them belongs to
 
 
 @lru_cache(maxsize=4096)
@@ -84,10 +85,13 @@ def _is_message(kinds: Sequence[Line | None], lines: Sequence[str], at: int) -> 
 def is_printed(forms: Sequence[Line | None]) -> bool:
     """Return whether a program printed lines of these forms, as far as they tell, and nobody says something about them.
 
-    Half of them have a form of their own; the first does, or names what the second belongs to; the last is no sentence.
+    Half of them have a form of their own; the first does, or two at most say what a trace belongs to; the last is no
+    sentence.
     """
     known = [form for form in forms if form is not None]
-    begun = known[:1] and (known[0] in _PRINTED or (known[0] is Line.OTHER and known[1:2] and known[1] in _TRACED))
+    opening = next((at for at, form in enumerate(known[: _OPENING + 1]) if form is not Line.OTHER), len(known))
+    traced = known[opening : opening + 1]
+    begun = bool(traced) and (traced[0] in _TRACED or (not opening and traced[0] in _PRINTED))
     if not begun or known[-1] is Line.SAID:
         return False
     formed = sum([form in _PRINTED for form in known])

@@ -60,6 +60,7 @@ _STATE = re.compile(
     r"\A {0,8}(?:Linux \S+ \d+\.\d+\.\S+ #\d|Darwin \S+ \d+\.\d+\.\d+ |top - \d\d:\d\d:\d\d up |USER {2,20}PID %CPU"
     r"|PID (?:USER|TTY)|Filesystem +\S*(?:Size|blocks) +Used|total +used +free|available: \d+ nodes? \(|Faulting app"
     r"|=+ ROCm System Management|=+ Autoscaler status: |=+ test session starts =+|running \d+ tests?\n|=== RUN "
+    r"|--\d{4}-\d\d-\d\d \d\d:\d\d:\d\d--  \w|  % Total {2,6}% Received|> Task :\S{1,200} FAILED"
     r"|={3,80} (?:FAILURES|ERRORS|short test summary info) ={3,}|={3,80} [\w ]{4,60} ={3,80}\n[\w ()/-]{4,60}: {2,}\S"
     r"|(?:FAILED|ERROR|PASSED) \S{1,200}\.py::|\S{1,200}\.py::\S{1,200} (?:PASSED|FAILED)|--- FAIL: \w"
     r"|\s{0,2}(?:FAIL|PASS) {1,2}\S{1,200}\.(?:test|spec)\.|Collecting \S{1,80}\n {2}(?:Downloading|Using)"

@@ -150,7 +150,7 @@ def _is_surely_error(given: Given) -> bool:
     """Return whether no answer is so: by its form, a place or a status in it, source below it, or a server's name; and
     it does not go on to say what that means and what to do."""
     forms = _printed(given)
-    if len(given.lines) <= _FEW and (ADVICE.search(given.text) or _MEANS.search(given.text)):
+    if len(given.lines) <= _FEW and (ADVICE.search(given.said) or _MEANS.search(given.text)):
         return False
     return Line.RAISED in forms or Line.ECHO in forms or _POSITION.search(given.text) is not None or given.serves
 

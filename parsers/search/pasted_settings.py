@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from parsers.search.pasted_kinds import Given, Pasted, Shape, always, never
+from parsers.search.pasted_kinds import Given, Pasted, Shape, always, having, never
 from parsers.search.pasted_lines import is_sentence
 
 _VARIABLE = r"^(?:export )?[A-Z][A-Z0-9_]{1,60}=\S*(?: \S+)*\s*$"
@@ -115,10 +115,6 @@ def _is_diff(given: Given) -> bool:
     return _DIFF.match(given.text) is not None and _HUNK.search(given.text) is not None and given.are(_DIFF_LINE)
 
 
-def _is_template(given: Given) -> bool:
-    return _TEMPLATE.match(given.text) is not None and _TEMPLATE_OF.search(given.text) is not None
-
-
 def _is_card(given: Given) -> bool:
     head = _CARD.match(given.text)
     return head is not None and len(set(_CARD_KEY.findall(head[0]))) >= 2
@@ -165,12 +161,16 @@ _GATEWAY = re.compile(
 )
 
 
+_FAILED = re.compile(
+    r"<title>[^<]{0,120}(?:\berror\b|timed? ?-?out|timeout|denied|forbidden|unavailable|not found|bad gateway|sign in"
+    r"|log ?in|just a moment|attention required|maintenance)",
+    re.IGNORECASE,
+)
+
+
 def _is_page(given: Given) -> bool:
-    return (
-        _PAGE.match(given.text) is not None
-        and "</html>" in given.text.lower()
-        and _GATEWAY.search(given.text) is not None
-    )
+    whole = _PAGE.match(given.text) is not None and "</html>" in given.text.lower()
+    return whole and any(sign.search(given.text) for sign in (_GATEWAY, _FAILED))
 
 
 # The head of a request or of an answer, and no body.
@@ -198,17 +198,9 @@ _OF_CHATS = re.compile(
 )
 
 
-def _is_of_chats(given: Given) -> bool:
-    return _OF_CHATS.search(given.text) is not None
-
-
 _OF_A_MODEL = re.compile(
     r"^(?:library_name|pipeline_tag|base_model|license_link|quantized_by|model_creator):", re.MULTILINE
 )
-
-
-def _is_of_a_model(given: Given) -> bool:
-    return _OF_A_MODEL.search(given.text) is not None
 
 
 # A title, or what projects put above it; a badge or a logo; chapters; and a link to a file of the project.
@@ -224,6 +216,9 @@ _CHAPTER = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _OWN_FILE = re.compile(r"\]\((?:\./)?(?:docs?/|LICEN[SC]E|CONTRIBUTING|CHANGELOG|SECURITY|examples?/)")
+_HELPS = re.compile(
+    r"\b(?:let me know|tell me|feel free to ask|I(?:'ll| can| will| would)|shall I|want me to)\b", re.IGNORECASE
+)
 _ABOVE, _CHAPTERS = 2_000, 3  # characters in which badges stand; chapters without any
 
 
@@ -237,7 +232,10 @@ def _has_badge(given: Given) -> bool:
 
 
 def _is_readme(given: Given) -> bool:
-    """Return whether a text begins with a title or a badge, and has the chapters of a project's description."""
+    """Return whether a text begins with a title or a badge, and has the chapters of a project's description, without an
+    offer to help."""
+    if _HELPS.search(given.said):
+        return False
     return _TITLED.match(given.text) is not None and _chapters(given) >= (1 if _has_badge(given) else _CHAPTERS)
 
 
@@ -251,8 +249,8 @@ DOCUMENTS = (
     Shape(Pasted.PAGE, _is_page, always),
     Shape(Pasted.NO_TEXT, _is_head, always),
     Shape(Pasted.DIFF, _is_diff, _changes_a_parser),
-    Shape(Pasted.TEMPLATE, _is_template, _is_of_chats),
-    Shape(Pasted.CARD, _is_card, _is_of_a_model),
+    Shape(Pasted.TEMPLATE, having(_TEMPLATE, _TEMPLATE_OF), having(_OF_CHATS)),
+    Shape(Pasted.CARD, _is_card, having(_OF_A_MODEL)),
     Shape(Pasted.README, _is_readme, _is_published),
 )
 SETTINGS = (

@@ -18,7 +18,7 @@ from parsers.checks.check import any_of
 from parsers.replays.chunking import WHOLE, Chunking, by_tokens, resolved
 from parsers.replays.replayer import Edit, Replayer, edited
 from parsers.search.sweep import MARKUP, cut_at, marker_spans
-from parsers.vocabulary.types import Piece
+from parsers.vocabulary.types import Piece, joined
 
 T = TypeVar("T")
 
@@ -209,7 +209,7 @@ class Form:
     @property
     def text(self) -> str:
         """The output text."""
-        return "".join([piece.text for piece in self.pieces])
+        return joined(self.pieces)
 
     @property
     def chunking(self) -> Chunking:
@@ -237,7 +237,7 @@ class Shrinker:
         self._target = target
         self._left = max_replays
         self._flaws = _flaw_counts(form.text)
-        self._whole = any_of([*replayer.terminals.values(), *_specials(form.pieces)])
+        self._whole = any_of([*replayer.terminals.values(), *specials(form.pieces)])
         self._known: dict[tuple[str, tuple[int, ...]], bool] = {}
 
     @property
@@ -331,7 +331,7 @@ class Shrinker:
         if any(a < place < b for start, end, _ in edits for place in (start, end) for a, b in spans):
             return
         pieces = _remains(edited(form.pieces, edits, self._replayer.markers), form.pieces, edits)
-        text = "".join([piece.text for piece in pieces])
+        text = joined(pieces)
         size = len(text)
         if not size or any(map(operator.gt, _flaw_counts(text), self._flaws)):
             return
@@ -347,7 +347,8 @@ class Shrinker:
         return [*marker_spans(form.pieces), *[match.span() for match in whole]]
 
 
-def _specials(pieces: Sequence[Piece]) -> set[str]:
+def specials(pieces: Sequence[Piece]) -> set[str]:
+    """The texts of the special tokens of an output."""
     return {piece.text for piece in pieces if piece.kind in ("special", "added")}
 
 

@@ -13,7 +13,7 @@ import operator
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from parsers.checks import CHECKS, run_checks
@@ -32,14 +32,13 @@ from parsers.search.variants import needed
 from parsers.vocabulary.events import CallArguments, CallStart, Diagnostic, Event
 from parsers.vocabulary.json_values import is_json
 from parsers.vocabulary.trace import Finding, Transition
-from parsers.vocabulary.types import Context, Message, Piece
+from parsers.vocabulary.types import Context, Message
 from parsers.wire.assemble import Assembler
 
 LOOSE = Rules(arguments="json", whitespace="soft", ids=False)
 _SIZES = (1, 2, 3)
 _MORE_SIZES = (4, 5, 8, 12)
 _MOST_CUTS = 200  # so many cuts in two are tried for one that is read rightly
-_PLAIN = "w"
 _CHEAPER = 8  # so many changed outputs, of which only the message is asked, count as one replay
 _NAME_KEY = re.compile(r'"(?:name|tool_name)"\s*:')
 _ARGUMENTS_KEY = re.compile(r'"(?:arguments|parameters)"\s*:')
@@ -315,84 +314,6 @@ class Differs:
             return False
         alike = found.harm == self.harm or found.met > self.met
         return alike and all(map(operator.ge, found.sound, self.sound))
-
-
-@dataclass(slots=True, frozen=True)
-class Change:
-    """What was done to an output that makes the parser read it wrongly, so that it can be taken back.
-
-    `plant`: text inside a value, where a plain word stood. `rest`: what was cut off behind it; `context`: its request.
-    `followed`: a call was put behind it, so that the last one goes.
-    """
-
-    plant: str = ""
-    rest: tuple[Piece, ...] = ()
-    followed: bool = False
-    context: Context = field(default_factory=Context)
-
-    def without(self, replayer: Replayer) -> Replayer | None:
-        """The output as it was before, None where the change is no longer in it or is of another kind."""
-        at = replayer.text.find(self.plant)
-        if self.plant and at >= 0:
-            return replayer.changed(((at, at + len(self.plant), _PLAIN),))
-        if self.followed:
-            return _without_last_call(replayer)
-        whole = (*replayer.pieces, *self.rest)
-        return replayer.with_pieces(whole).with_context(self.context) if self.rest else None
-
-
-def _without_last_call(replayer: Replayer) -> Replayer | None:
-    """The output up to its last call, None where the format reads no two calls in it."""
-    own = own_reading(replayer)
-    starts = [event.start for event in own.events if isinstance(event, CallStart)] if own is not None else []
-    return replayer.changed(((starts[-1], len(replayer.text), ""),)) if len(starts) > 1 else None
-
-
-@dataclass(slots=True)
-class Misreads:
-    """The parser gives another message than the format itself reads, in the same way.
-
-    `shape`: the kind of difference, whether there are calls, and whether these are sound and their names known.
-    `change`: what was done to the output; if it is `bound` to that, the parser reads the output rightly without it.
-    """
-
-    rules: Rules
-    shape: Hashable
-    change: Change = Change()
-    bound: bool = True
-    replays: int = 0
-
-    @classmethod
-    def at(cls, replayer: Replayer, chunking: Chunking, rules: Rules, change: Change = Change()) -> Misreads | None:
-        """Return what is read wrongly under this chunking, or None."""
-        read, outcome = own_reading(replayer), replayer.outcome(chunking)
-        if read is None or outcome.raised:
-            return None
-        own, loose = read.message, replace(rules, arguments="json", whitespace="soft", ids=False)
-        if same_message(outcome.message, own, loose) or is_allowed(replayer, read, outcome.message):
-            return None
-        context = replayer.context
-        sound = is_sound(own, replace(context, tools=())), is_sound(own, context)
-        return cls(rules, (kind_of(outcome.message, own, loose), bool(own.tool_calls), *sound, read.clean), change)
-
-    def holds(self, replayer: Replayer, chunking: Chunking) -> bool:
-        """See Target."""
-        self.replays += 2
-        found = Misreads.at(replayer, chunking, self.rules)
-        alike = found is not None and found.shape == self.shape
-        return alike and (not self.bound or self._is_of_change(replayer, chunking))
-
-    def _is_of_change(self, replayer: Replayer, chunking: Chunking) -> bool:
-        """Return whether the change alone makes the parser read the output wrongly, where it can be taken back."""
-        without = self.change.without(replayer)
-        if without is None:
-            return not self.change.plant
-        if self.change.rest:
-            own, ways = own_reading(without), plain_chunkings(without)
-            self.replays += 1
-            return own is not None and own.clean and rightly_read(without, own, ways) is not None
-        by = chunking if chunking == WHOLE or chunking.by == "token" else cut_at(())
-        return Misreads.at(without, by, self.rules) is None
 
 
 @dataclass(slots=True)

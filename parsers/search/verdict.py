@@ -18,14 +18,14 @@ from typing import NamedTuple
 from parsers.checks.known import Fact, Known, Tokens, known_of
 from parsers.replays.replayer import Replayer
 from parsers.search.found import Detail, OutcomeClass, Verdict, Why
-from parsers.search.no_output import looks_pasted, no_output
+from parsers.search.no_output import looks_pasted, no_output, perhaps_no_output
 from parsers.search.verdict_blame import lesser_faults, missed_calls, parser_failed, parser_fault, unsteady
 from parsers.search.verdict_cuts import assumed_boundary, chunk_boundary
 from parsers.search.verdict_evidence import Evidence
 from parsers.search.verdict_formats import stray_markup, wrong_parser
 from parsers.search.verdict_outputs import flawed_output, incomplete, mended, prompt_state, unanswered, unfinished_json
 from parsers.search.verdict_passes import all_hold, by_contract
-from parsers.search.verdict_recordings import left_markup, recording_cut, server_failed
+from parsers.search.verdict_recordings import left_markup, recording_cut, recording_torn, server_failed
 from parsers.search.verdict_servers import server_departs, server_unparsed, template_departs
 from parsers.vocabulary.trace import Finding, Trace
 
@@ -49,7 +49,7 @@ def verdict(
         if evidence.known.has(*rule.needs) and (found := rule.speak(evidence)) is not None:
             found.why, found.guesses = why, tuple(evidence.asked[:5])
             found.facts |= frozenset(rule.needs)
-            found.details = (*(looks_pasted(evidence) if why is not Why.NO_OUTPUT else ()), *found.details)
+            found.details = (*(looks_pasted(evidence) if why not in _OF_PASTED else ()), *found.details)
             break
     else:
         found = all_hold(evidence)
@@ -101,4 +101,7 @@ _RULES: Mapping[Why, _Rule] = {
     Why.UNANSWERED: _Rule(unanswered),
     Why.STRAY: _Rule(stray_markup, (Fact.RAW, Fact.PARSER, Fact.GRAMMAR)),
     Why.UNFINISHED: _Rule(unfinished_json),
+    Why.TORN: _Rule(recording_torn, (Fact.STREAM,)),
+    Why.DOUBTFUL: _Rule(perhaps_no_output, (Fact.RAW,)),
 }
+_OF_PASTED = (Why.NO_OUTPUT, Why.DOUBTFUL)  # these say what a text looks like

@@ -23,7 +23,7 @@ def all_hold(evidence: Evidence) -> Verdict:
     """No rule has anything to say."""
     notes = (*looks_pasted(evidence), *_unknown_marker(evidence))
     notes += (*_beside_builtin(evidence), *evidence.messages(range(len(evidence.findings))))
-    words = f"All checks hold: {_calls_words(evidence)}{_judged(evidence)}."
+    words = f"All checks hold: {_calls_words(evidence)}{_differing(evidence)}{_judged(evidence)}."
     found = Verdict("all_hold", "pass", None, words, notes[:4])
     found.guesses = tuple(evidence.asked[:5])
     return found
@@ -44,6 +44,13 @@ def _calls_words(evidence: Evidence) -> str:
     by = f"the contract {quoted(evidence.replayer.contract.name)}"
     parts += [f"1 call that the output cuts off, which {by} lets the parser complete"] * closed
     return listed(parts) if parts else _no_calls_words(evidence, by)
+
+
+def _differing(evidence: Evidence) -> str:
+    """Say that the message depends on how the output is cut, where the contract allows each that comes of it."""
+    allowed = any(one.topic is Topic.CHUNKS and one.policy is not None for one in evidence.findings)
+    name = quoted(evidence.replayer.contract.name)
+    return f", not the same under all chunkings, as the contract {name} allows" if allowed else ""
 
 
 def _is_closed_by_parser(evidence: Evidence) -> bool:
@@ -74,8 +81,7 @@ def _judged(evidence: Evidence) -> str:
     on += [counted(tried, "chunking")] * (known.parser and tried > 0)
     checks = "" if evidence.held is None else f"{counted(evidence.held, 'check')} on {listed(on)}"
     unknown = "" if known.raw else "the raw output is unknown"
-    torn = "" if known.whole else "chunks of what was recorded are missing"
-    judged = "; ".join([words for words in (checks, unknown, torn) if words])
+    judged = "; ".join([words for words in (checks, unknown) if words])
     return f" ({judged})" if judged else ""
 
 

@@ -98,3 +98,11 @@ def recording_cut(evidence: Evidence) -> Verdict | None:
         return None
     details, words = evidence.messages(numbers[1:]), evidence.findings[numbers[0]].message
     return Verdict("recording_cut", "warning", "request", words, details, tuple(numbers))
+
+
+def recording_torn(evidence: Evidence) -> Verdict | None:
+    """What was recorded is not all of it, and in what is there nothing is wrong: nobody knows of the rest."""
+    if evidence.known.whole:
+        return None
+    words = "Parts of what was recorded are missing, a chunk or an end: nothing is wrong in what is there."
+    return Verdict("recording_cut", "warning", "request", words)

@@ -7,7 +7,7 @@ pydantic stands only at the edges (formats, cases, settings, HTTP).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -50,6 +50,11 @@ class Piece:
     raw: bytes | None = None
     kind: PieceKind = "text"
     recorded: bool = False
+
+
+def joined(pieces: Iterable[Piece]) -> str:
+    """The text of some pieces."""
+    return "".join([piece.text for piece in pieces])
 
 
 @dataclass(slots=True)

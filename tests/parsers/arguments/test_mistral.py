@@ -58,7 +58,7 @@ G = '{"name": "g", "arguments": {}}'
         (item('{"arguments": {}}'), [], '{"arguments": {}}]', ["rejected_call"]),
         (item("{}"), [], "{}]", ["rejected_call"]),
         (item("{x}"), [], "{x}]", ["rejected_call"]),
-        ("[TOOL_CALLS] [1, 2]", [], "1, 2]", []),
+        ("[TOOL_CALLS] [1, 2]", [], "[1, 2]", []),
     ],
 )
 def test_an_array_of_calls(text: str, found: list[tuple[str, str]], content: str | None, said: list[str]) -> None:

@@ -52,7 +52,7 @@ AFTER_AN_ERROR = [
     ('[TOOL_CALLS] [{"name": "f", "arguments": {}} {"name": "g"', '{"name": "g"', ["f"]),
     ('[TOOL_CALLS] [{"name": "f", "arguments": {}}, true', "true", ["f"]),
     ('[TOOL_CALLS] [{"nope": 1}', '{"nope": 1}', []),
-    ("[TOOL_CALLS] [what", "what", []),
+    ("[TOOL_CALLS] [what", "[what", []),
     ("[TOOL_CALLS]? f{}", "? f{}", []),
     ('[TOOL_CALLS]f{"a": 1} so', " so", ["f"]),
 ]

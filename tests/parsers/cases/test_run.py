@@ -181,16 +181,7 @@ def test_the_json_of_a_run_has_the_contract_keys() -> None:
     assert found["partition"][0] == [0, 19, "marker", None]
     assert found["message"] == found["whole"]
     kinds = {event["type"] for step in found["steps"] for event in step["events"]}
-    assert kinds == {
-        "CallStart",
-        "CallId",
-        "CallName",
-        "CallArguments",
-        "CallEnd",
-        "Marker",
-        "ContentText",
-        "Diagnostic",
-    }
+    assert kinds == {"CallStart", "CallId", "CallName", "CallArguments", "CallEnd", "Marker", "ContentText"}
 
 
 def test_events_say_what_their_type_carries() -> None:

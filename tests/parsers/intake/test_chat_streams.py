@@ -200,3 +200,11 @@ def test_calls_that_are_none_begin_no_answer_in_its_middle() -> None:
     for choice in odd:
         found = log([{"object": "chat.completion.chunk", "choices": [choice]}])
         assert all(not output.gaps for output in found.outputs)
+
+
+@pytest.mark.parametrize(("number", "gaps"), [(0, True), (1, True), (None, False)])
+def test_a_chunk_that_lost_a_brace_is_missing_from_the_recording(number: int | None, *, gaps: bool) -> None:
+    lines = [json.dumps(step(content=text)) for text in "abc"]
+    lines = [line[:-1] if at == number else line for at, line in enumerate(lines)]
+    found = recognise("".join([f"data: {line}\n\n" for line in lines]).encode(), pasted=True)
+    assert [output.gaps for output in found.outputs] == [gaps]

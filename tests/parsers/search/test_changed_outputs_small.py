@@ -18,9 +18,11 @@ from parsers.replays.recorded import BlackBox
 from parsers.replays.replayer import Replayer
 from parsers.search.found import Found
 from parsers.search.search import NEVER_READ, READ_UNCHANGED
-from parsers.search.targets import Change, Kept
+from parsers.search.taken_back import Change, CutOff, Doubled, Followed, LeftOut, Planted, change_of
+from parsers.search.targets import Kept
 from parsers.selection.registry import get_format, policies
-from parsers.vocabulary.types import MessageDelta, Piece, ToolCallDelta
+from parsers.vocabulary.trace import Proof
+from parsers.vocabulary.types import Context, MessageDelta, Piece, ToolCallDelta
 from tests.parsers.search.spoilt import Blocks, NeverCounts, Spoilt
 from tests.parsers.search.test_foreign_parsers import by_tokens
 from tests.parsers.search.test_targets import Holds, call
@@ -72,6 +74,38 @@ class DropsAfter(Spoilt):
         if sent is not None and self.assembler.calls:
             sent.content = None
         return sent
+
+
+class NeedsOneOpener(Spoilt):
+    """It fails where a marker stands twice."""
+
+    def on(self, text: str) -> MessageDelta | None:
+        if "<tool_call><tool_call>" in self.text:
+            raise ValueError("two")
+        return super().on(text)
+
+
+class StopsAtTwo(Spoilt):
+    """It reads nothing more where a marker stands twice."""
+
+    def on(self, text: str) -> MessageDelta | None:
+        return None if "<tool_call><tool_call>" in self.text else super().on(text)
+
+
+class Chokes(Spoilt):
+    """It fails on a call that the output cuts off."""
+
+    def finish(self, reason: str | None) -> MessageDelta | None:
+        if "<tool_call>" in self.text and not self.text.rstrip().endswith("</tool_call>"):
+            raise ValueError("cut")
+        return super().finish(reason)
+
+
+class ChokesOnBrackets(Spoilt):
+    def on(self, text: str) -> MessageDelta | None:
+        if "[" in self.text:
+            raise ValueError("bracket")
+        return super().on(text)
 
 
 class Rereads(Spoilt):
@@ -135,13 +169,67 @@ def test_a_cut_call_that_the_contract_allows_is_a_note() -> None:
     assert searched(ClosesCut, "truncation", contract="vllm").minimized is None
 
 
-def test_a_change_that_is_not_there_cannot_be_taken_back() -> None:
+@pytest.mark.parametrize("make", [NeedsOneOpener, Chokes, ChokesOnBrackets])
+def test_what_a_parser_fails_on_is_made_small_with_an_unchanged_form_that_it_reads(make: Callable[[], Any]) -> None:
+    found = searched(make, "changed_output_raised", contract="vllm")
+    small = found.minimized
+    assert found.verdict.kind == "all_hold"
+    assert small is not None
+    assert (small.check, small.never_read, small.read_unchanged) == ("parser_raised", True, True)
+    assert found.verdict.sentences[-1] == READ_UNCHANGED
+
+
+def test_a_call_lost_behind_a_doubled_marker_is_found_where_it_stands_once() -> None:
+    small = searched(StopsAtTwo, "recovers", contract="vllm").minimized
+    assert small is not None
+    assert "<tool_call><tool_call>" in small.text
+    assert (small.never_read, small.read_unchanged) == (True, True)
+
+
+def given(text: str) -> Replayer:
     fmt = get_format("qwen")
-    given = Replayer(lambda: BlackBox("b", Blocks()), (Piece(call()),), black_box=True, format=fmt)
-    assert Change(plant="nowhere").without(given) is None
-    assert Change().without(given) is None
-    assert Change(followed=True).without(given) is None
-    assert Change(followed=True).without(replace(given, format=None)) is None
+    made = {"black_box": True, "format": fmt, "terminals": fmt.terminals}
+    return Replayer(lambda: BlackBox("b", Spoilt()), (Piece(text),), **made)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("change", [Planted("nowhere"), Followed(), Doubled("<tool_call>"), LeftOut("x", "y", "z")])
+def test_a_change_that_is_not_there_cannot_be_taken_back(change: Change) -> None:
+    assert change.without(given(call())) is None
+    assert Followed().without(replace(given(call()), format=None)) is None
+
+
+@pytest.mark.parametrize(
+    ("edit", "change"),
+    [
+        ((0, 11, ""), LeftOut("<tool_call>", "", "{")),
+        ((11, 11, "<tool_call>"), Doubled("<tool_call>")),
+        ((0, 0, "Hi."), Followed()),
+        ((47, 59, ""), CutOff((Piece("</tool_call>"),), Context())),
+        ((47, 59, "\n<tool_call>"), LeftOut("</tool_call>", "}", "<tool_call>")),
+        ((59, 59, "</tool_call>\n<tool_call>"), Doubled("</tool_call>")),
+        ((59, 59, "\n<tool_call>"), Followed()),
+        ((40, 43, '"a]b"'), Planted("]")),
+        ((40, 43, '"abcdefghi "'), None),
+    ],
+)
+def test_what_was_done_shows_from_the_first_edit(edit: tuple[int, int, str], change: Change | None) -> None:
+    assert len(call()) == 59
+    assert change_of(Proof({}, (edit,)), given(call())) == change
+
+
+def test_a_marker_left_out_after_another_stands_between_both() -> None:
+    doubled = given("<tool_call>" + call())
+    change = change_of(Proof({}, ((0, 11, ""),)), doubled)
+    assert change == LeftOut("<tool_call>", "", "<tool_call>")
+    assert change_of(Proof({}, ((11, 22, ""),)), doubled) == LeftOut("<tool_call>", "<tool_call>", "{")
+    assert change_of(Proof({}), doubled) is None
+
+
+def test_a_marker_that_was_left_out_goes_where_the_format_then_finds_no_flaw() -> None:
+    text = call().replace("</tool_call>", "") + "\n" + call("g")
+    mended = LeftOut("</tool_call>", "}", "<tool_call>").without(given("Hi {}<tool_call>" + text[11:]))
+    assert mended is not None
+    assert mended.text == "Hi {}" + call().replace("</tool_call>", "") + "\n</tool_call>" + call("g")
 
 
 @pytest.mark.parametrize(("contract", "lenient"), [("vllm", True), ("openai", False)])

@@ -365,6 +365,17 @@ class Closes(Changes):
         return MessageDelta(tool_calls=[ToolCallDelta(0, arguments='"}')])
 
 
+class ClosesAfterFew(Closes):
+    """The same, where the last delta is short."""
+
+    def on(self, text: str) -> MessageDelta | None:
+        self.last = text
+        return super().on(text)
+
+    def finish(self, reason: str | None) -> MessageDelta | None:
+        return super().finish(reason) if len(self.last) < 9 else Changes.finish(self, reason)
+
+
 class Leaves(Changes):
     """All of an output with text beside its calls is content."""
 
@@ -390,6 +401,7 @@ DROPS = {"name": "mine", "unknown_tool": ["keep", "drop"]}
     ("contract", "text", "kind", "words"),
     [
         ("vllm", CUT, Closes, "1 call that the output cuts off, which the contract `vllm` lets the parser complete"),
+        ("vllm", CUT, ClosesAfterFew, ", not the same under all chunkings, as the contract `vllm` allows ("),
         ("vllm", f"So: {call('get_weather', city='Paris')}", Leaves, "the markup of 1 call stands in the content, as"),
         (DROPS, f"So: {call('f')}", KeepsTheBeginning, "no calls, for 1 call of the output is left out, as"),
     ],

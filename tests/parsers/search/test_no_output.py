@@ -53,3 +53,30 @@ def test_what_is_quoted_is_offered_alone_where_nobody_knows_a_parser_for_it() ->
 
 def test_an_output_is_judged() -> None:
     assert no_output_in(CALL, Context(), None) is None
+
+
+TABLE = "id,model,ms\n1,m,20\n2,m,31\n"
+
+
+@pytest.mark.parametrize(
+    "text", [TABLE, "FROM python:3.12\nWORKDIR /app\nCMD run\n", "SELECT a\nFROM t\nWHERE a > 1;\n"]
+)
+def test_what_people_paste_and_models_write_is_judged_and_no_pass(text: str) -> None:
+    found = CaseSearch(load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": text}}))
+    assert list(found.run())
+    result = found.result().found
+    said = result.verdict
+    assert (said.kind, said.severity, said.about, said.why) == ("perhaps_no_output", "info", "request", Why.DOUBTFUL)
+    assert said.headline.startswith("This may be no output of a model: it looks like ")
+    assert said.sentences[0].startswith("If a model wrote it, all checks hold; if not: ")
+    assert result.judged
+    assert not any("looks like" in words for words in said.sentences)
+
+
+@pytest.mark.parametrize(
+    "text", ["Error: the file does not exist. Which one did you mean?", CALL, f"<think>{TABLE}</think>\nHi."]
+)
+def test_words_calls_and_reasoning_take_nothing_away_from_a_pass(text: str) -> None:
+    search = CaseSearch(load_case({"schema": 1, "parser": {"name": "qwen3"}, "input": {"text": text}}))
+    assert list(search.run())
+    assert search.result().found.verdict.kind == "all_hold"

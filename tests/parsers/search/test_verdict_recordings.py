@@ -292,8 +292,8 @@ HOW: dict[str, tuple[list[dict[str, Any]], dict[str, Any], str, str | None, str]
         "Chunks of what was recorded are missing: from character 0 of the arguments on, what is streamed of call 0",
     ),
     "chunks are missing, and it does not show": (
-        streamed({"content": "Hi"}, finish="stop"), {"gaps": True}, "all_hold", None,
-        "the raw output is unknown; chunks of what was recorded are missing).",
+        streamed({"content": "Hi"}, finish="stop"), {"gaps": True}, "recording_cut", "request",
+        "Parts of what was recorded are missing, a chunk or an end: nothing is wrong in what is there.",
     ),
 }  # fmt: skip
 
@@ -522,12 +522,10 @@ def test_what_a_model_may_have_written_is_blamed_with_a_note() -> None:
     assert said.sentences[0].startswith("It looks like a whole conversation. If a model wrote it, the verdict stands")
 
 
-def test_what_a_model_may_have_written_passes_with_a_note() -> None:
+def test_what_a_model_may_have_written_gets_a_note_in_place_of_a_pass() -> None:
     said = read_as("qwen", "--- a/app.py\n+++ b/app.py\n@@ -1 +1 @@\n-a\n+b\n")
-    assert (said.kind, said.severity) == ("all_hold", "pass")
-    assert said.sentences[0].startswith(
-        "It looks like a change to source code. If a model wrote it, the verdict stands"
-    )
+    assert (said.kind, said.severity) == ("perhaps_no_output", "info")
+    assert said.headline == "This may be no output of a model: it looks like a change to source code."
 
 
 @pytest.mark.parametrize("said", [True, False])
