@@ -1,4 +1,4 @@
-"""What `make test-engines` sets up: each engine in an environment of its own, from a locked set of requirements/engines.
+"""What `make test-engines` sets up: each engine in an environment of its own, by a locked set of requirements.
 
 `python`: the set that is installed for its interpreter; `adapter` calls it there. `tokenizer` and `command` are made by
 what `builds.py` does under that name. `needs`: a program without which it is absent.
