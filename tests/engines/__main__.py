@@ -82,7 +82,8 @@ def _entry(one: EngineSet, folder: Path, there: dict[str, str]) -> list[str]:
         return ["--command", command, "--folder", place]
     python = there.get(one.python) or str(interpreter(folder, one.python))
     tokenizer = ["--tokenizer", TOKENIZERS[one.tokenizer](folder)] if one.tokenizer else []
-    return ["--python", python, "--adapter", one.adapter, *tokenizer]
+    variable = ["--env", f"{one.variable}={TOKENIZERS['o200k'](folder)}"] if one.variable else []
+    return ["--python", python, "--adapter", one.adapter, *tokenizer, *variable]
 
 
 def _searched(inspector: Inspector, name: str, known: set[str]) -> list[Searched]:

@@ -1,7 +1,8 @@
 """What `make test-engines` sets up: each engine in an environment of its own, by a locked set of requirements.
 
 `python`: the set that is installed for its interpreter; `adapter` calls it there. `tokenizer` and `command` are made by
-what `builds.py` does under that name. `needs`: a program without which it is absent.
+what `builds.py` does under that name. `variable`: of its environment, by which openai-harmony finds its vocabulary.
+`needs`: a program without which it is absent.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ class EngineSet:
     python: str = ""
     adapter: str = ""
     tokenizer: str = ""
+    variable: str = ""
     command: str = ""
     needs: tuple[str, ...] = ()
 
@@ -25,7 +27,7 @@ class EngineSet:
 SETS = (
     EngineSet("vllm", "vLLM", "vllm", "vllm"),
     EngineSet("sglang", "SGLang, without torch", "sglang", "sglang"),
-    EngineSet("lmdeploy", "LMDeploy, without torch", "lmdeploy", "lmdeploy"),
+    EngineSet("lmdeploy", "LMDeploy, without torch", "lmdeploy", "lmdeploy", variable="TIKTOKEN_ENCODINGS_BASE"),
     EngineSet("mlx", "mlx-lm", "mlx", "mlx"),
     EngineSet("harmony", "openai-harmony", "libraries", "harmony", tokenizer="o200k"),
     EngineSet("mistral", "mistral-common", "libraries", "mistral"),

@@ -35,8 +35,8 @@ class Tried:
     passes: Passes = field(default_factory=Passes)
 
 
-COUNTED = """`holds`, `differs`, `raises`: parsers that read a format of ours, by what came of its example under the
-chunkings that a case is compared by; `unread`: parsers whose name is no format's here.
+COUNTED = """`holds`, `differs`, `raises`: parsers that read a format of ours, by what came of its example, behind
+the reasoning parser of that name where it reasons, under the chunkings that a case is compared by; `unread`: those whose name is no format's here.
 """
 RIGHT = "Errors that a search of the example of their format says of them, under the contract of the engine.\n"
 

@@ -49,7 +49,7 @@ class Lmdeploy:
             "wants": "ids",
             "whole": True,
             "contract": "openai",
-            "server": {"holds_text": "unknown", "many_tokens": "sent", "empty_deltas": "sent"},
+            "server": {"holds_text": "stop_strings", "many_tokens": "sent", "empty_deltas": "sent"},
         }
 
     def replay(self, asked: Mapping[str, Any]) -> _Stream:

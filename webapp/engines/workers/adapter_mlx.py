@@ -45,7 +45,7 @@ class Mlx:
             "parsers": parsers + [{"name": name, "kind": "reasoning"} for name in THINK],
             "wants": "text",
             "contract": "openai",
-            "server": {"holds_text": "unknown", "many_tokens": "never", "empty_deltas": "sent"},
+            "server": {"holds_text": "stop_strings", "many_tokens": "never", "empty_deltas": "sent"},
         }
 
     def replay(self, asked: Mapping[str, Any]) -> _Stream:
