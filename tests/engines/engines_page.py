@@ -36,7 +36,8 @@ class Tried:
 
 
 COUNTED = """`holds`, `differs`, `raises`: parsers that read a format of ours, by what came of its example, behind
-the reasoning parser of that name where it reasons, under the chunkings that a case is compared by; `unread`: those whose name is no format's here.
+the reasoning parser of that name where it reasons, under the chunkings that a case is compared by; `unread`: those
+whose name is no format's here.
 """
 RIGHT = "Errors that a search of the example of their format says of them, under the contract of the engine.\n"
 
