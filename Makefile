@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --no-input --disable-pip-version-check
 NPM := $(BIN)/npm --prefix requirements/node --loglevel error
 NODE_BIN := requirements/node/node_modules/.bin
-SCRIPTS := static/js requirements/node/*.js
+SCRIPTS := static/js requirements/node/*.js docs/examples/*.mjs
 
 # The files with tests of a mark: to collect all the others as well takes longer than some of the runs.
 marked = $(sort $(shell grep -rl --include='*.py' 'mark\.$(1)' tests))

@@ -3,11 +3,13 @@
 import { createInterface } from "node:readline";
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
+import process from "node:process";
+import { setImmediate as turn } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 
-const found = createRequire(process.cwd() + "/").resolve("@ai-sdk-tool/parser");
-const library = await import(pathToFileURL(found).href);
-const { version } = JSON.parse(readFileSync(found.replace(/dist.*/, "package.json"), "utf8"));
+const file = createRequire(`${process.cwd()}/`).resolve("@ai-sdk-tool/parser");
+const library = await import(pathToFileURL(file).href);
+const { version } = JSON.parse(readFileSync(file.replace(/dist.*/, "package.json"), "utf8"));
 const parsers = {
   hermes: () => library.hermesProtocol(),
   morph_xml: () => library.morphXmlProtocol(),
@@ -15,13 +17,21 @@ const parsers = {
   qwen3_coder: () => library.qwen3CoderProtocol(),
 };
 console.log = console.error; // nothing but the protocol goes to standard output
-const say = (message) => process.stdout.write(JSON.stringify(message) + "\n");
-const turn = () => new Promise(setImmediate);
+const say = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
 
 function hello() {
   const names = Object.keys(parsers).map((name) => ({ name, kind: "tool" }));
   const server = { holds_text: "unknown", many_tokens: "sent", empty_deltas: "unknown" };
-  return { protocol: 1, name: "@ai-sdk-tool/parser", version, parsers: names, wants: "text", whole: true, contract: "openai", server };
+  return {
+    protocol: 1,
+    name: "@ai-sdk-tool/parser",
+    version,
+    parsers: names,
+    wants: "text",
+    whole: true,
+    contract: "openai",
+    server,
+  };
 }
 
 // A client has the streamed input of a call; what its last part says is only added where it goes on from there.
@@ -38,9 +48,9 @@ function delta(parts, calls) {
     if (part.type === "tool-input-start") share(part.id, part.toolName, "");
     if (part.type === "tool-input-delta") share(part.id, null, part.delta);
     if (part.type !== "tool-call") continue;
-    const streamed = calls.get(part.toolCallId)?.streamed;
-    if (streamed === undefined) share(part.toolCallId, part.toolName, part.input);
-    else if (part.input.startsWith(streamed)) share(part.toolCallId, null, part.input.slice(streamed.length));
+    const known = calls.get(part.toolCallId)?.streamed;
+    if (known === undefined) share(part.toolCallId, part.toolName, part.input);
+    else if (part.input.startsWith(known)) share(part.toolCallId, null, part.input.slice(known.length));
   }
   return said.content || said.tool_calls.length ? said : null;
 }

@@ -49,6 +49,8 @@ def add(name: str, **options: Any) -> None:
     mistral, transformers, vllm_rust.
     """
     settings = get_settings()
+    if options["plugin"]:
+        options["adapter"] = options["adapter"] or "vllm"
     if options["python"] and not (options["adapter"] or options["own"] or options["command"] or name in ADAPTERS):
         options["adapter"] = adapter_for(name, options["python"])
     entry = _entry(name, options)

@@ -96,7 +96,7 @@ def test_a_plugin_of_vllm_goes_along(program: Program, monkeypatch: pytest.Monke
     monkeypatch.setattr("webapp.engines.engine_host.EngineHost.card", lambda self: read_card(hello([])))
     program("engines", "add", "p", "--python", "/p", "--adapter", "vllm", "--plugin", "/q.py", "--class", "a:B")
     assert entries(get_settings())["p"].argv("p")[3:] == ("vllm", "a:B", "/q.py")
-    program("engines", "add", "p", "--python", "/p", "--adapter", "vllm", "--plugin", "/q.py")
+    program("engines", "add", "p", "--python", "/p", "--plugin", "/q.py")
     assert entries(get_settings())["p"].argv("p")[3:] == ("vllm", "", "/q.py")
 
 
