@@ -16,7 +16,7 @@ from tests.engines.engine_sets import SETS, EngineSet
 from tests.engines.engines_page import PAGE, Tried, page
 from tests.engines.library import passes
 from tests.engines.locking import lock
-from tests.engines.program import Inspector, Searched, searches, tools
+from tests.engines.program import Inspector, Searched, found, searches, tools
 from webapp.engines.entered import use_engines
 from webapp.settings import get_settings
 
@@ -39,11 +39,11 @@ def main() -> int:
         lock(only)
         return 0
     folder = given.folder.resolve()
-    inspector = Inspector(folder / "data", tools())
+    inspector = Inspector(folder / "data")
     there = dict(one.split("=", 1) for one in given.python)
     tried = [_tried(one, folder, inspector, there) for one in SETS if not only or one.name in only]
     known = {one.set.name for one in tried if one.card is not None}
-    bugs, right = (_searched(inspector, name, known) for name in ("bugs", "right"))
+    bugs, right = (_searched(name, known) for name in ("bugs", "right"))
     text = page(tried, bugs, right)
     if only or given.print:
         print(text)
@@ -70,9 +70,9 @@ def _tried(one: EngineSet, folder: Path, inspector: Inspector, there: dict[str, 
     engines = use_engines(settings)
     card = engines.card(one.name)
     print(f"{one.name}: {card.name} {card.version}", *wrong, sep="\n  ", file=sys.stderr)
-    found = passes(settings, one.name, card, tools())
+    came = passes(settings, one.name, card, tools())
     engines.close()
-    return Tried(one, card, "", "kept" if not wrong else f"{len(wrong)} rules not kept", found)
+    return Tried(one, card, "", "kept" if not wrong else f"{len(wrong)} rules not kept", came)
 
 
 def _entry(one: EngineSet, folder: Path, there: dict[str, str]) -> list[str]:
@@ -86,14 +86,17 @@ def _entry(one: EngineSet, folder: Path, there: dict[str, str]) -> list[str]:
     return ["--python", python, "--adapter", one.adapter, *tokenizer, *variable]
 
 
-def _searched(inspector: Inspector, name: str, known: set[str]) -> list[Searched]:
-    found = []
+def _searched(name: str, known: set[str]) -> list[Searched]:
+    settings = get_settings()
+    engines = use_engines(settings)
+    done = []
     for search in searches(name):
         if search.parser.partition(":")[0] in known:
-            found.append(inspector.find(search))
-            one = found[-1]
+            one = found(search, settings, tools())
             print(f"{search.parser}: {one.errors} errors; {one.failed or one.headline}", file=sys.stderr)
-    return found
+            done.append(one)
+    engines.close()
+    return done
 
 
 def _judged(tried: list[Tried], bugs: list[Searched], right: list[Searched], *, whole: bool) -> int:

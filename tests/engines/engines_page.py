@@ -91,7 +91,7 @@ def _right(found: list[Searched]) -> str:
 
 
 def _said(one: Searched) -> str:
-    return cell(one.failed or one.headline).replace("|", "\\|")
+    return cell(one.failed or one.headline)
 
 
 def _cost(one: Searched) -> list[str]:

@@ -1,5 +1,5 @@
-"""The program as somebody runs it who enters an engine: `engines add`, `engines check`, `find`, with a data folder of
-its own."""
+"""The program as somebody runs it who enters an engine: `engines add` and `engines check` with a data folder of its
+own, and the search of `find`."""
 
 from __future__ import annotations
 
@@ -12,10 +12,16 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from parsers.cases.find import find_json
+from parsers.cases.io import load_case
 from parsers.formats.model import builtin_formats
+from parsers.vocabulary.types import UsageError
+from webapp.jobs.search_program import case_search
+from webapp.runs.prepare import with_defaults
+from webapp.settings import Settings
 
 DATA = "TOOLCALL_INSPECTOR_DATA_DIR"
-LONGEST = 900  # seconds of a search
+LONGEST = 300  # seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,28 +48,33 @@ class Searched:
 class Inspector:
     """The program, by a data folder."""
 
-    def __init__(self, folder: Path, tools: list[Any]) -> None:
+    def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self._folder = folder
-        self._tools = folder / "tools.json"
-        self._tools.write_text(json.dumps(tools), "utf-8")
         os.environ[DATA] = str(folder)
 
-    def run(self, *words: object, given: str = "") -> subprocess.CompletedProcess[str]:
+    def run(self, *words: object) -> subprocess.CompletedProcess[str]:
         """What it answers."""
         command = [str(Path(sys.executable).with_name("toolcall-inspector")), *map(str, words)]
-        return subprocess.run(command, input=given, capture_output=True, text=True, timeout=LONGEST)
+        return subprocess.run(command, capture_output=True, text=True, timeout=LONGEST)
 
-    def find(self, search: Search) -> Searched:
-        """Search for what breaks a parser on an output, with nothing said of it but the tools."""
-        began = monotonic()
-        done = self.run("find", "-", "--engine", search.parser, "--tools", self._tools, "--json", given=search.text)
-        seconds = monotonic() - began
-        if done.returncode not in (0, 1):
-            return Searched(search, failed=done.stderr.strip()[-300:])
-        found = json.loads(done.stdout)
-        errors = sum(one["severity"] == "error" for one in found["findings"])
-        return Searched(search, found["verdict"]["headline"], errors, found["replays"], seconds)
+
+def found(search: Search, settings: Settings, declared: list[Any]) -> Searched:
+    """Search for what breaks a parser on an output as `find` does, with nothing said of it but the tools.
+
+    It runs in this process, which keeps the engines: some take longer to start than to search.
+    """
+    engine, _, parser = search.parser.partition(":")
+    given = {"schema": 1, "parser": {"name": parser, "engine": engine}, "input": {"text": search.text}}
+    began = monotonic()
+    try:
+        made = case_search(with_defaults(load_case({**given, "tools": declared}), settings), settings)
+        for _ in made.run():
+            pass
+    except UsageError as error:
+        return Searched(search, failed=str(error))
+    data = find_json(made.result())
+    errors = sum(one["severity"] == "error" for one in data["findings"])
+    return Searched(search, data["verdict"]["headline"], errors, data["replays"], monotonic() - began)
 
 
 def searches(name: str) -> list[Search]:
