@@ -220,8 +220,9 @@ class Replayer:
     recorded follows. `spelled`: the text is the bytes of the tokens joined. `start_given`: the request says whether
     reasoning is open when the output begins. `own_tokenizer`: it was the model's own tokenizer that made the tokens, if
     one did. `empty_deltas` and `late_text`: somebody has told that the server sends deltas without text, and text later
-    than its tokens; `single_tokens`: that it sends every token in a delta of its own. `contract`: what the server promises. `known`: what was replayed already; a replayer of anything
-    changed begins without. `tapes`: somebody else makes the replays, and `make` none.
+    than its tokens; `single_tokens`: that it sends every token in a delta of its own. `contract`: what the server
+    promises. `known`: what was replayed already; a replayer of anything changed begins without. `tapes`: somebody else
+    makes the replays, and `make` none.
     """
 
     make: Callable[[], StreamParser]

@@ -120,7 +120,8 @@ def test_mlx_lm_is_called_in_the_order_of_its_server(mlx_adapter: Any) -> None:
     )
     deltas = [[one] for one in ("<think>", "T", "</think>", "x", "[", "f", "]", "y")]
     found = ask(mlx_adapter, *deltas, parser="json_tools", reasoning_parser="think", observe="state")
-    thought, call = ("T", None, []), (None, None, [(0, "f", "{}")])
+    thought: Any = ("T", None, [])
+    call: Any = (None, None, [(0, "f", "{}")])
     assert said(found) == [None, thought, None, (None, "x", []), None, None, call, (None, "y", []), (None, None, [])]
     assert WORDS == [("formatter", True, 1, True)]
 
