@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --no-input --disable-pip-version-check
 NPM := $(BIN)/npm --prefix requirements/node --loglevel error
 NODE_BIN := requirements/node/node_modules/.bin
-SCRIPTS := static/js requirements/node/*.js
+SCRIPTS := static/js requirements/node/*.js docs/examples/*.mjs
 
 # The files with tests of a mark: to collect all the others as well takes longer than some of the runs.
 marked = $(sort $(shell grep -rl --include='*.py' 'mark\.$(1)' tests))
@@ -25,10 +25,10 @@ LOCK := $(call stamp,lock,requirements/lock.txt)
 # What Python compiled is kept: each run of the tests, its workers and every server they start would compile all of it anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test test-all lint format unit browser bench soak truth chromium docs lock clean
+.PHONY: help run test test-all lint format unit browser bench soak truth test-engines chromium docs lock clean
 
 help:  ## list the targets
-	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / { printf "make %-8s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / { printf "make %-12s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: $(APP)  ## start the inspector on 127.0.0.1:8765 (ARGS="--port 9000" and the like are passed on)
 	@$(BIN)/toolcall-inspector serve $(ARGS)
@@ -74,6 +74,12 @@ soak: $(TOOLS)  ## let fifty people use a server for ten minutes (ARGS="--second
 # TRUTH_VLLM, TRUTH_DYNAMO, TRUTH_LLAMACPP: an unpacked source release or a checkout each; what is not given is absent.
 truth: $(TOOLS)  ## run other projects' tests on our parsers (TRUTH_VLLM=TREE and the like; ARGS=--list)
 	$(BIN)/python -m tests.truth $(ARGS)
+
+# Downloads some gigabytes, once, into ENGINES; that folder is kept and used again.
+test-engines: export PATH := $(CURDIR)/$(BIN):$(PATH)
+test-engines: ENGINES ?= $(VENV)/engines
+test-engines: $(TOOLS)  ## set up the engines of others, search their parsers, and write docs/engines.md (ENGINES=FOLDER)
+	$(BIN)/python -m tests.engines $(ENGINES) $(ARGS)
 
 # libatomic1 is for the Node that Playwright brings along.
 chromium: $(TOOLS)

@@ -44,13 +44,15 @@ PLAYED = Format.model_validate(
 
 @dataclass(slots=True, frozen=True)
 class Declared:
-    """What an engine says of its server: how late text may be, and whether deltas without text reach the parser.
+    """What an engine says of its server: how late text may be, whether deltas without text reach the parser, and
+    whether every token comes in a delta of its own.
 
     None: it does not say, and the contract holds.
     """
 
     late_text: Literal["unknown", "sent", "stop_strings"] | None = None
     empty_deltas: Literal["unknown", "sent"] | None = None
+    single_tokens: bool = False
 
     def over(self, contract: Contract) -> Contract:
         """The contract with what is declared in the place of what it says."""

@@ -225,6 +225,7 @@ def replayer_of(case: Case, choice: Choice, pieces: Sequence[Piece]) -> Replayer
         own_tokenizer=_is_cut_by_its_own(case, decoded.pieces),
         empty_deltas=_sends_empty(case, decoded.pieces),
         late_text=case.decode is not None,
+        single_tokens=choice.declared.single_tokens,
         contract=contract,
         tapes=None if choice.replays is None else Tapes(choice.replays),
     )

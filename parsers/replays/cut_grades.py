@@ -5,7 +5,8 @@ stand-in are assumed, but for the places where every tokenizer cuts: the ends of
 is one token, after the last newline of a run and before the last blank of one where a letter or digit follows, and
 inside markup of which the format says how its models cut it. A cut inside a token is hostile: no server sends that.
 A chunking is as good as its worst cut; deltas without text, and text that comes late, are honest only where somebody
-has told that the server sends them.
+has told that the server sends them. Where a server sends every token in a delta of its own, tokens that stand
+together are hostile.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ _EVERYWHERE = re.compile(r"(?<=\n)(?=[^\W_])|(?= [^\W_])")
 _MARKUP = re.compile(r"</?[^<>\s]{1,60}>?|\[/?[A-Z_]{3,60}\]|\w+")
 INSIDE_TOKEN = "cut inside a token as no server does"
 _NEVER = "held back as this server does for stop strings only"
+_TOGETHER = "several tokens in a delta, which this server never sends"
 _EMPTY, _LATE = "the server sends a delta without text", "the server holds text back"
 _SHOWN = 60  # characters of a text that are said to come as several tokens
 
@@ -104,17 +106,18 @@ class Grader:
         return CutGrade.ASSUMED if assumed else CutGrade.HOSTILE
 
     def chunking(self, chunking: Chunking) -> CutGrade:
-        """The grade of a chunking of the output: that of its worst cut, or of what comes late or empty in it."""
+        """The grade of a chunking of the output: that of its worst cut, or of what comes late, empty or together."""
         if chunking.by == "recorded":
             return CutGrade.HONEST
-        return worst((self._late(chunking), self._empty(chunking), self._cuts(chunking)))
+        return worst((self._late(chunking), self._empty(chunking), self._cuts(chunking), self._together(chunking)))
 
     def supposed(self, chunking: Chunking) -> str:
         """Return what an assumed chunking supposes, of the tokens or of what the server sends, as a clause; of a
         hostile one, why no server sends it; "" where it supposes nothing."""
         late, grade = self._late(chunking), self.chunking(chunking)
         if grade is CutGrade.HOSTILE:
-            return INSIDE_TOKEN if self._cuts(chunking) is CutGrade.HOSTILE else _NEVER
+            inside = self._cuts(chunking) is CutGrade.HOSTILE
+            return INSIDE_TOKEN if inside else _NEVER if late is CutGrade.HOSTILE else _TOGETHER
         unknown = _LATE if late is CutGrade.ASSUMED else _EMPTY if grade is CutGrade.ASSUMED else ""
         return self.supposed_tokens(chunking) or unknown
 
@@ -159,6 +162,13 @@ class Grader:
         cuts = chunking.cuts or ()
         known = self.replayer.empty_deltas or self.replayer.contract.empty_deltas == "sent"
         return CutGrade.HONEST if known or not (empties(cuts) or len(self.replayer.text) in cuts) else CutGrade.ASSUMED
+
+    def _together(self, chunking: Chunking) -> CutGrade:
+        """How far a server sends the deltas of a chunking that sends no two tokens in one, where that is known."""
+        if not self.replayer.single_tokens:
+            return CutGrade.HONEST
+        ends = {*resolved(self.replayer.deltas(chunking))}
+        return CutGrade.HONEST if ends.issuperset(self.honest) else CutGrade.HOSTILE
 
     def _around(self, cut: int) -> tuple[int, int]:
         """The markup or word around a cut, else the two tokens beside it."""

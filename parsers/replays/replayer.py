@@ -221,8 +221,9 @@ class Replayer:
     recorded follows. `spelled`: the text is the bytes of the tokens joined. `start_given`: the request says whether
     reasoning is open when the output begins. `own_tokenizer`: it was the model's own tokenizer that made the tokens, if
     one did. `empty_deltas` and `late_text`: somebody has told that the server sends deltas without text, and text later
-    than its tokens. `contract`: what the server promises. `known`: what was replayed already; a replayer of anything
-    changed begins without. `tapes`: somebody else makes the replays, and `make` none.
+    than its tokens; `single_tokens`: that it sends every token in a delta of its own. `contract`: what the server
+    promises. `known`: what was replayed already; a replayer of anything changed begins without. `tapes`: somebody else
+    makes the replays, and `make` none.
     """
 
     make: Callable[[], StreamParser]
@@ -248,6 +249,7 @@ class Replayer:
     own_tokenizer: bool = False
     empty_deltas: bool = False
     late_text: bool = False
+    single_tokens: bool = False
     contract: Contract = field(default_factory=partial(contract_named, None))
     known: Replays | None = field(default=None, compare=False)
     tapes: Tapes | None = field(default=None, compare=False)

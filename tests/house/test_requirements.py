@@ -74,6 +74,24 @@ def test_the_package_asks_for_what_is_pinned(root: Path) -> None:
     assert {canonicalize_name(line) for line in wanted if line[:1].isalpha()} == asked.keys()
 
 
+def test_the_engines_that_tests_set_up_are_pinned_with_digests(root: Path) -> None:
+    folder = root / "requirements" / "engines"
+    pin, digest = re.compile(r"([\w.-]+)==([\w.+]+) \\\n    --hash=sha256:[0-9a-f]{64}\n"), re.compile(r"(#.*)?\n")
+    for wanted in sorted(folder.glob("*.in")):
+        text = wanted.with_suffix(".txt").read_text("utf-8")
+        asked = [Requirement(line) for line in wanted.read_text("utf-8").splitlines() if line[:1].isalpha()]
+        found = {canonicalize_name(match[1]): match[2].partition("+")[0] for match in pin.finditer(text)}
+        assert {canonicalize_name(one.name): str(one.specifier)[2:] for one in asked} == found
+        assert digest.sub("", pin.sub("", text)) == ""
+
+
+def test_the_lock_of_the_engines_of_npm_has_digests_and_no_address(root: Path) -> None:
+    text = (root / "requirements" / "engines" / "npm" / "package-lock.json").read_text("utf-8")
+    locked = {name: entry for name, entry in json.loads(text)["packages"].items() if name}
+    assert [name for name, entry in locked.items() if not entry["integrity"].startswith("sha512-")] == []
+    assert "://" not in text
+
+
 def test_the_lock_of_the_linters_has_versions_and_digests_and_no_address(root: Path) -> None:
     folder = root / "requirements" / "node"
     text = (folder / "package-lock.json").read_text("utf-8")

@@ -14,6 +14,7 @@ from webapp.engines.conformance import conformance
 from webapp.engines.engine_host import EngineHost
 from webapp.engines.entered import entered, unknown
 from webapp.engines.entries import ADAPTERS, WORKER, Entry, checked_entry, file_of, keep_card, write_entry
+from webapp.engines.recognised import adapter_for
 from webapp.settings import get_settings
 
 FAILED = 1
@@ -31,8 +32,9 @@ def engines() -> None:
 @engines.command()
 @click.argument("name")
 @click.option("--python", metavar="PATH", help="The interpreter that has the engine, 3.9 or newer.")
-@click.option("--adapter", metavar="NAME", help="How it is called: vllm or sglang.  [default: NAME]")
+@click.option("--adapter", metavar="ADAPTER", help="How it is called.  [default: NAME, else what the interpreter has]")
 @click.option("--class", "own", metavar="MODULE:CLASS", help="A parser class of your own.")
+@click.option("--plugin", metavar="FILE", help="A file that is loaded as vLLM's --tool-parser-plugin.")
 @click.option("--path", metavar="FOLDER", help="Where its interpreter finds modules besides, such as a checkout.")
 @click.option("--command", metavar="LINE", help="The command of a worker that speaks the protocol, instead.")
 @click.option("--folder", metavar="FOLDER", help="Where it is started.")
@@ -43,9 +45,14 @@ def engines() -> None:
 def add(name: str, **options: Any) -> None:
     """Enter an engine: start it, ask who it is, and write it into engines.toml.
 
-    One of the same name is replaced. Only what is entered is ever run.
+    One of the same name is replaced. Only what is entered is ever run. Adapters: vllm, sglang, lmdeploy, mlx, harmony,
+    mistral, transformers, vllm_rust.
     """
     settings = get_settings()
+    if options["plugin"]:
+        options["adapter"] = options["adapter"] or "vllm"
+    if options["python"] and not (options["adapter"] or options["own"] or options["command"] or name in ADAPTERS):
+        options["adapter"] = adapter_for(name, options["python"])
     entry = _entry(name, options)
     found = entered(settings)
     if (found.entries().get(name) or entry) != entry:
@@ -111,7 +118,7 @@ def worker() -> None:
 
 def one_file() -> str:
     """The worker with the text of its adapters in it."""
-    titles = ["line_trace", *[f"adapter_{name}" for name in ADAPTERS]]
+    titles = ["line_trace", "token_table", *[f"adapter_{name}" for name in ADAPTERS]]
     sources = {title: (WORKER.parent / f"{title}.py").read_text("utf-8") for title in titles}
     return WORKER.read_text("utf-8").replace(_EMPTY, f"SOURCES: dict[str, str] = {sources!r}", 1)
 

@@ -46,8 +46,8 @@ def conformance(host: EngineHost) -> Iterator[Kept]:
 
 def _replays(host: EngineHost, card: Card, replays: list[list[str]], **more: Any) -> list[Replayed]:
     """Raises ChildError and ProtocolError."""
+    whole = more.setdefault("path", "stream" if card.streams else "whole") == "whole"
     answer = host.raw("run", _run(card, replays, **more))
-    whole = more.get("path") == "whole"
     return read_replays(answer, [1 if whole else len(one) + 1 for one in replays])
 
 
@@ -83,6 +83,8 @@ def _unknown_keys(host: EngineHost, card: Card) -> str:
 
 
 def _steps(host: EngineHost, card: Card) -> str:
+    if not card.streams:
+        return ""
     told: list[int] = []
 
     def note(said: dict[str, Any]) -> None:

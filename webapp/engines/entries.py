@@ -22,7 +22,7 @@ from webapp.engines.protocol import Card, ProtocolError, read_card
 from webapp.engines.response_template.about import NAME as RESPONSE_TEMPLATE
 from webapp.settings import Settings
 
-ADAPTERS = ("vllm", "sglang", "class")
+ADAPTERS = ("vllm", "sglang", "lmdeploy", "mlx", "harmony", "mistral", "transformers", "vllm_rust", "class")
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,39}")
 WORKER = Path(__file__).parent / "workers" / "engine_worker.py"
 _MOST_BYTES = 1_000_000
@@ -42,6 +42,7 @@ class Entry(BaseModel):
     adapter: str | None = None
     own: Annotated[str | None, Field(alias="class", pattern=r"^[\w.]+:\w+$")] = None
     command: tuple[str, ...] = ()
+    plugin: str | None = None
     tokenizer: str | None = None
     path: str | None = None
     folder: str | None = None
@@ -52,8 +53,9 @@ class Entry(BaseModel):
     def argv(self, name: str) -> tuple[str, ...]:
         """The command line of its worker. Raises UsageError for an entry that names none, or two."""
         if self.command:
-            if self.python or self.own or self.adapter:
-                raise UsageError(f"engine {name}: a command is a whole worker; leave python, class and adapter out")
+            if self.python or self.own or self.adapter or self.plugin:
+                words = "a command is a whole worker; leave python, class, adapter and plugin out"
+                raise UsageError(f"engine {name}: {words}")
             return self.command
         if not self.python:
             raise UsageError(f"engine {name}: give the python that has it, or the command of a worker")
@@ -61,7 +63,10 @@ class Entry(BaseModel):
         if adapter not in ADAPTERS:
             known = ", ".join(ADAPTERS[:-1])
             raise UsageError(f"engine {name}: there is no adapter {adapter!r}; there are {known}, or give a class")
-        return (self.python, "-u", str(WORKER), adapter, *([self.own] if self.own else []))
+        if self.plugin and adapter != "vllm":
+            raise UsageError(f"engine {name}: a plugin is a file for vLLM's --tool-parser-plugin; give adapter vllm")
+        given = [self.own or "", self.plugin] if self.plugin else [self.own] if self.own else []
+        return (self.python, "-u", str(WORKER), adapter, *given)
 
     @property
     def memory_bytes(self) -> int:

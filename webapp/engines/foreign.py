@@ -7,6 +7,7 @@ not occur in the output have ids as well, for parsers look them up when they are
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import partial
@@ -56,7 +57,8 @@ def _chosen(name: str, players: _Players, case: Case, evidence: Evidence) -> Cho
         grammar = get_format(select(Evidence(text=case.text())).name)
     label = f"{name}:{parser}"
     run = _Run(name, players, parser, reasoning, card, _vocabulary(case, grammar), case)
-    declared = Declared(card.server.holds_text, card.server.empty_deltas)
+    server = card.server
+    declared = Declared(server.holds_text, server.empty_deltas, server.many_tokens == "never")
     version = f" {card.version}" * bool(card.version)
     behind = f", behind its reasoning parser {reasoning}" * bool(reasoning)
     said = f"{card.name}{version} runs its own parser {parser}{behind}, in a process of its own."
@@ -134,6 +136,15 @@ def _vocabulary(case: Case, grammar: Format) -> dict[str, int]:
     return known
 
 
+def _prompt(tail: str | None, vocabulary: Mapping[str, int]) -> tuple[str, ...] | None:
+    """The end of the prompt in tokens: its markers, and what stands between them; None where it is not known."""
+    if tail is None:
+        return None
+    markers = sorted(vocabulary, key=len, reverse=True)
+    parts = re.split(f"({'|'.join(map(re.escape, markers)) or '(?!)'})", tail)
+    return tuple([part for part in parts if part])
+
+
 class _Run:
     """Everything the engine is told but the replays."""
 
@@ -154,6 +165,7 @@ class _Run:
         self._streams = card.streams
         self._vocabulary = vocabulary
         self._kwargs = dict(case.context.template_kwargs)
+        self._prompt = _prompt(case.context.prompt_tail, vocabulary)
 
     def play(self, asked: Sequence[Asked]) -> Sequence[Tape]:
         """The tapes of these replays, in their order: those of one request and path in one go."""
@@ -175,7 +187,7 @@ class _Run:
 
     def _message(self, asked: Sequence[Asked]) -> dict[str, Any]:
         context = asked[0].context
-        message = {
+        message: dict[str, Any] = {
             **self._asked,
             "request": _request(context),
             "template_kwargs": self._kwargs,
@@ -186,6 +198,7 @@ class _Run:
         if self._wants == "text":
             return {**message, "replays": [[[delta.text] for delta in one.deltas] for one in asked]}
         ids = _Ids(self._vocabulary, (piece for one in asked for delta in one.deltas for piece in delta.pieces))
+        message["prompt_ids"] = None if self._prompt is None else [ids.made(text) for text in self._prompt]
         replays = [[[delta.text, ids.of(delta)] for delta in one.deltas] for one in asked]
         return {**message, "replays": replays, "vocabulary": dict(self._vocabulary), "tokens": ids.tokens()}
 
@@ -227,7 +240,11 @@ class _Ids:
             return self._made[piece.text]
         if piece.token_id is not None and self._texts[piece.token_id] == piece.text:
             return piece.token_id
-        return self._made.setdefault(piece.text, FIRST_OWN_ID + 1_000 + len(self._made))
+        return self.made(piece.text)
+
+    def made(self, text: str) -> int:
+        """The id of a text that stands for itself: a marker's own, else one that is made up."""
+        return self._made.setdefault(text, FIRST_OWN_ID + 1_000 + len(self._made))
 
 
 def _request(context: Context) -> dict[str, Any]:
@@ -239,4 +256,5 @@ def _request(context: Context) -> dict[str, Any]:
         "tools": [{"type": "function", "function": function} for function in functions],
         "tool_choice": named if context.tool_choice == "named" else context.tool_choice,
         "reasoning_open": context.reasoning_open,
+        "prompt_tail": context.prompt_tail,
     }

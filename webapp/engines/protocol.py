@@ -184,7 +184,7 @@ class Server(Said):
     """What the engine's server does to the deltas that its parsers are fed."""
 
     holds_text: Literal["unknown", "sent", "stop_strings"] = "unknown"
-    many_tokens: Literal["unknown", "sent"] = "unknown"
+    many_tokens: Literal["unknown", "sent", "never"] = "unknown"
     empty_deltas: Literal["unknown", "sent"] = "unknown"
 
 

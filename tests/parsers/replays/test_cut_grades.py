@@ -169,3 +169,13 @@ def test_the_markup_of_formats_is_split_once_and_into_what_it_says() -> None:
         assert len(set(texts)) == len(texts)
         for parts in markup:
             assert next(split_markup(f"a{''.join(parts)}", markup)) == (1, parts)
+
+
+def test_a_server_that_sends_every_token_alone_sends_no_two_together() -> None:
+    made = grader("x", "<tool_call>", "{", format="qwen", single_tokens=True)
+    assert made.chunking(Chunking(by="token")) is HONEST
+    for together in (Chunking(by="whole"), Chunking(by="token", size=2), cuts(1)):
+        assert made.chunking(together) is HOSTILE
+        assert made.supposed(together) == "several tokens in a delta, which this server never sends"
+    assert made.chunking(cuts(1, 12)) is HONEST
+    assert grader("x", "<tool_call>", "{", format="qwen").chunking(Chunking(by="whole")) is HONEST

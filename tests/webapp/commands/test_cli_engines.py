@@ -12,7 +12,10 @@ from typing import Any
 import pytest
 
 from tests.webapp.engines.entering import FAKE
+from tests.webapp.engines.fake_engine import hello
 from webapp.engines.entered import use_engines
+from webapp.engines.entries import entries
+from webapp.engines.protocol import read_card
 from webapp.settings import get_settings
 
 Program = Callable[..., Any]
@@ -52,6 +55,56 @@ def test_the_command_of_another_chunking_names_the_engine_again(program: Program
     done = program("replay", "-", "--engine", "fake:upper", stdin="Hello you there")
     assert "parser    fake:upper\n" in done.out
     assert "toolcall-inspector replay - --chunk whole --engine fake:upper" in done.out
+
+
+def interpreter(folder: Path, answer: str) -> Path:
+    """A program that answers hello with this, whoever it is started as."""
+    starter = folder / "python"
+    starter.write_text(f"#!/bin/sh\nread hello\necho '{answer}'\n")
+    starter.chmod(0o755)
+    return starter
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (
+            '{"answer": {"adapters": {"vllm": "1", "sglang": ""}}}',
+            "has several: vllm 1, sglang; say which with --adapter",
+        ),
+        ('{"answer": {"adapters": {}}}', "has none of vllm, sglang, lmdeploy"),
+        ('{"answer": {"adapters": {"other": "1"}}}', "has none of vllm, sglang, lmdeploy"),
+        ('{"answer": {"adapters": 7}}', "has none of vllm, sglang, lmdeploy"),
+        ('{"failed": "SyntaxError: no"}', "does not run the worker: SyntaxError: no"),
+        ("", "does not run the worker"),
+    ],
+)
+def test_what_an_interpreter_has_is_told_where_it_is_not_one_engine(
+    program: Program, tmp_path: Path, answer: str, said: str
+) -> None:
+    done = program("engines", "add", "mine", "--python", interpreter(tmp_path, answer))
+    assert (done.code, done.out, said in done.err) == (2, "", True)
+
+
+def test_the_one_engine_that_an_interpreter_has_is_recognised(
+    program: Program, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    found = interpreter(tmp_path, '{"answer": {"adapters": {"mistral": "1.9"}}}')
+    entered: list[str | None] = []
+    monkeypatch.setattr(
+        "webapp.commands.engines.write_entry", lambda settings, name, entry: entered.append(entry.adapter)
+    )
+    monkeypatch.setattr("webapp.engines.engine_host.EngineHost.card", lambda self: read_card(hello([])))
+    assert program("engines", "add", "mine", "--python", found).code == 0
+    assert entered == ["mistral"]
+
+
+def test_a_plugin_of_vllm_goes_along(program: Program, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("webapp.engines.engine_host.EngineHost.card", lambda self: read_card(hello([])))
+    program("engines", "add", "p", "--python", "/p", "--adapter", "vllm", "--plugin", "/q.py", "--class", "a:B")
+    assert entries(get_settings())["p"].argv("p")[3:] == ("vllm", "a:B", "/q.py")
+    program("engines", "add", "p", "--python", "/p", "--plugin", "/q.py")
+    assert entries(get_settings())["p"].argv("p")[3:] == ("vllm", "", "/q.py")
 
 
 def test_an_engine_that_was_not_asked_is_listed_by_its_name(program: Program, tmp_path: Path) -> None:

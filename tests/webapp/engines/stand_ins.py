@@ -39,6 +39,10 @@ class Parser:
         bare = SimpleNamespace(index=1, id=None, function=None)
         return SimpleNamespace(reasoning=None, content=text, tool_calls=[call, bare] if "f" in text else [])
 
+    def adjust_request(self, *, request: Any) -> Any:
+        WORDS.append(("adjust", request.tool_choice))
+        return request
+
     def set_prompt_token_ids(self, ids: list[int]) -> None:
         WORDS.append(("prompt", ids))
 
@@ -62,8 +66,10 @@ class ParserManager:
     """vLLM's."""
 
     @classmethod
-    def get_parser(cls, *, tool_parser_name: Any, reasoning_parser_name: Any, enable_auto_tools: bool) -> Any:
-        WORDS.append(("get_parser", tool_parser_name, reasoning_parser_name))
+    def get_parser(
+        cls, *, tool_parser_name: Any, reasoning_parser_name: Any, enable_auto_tools: bool, **more: Any
+    ) -> Any:
+        WORDS.append(("get_parser", tool_parser_name, reasoning_parser_name, *more))
         return Parser
 
 
@@ -81,6 +87,10 @@ def vllm(*, processor: bool = True) -> dict[str, dict[str, Any]]:
         @classmethod
         def register_module(cls, *, name: str, module: Any, force: bool) -> None:
             cls.tool_parsers[name] = module
+
+        @classmethod
+        def import_tool_parser(cls, path: str) -> None:
+            cls.tool_parsers[path] = Parser
 
     found: dict[str, dict[str, Any]] = {
         "vllm": {},

@@ -53,11 +53,11 @@ def ask(adapter: Any, *deltas: Any, **more: Any) -> Any:
     return one
 
 
-def vllm_adapter(patch: pytest.MonkeyPatch, own: str = "", **how: Any) -> Any:
+def vllm_adapter(patch: pytest.MonkeyPatch, own: str = "", plugin: str = "", **how: Any) -> Any:
     install(patch, vllm(**how))
     from webapp.engines.workers import adapter_vllm
 
-    return adapter_vllm.adapter(own)
+    return adapter_vllm.adapter(own, plugin)
 
 
 def sglang_adapter(patch: pytest.MonkeyPatch, own: str = "") -> Any:
@@ -78,6 +78,8 @@ def test_vllm_streams_by_the_servers_processor(monkeypatch: pytest.MonkeyPatch) 
     assert WORDS == [
         ("get_parser", "hermes", "qwen3"),
         ("made", 5, True, {}),
+        ("made", 5, True, {}),
+        ("adjust", "auto"),
         ("step", "a", None),
         ("parse_delta", "a", [7], [], False),
         ("step", "f", None),
@@ -122,15 +124,20 @@ def test_a_class_for_vllm_is_its_parser_or_registered(monkeypatch: pytest.Monkey
     assert (WORDS[0][0], read_card(worker(adapter).hello({})).names("tool")) == (words, [name])
 
 
-def test_a_tokenizer_is_as_much_as_parsers_ask_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    install(monkeypatch, vllm())
-    from webapp.engines.workers.adapter_vllm import _Tokenizer
+def test_the_request_is_adjusted_by_another_instance_that_knows_the_prompt(monkeypatch: pytest.MonkeyPatch) -> None:
+    adapter = vllm_adapter(monkeypatch)
+    ask(adapter, ["a", [7]], parser="hermes", prompt_ids=[5])
+    assert [word for word in WORDS if word[0] in ("prompt", "adjust")] == [("prompt", [5]), ("adjust", "auto")]
+    WORDS.clear()
+    ask(adapter, ["a", [7]], parser="hermes", request={"tools": [], "tool_choice": "auto"})
+    assert [word for word in WORDS if word[0] == "adjust"] == []
 
-    made = _Tokenizer(RUN)
-    assert (made.convert_tokens_to_ids("a"), made.convert_tokens_to_ids(["<t>", "no"])) == (7, [5, None])
-    assert (made.decode([7, 5]), made.decode(7), made.encode("a"), made.encode("no")) == ("a<t>", "a", [7], [])
-    assert (made.tokenize("x"), made.convert_tokens_to_string(["a", "b"]), len(made)) == (["x"], "ab", 1_000_000)
-    assert (made.vocab, made.get_added_vocab()) == ({"a": 7, "<t>": 5}, {"<t>": 5})
+
+def test_the_tool_parser_openai_is_the_one_for_gpt_oss(monkeypatch: pytest.MonkeyPatch) -> None:
+    adapter = vllm_adapter(monkeypatch, plugin="openai")
+    assert "openai" in read_card(worker(adapter).hello({})).names("tool")
+    ask(adapter, ["a", [7]], parser="openai")
+    assert WORDS[0] == ("get_parser", "openai", None, "is_harmony")
 
 
 def test_sglang_says_what_it_has(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -293,3 +293,25 @@ def test_its_grammar_cuts_the_output(settings: Settings) -> None:
     prepared = prepare(case("echo", input={"text": CALL}), settings)
     assert "<tool_call>" in [piece.text for piece in prepared.stored]
     assert prepared.replayer.trace(Chunking(by="char")).message.content == CALL
+
+
+@pytest.mark.parametrize(
+    ("context", "prompt"),
+    [({}, None), ({"prompt_tail": ""}, []), ({"prompt_tail": "user\n<tool_call>"}, ["user\n", "<tool_call>"])],
+)
+def test_the_end_of_the_prompt_goes_along_in_tokens(context: dict[str, Any], prompt: list[str] | None) -> None:
+    made, listening = chosen(case(context=context, input={"text": CALL}))
+    made.replays([Asked((), Context(prompt_tail=context.get("prompt_tail")))])
+    (run,) = listening.asked
+    texts = dict(run["tokens"])
+    assert (None if run["prompt_ids"] is None else [texts[one] for one in run["prompt_ids"]]) == prompt
+    assert run["request"]["prompt_tail"] == context.get("prompt_tail")
+    assert [run["vocabulary"][one] for one in ["<tool_call>"][: len(prompt or ()) // 2]] == (run["prompt_ids"] or [])[
+        1:
+    ]
+
+
+@pytest.mark.parametrize(("said", "single"), [("never", True), ("sent", False), ("unknown", False)])
+def test_a_server_may_send_every_token_alone(said: str, single: bool) -> None:
+    made, _ = chosen(case(), server={"many_tokens": said})
+    assert made.declared.single_tokens is single

@@ -61,8 +61,9 @@ def test_an_entry_says_what_is_started(name: str, values: dict[str, Any], argv: 
     ("name", "values", "words"),
     [
         ("mine", {}, "give the python that has it, or the command of a worker"),
-        ("mine", {"python": "p"}, "there is no adapter 'mine'; there are vllm, sglang, or give a class"),
+        ("mine", {"python": "p"}, "there is no adapter 'mine'; there are vllm, sglang, lmdeploy"),
         ("mine", {"command": ["x"], "python": "p"}, "a command is a whole worker"),
+        ("sglang", {"python": "p", "plugin": "x.py"}, "a plugin is a file for vLLM's --tool-parser-plugin"),
         ("mine", {"python": "p", "class": "a"}, "class: String should match"),
         ("mine", {"command": ["x"], "shell": True}, "shell: Extra inputs are not permitted"),
         ("mine", {"command": ["x"], "memory": 1}, "memory: Input should be greater"),

@@ -1,9 +1,18 @@
 """What runs in somebody else's interpreter: the worker and its adapters, the standard library of Python 3.9 alone.
 
-=====================  ================================================================================================
-engine_worker.py       the loop that speaks docs/engine-protocol.md; started as a file, with the name of an adapter
-adapter_vllm.py        vLLM's parsers, under the code of its chat server
-adapter_sglang.py      SGLang's parsers, called as its chat server calls them, with torch or without
-adapter_class.py       a class of somebody's own
-=====================  ================================================================================================
+=======================  ==============================================================================================
+engine_worker.py         the loop that speaks docs/engine-protocol.md; started as a file, with the name of an adapter
+line_trace.py            which lines of its source a step ran
+token_table.py           the tokens of a run as a tokenizer, for parsers that ask one
+adapter_vllm.py          vLLM's parsers, under the code of its chat server; plugin files of --tool-parser-plugin
+adapter_vllm_rust.py     vLLM's parsers in Rust, by themselves
+adapter_sglang.py        SGLang's parsers, called as its chat server calls them, with torch or without
+adapter_lmdeploy.py      LMDeploy's, by its ResponseParser, with torch or without
+adapter_mlx.py           mlx-lm's, under the loop of its server
+adapter_harmony.py       openai-harmony's StreamableParser
+adapter_mistral.py       mistral-common, which reads whole outputs
+adapter_transformers.py  transformers' ResponseParser, by a response template
+adapter_class.py         a class of somebody's own
+adapter_installed.py     which of these an interpreter has something for
+=======================  ==============================================================================================
 """

@@ -53,7 +53,7 @@ class Class:
         """What it is."""
         told = {"name": "class", "version": str(getattr(self._kind, "version", ""))}
         parsers = [{"name": self._kind.__name__, "kind": "tool"}]
-        server = {"holds_text": "unknown", "many_tokens": "unknown", "empty_deltas": "unknown"}
+        server = dict(getattr(self._kind, "server", {}))
         return {**told, "parsers": parsers, "wants": self._shape.wants, "whole": hasattr(self._kind, "parse"),
                 "contract": str(getattr(self._kind, "contract", "openai")), "server": server}  # fmt: skip
 
@@ -119,7 +119,8 @@ class Legacy:
     needs, wants = ("extract_tool_calls_streaming",), "ids"
 
     def __init__(self, kind: Any, asked: Mapping[str, Any]) -> None:
-        self._parser = kind(SimpleNamespace(get_vocab=lambda: dict(asked.get("vocabulary") or {})))
+        self._table = asked["table"]()
+        self._parser = kind(self._table)
         self._request = _namespace(asked["request"])
         self._text = ""
         self._ids: list[int] = []
@@ -130,11 +131,9 @@ class Legacy:
 
     def feed(self, text: str, ids: list[int]) -> Any:
         """A delta."""
-        before, known = self._text, self._ids
-        self._text, self._ids = before + text, known + list(ids)
-        said = self._parser.extract_tool_calls_streaming(
-            before, self._text, text, known, self._ids, list(ids), self._request
-        )
+        before, known, new = self._text, self._ids, self._table.fed(ids)
+        self._text, self._ids = before + text, known + new
+        said = self._parser.extract_tool_calls_streaming(before, self._text, text, known, self._ids, new, self._request)
         return None if said is None else _of_delta(said)
 
     def finish(self, reason: str | None) -> Any:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Mapping
+from functools import partial
 from importlib import metadata
 from typing import Any
 
@@ -19,19 +20,19 @@ os.environ.update(HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false")
 
 STREAMS = "vllm.entrypoints.openai.chat_completion.stream_processor"
 MESSAGES = "vllm.entrypoints.openai.chat_completion.message_assembly"
+HARMONY = "openai"
 REQUESTS = "vllm.entrypoints.openai.chat_completion.protocol"
-END = 1  # the id of the end token of a tokenizer that nobody gave
 
 
-def adapter(own: str = "") -> Vllm:
-    """The adapter; `own` is a class of somebody's own, as module:Class."""
-    return Vllm(own)
+def adapter(own: str = "", plugin: str = "") -> Vllm:
+    """The adapter; `own` is a class of somebody's own, as module:Class, `plugin` a file for --tool-parser-plugin."""
+    return Vllm(own, plugin)
 
 
 class Vllm:
     """All parsers by their names on the server's command line."""
 
-    def __init__(self, own: str = "") -> None:
+    def __init__(self, own: str = "", plugin: str = "") -> None:
         self._manager = importlib.import_module("vllm.parser").ParserManager
         self._tools = importlib.import_module("vllm.tool_parsers").ToolParserManager
         self._reasoning = importlib.import_module("vllm.reasoning").ReasoningParserManager
@@ -40,6 +41,8 @@ class Vllm:
         self._fields = _attribute(MESSAGES, "assemble_chat_message_fields")
         self._made: dict[tuple[str | None, str | None], Any] = {}
         self._own = None
+        if plugin:
+            self._tools.import_tool_parser(plugin)
         if own:
             found = _attribute(*own.partition(":")[::2])
             self._own = found.__name__
@@ -71,9 +74,10 @@ class Vllm:
         """The message of an answer that does not stream."""
         made = self._parser(asked)
         if asked.get("prompt_ids") is not None:
-            made.parser.set_prompt_token_ids(asked["prompt_ids"])
+            made.parser.set_prompt_token_ids(made.table.fed(asked["prompt_ids"]))
         how: dict[str, Any] = {"enable_auto_tools": True}
-        reasoning, content, calls = made.parser.parse(text, made.request, model_output_token_ids=ids, **how)
+        fed = made.table.fed(ids)
+        reasoning, content, calls = made.parser.parse(text, made.request, model_output_token_ids=fed, **how)
         if self._fields is not None:
             fields = self._fields(made.request, reasoning, content, calls, parser_cls=made.kind, **how)
             reasoning, content, calls = fields.reasoning, fields.content, [one.function for one in fields.tool_calls]
@@ -85,7 +89,7 @@ class Vllm:
 
     def _parser(self, asked: Mapping[str, Any]) -> _Made:
         kind = self._kind(asked["parser"], asked.get("reasoning_parser"))
-        tokenizer, wanted = _Tokenizer(asked), asked["request"]
+        wanted, table = asked["request"], asked["table"]()
         kwargs = asked.get("template_kwargs") or {}
         request = self._request(
             model=wanted.get("model") or "m",
@@ -94,25 +98,41 @@ class Vllm:
             tool_choice=wanted.get("tool_choice", "auto") if wanted.get("tools") else "none",
             chat_template_kwargs=kwargs or None,
         )
-        return _Made(kind(tokenizer, request.tools, chat_template_kwargs=kwargs), kind, request)
+        make = partial(kind, table, request.tools, chat_template_kwargs=kwargs)
+        return _Made(make(), kind, self._adjusted(make(), kind, request, asked), table)
+
+    def _adjusted(self, asking: Any, kind: Any, request: Any, asked: Mapping[str, Any]) -> Any:
+        """The request as a parser wants it, under the renderer's own condition; another instance is asked, as there."""
+        wanted = (
+            getattr(kind, "always_adjust_request", False) or getattr(kind, "reasoning_parser_cls", None) is not None
+        )
+        if not (wanted or request.tool_choice != "none") or not hasattr(asking, "adjust_request"):
+            return request
+        prompt = asked.get("prompt_ids")
+        if prompt is not None and hasattr(asking, "set_prompt_token_ids"):
+            asking.set_prompt_token_ids(asked["table"]().fed(prompt))
+        return asking.adjust_request(request=request)
 
     def _kind(self, name: str, reasoning: str | None) -> Any:
         tool: str | None = name
         if name not in _names(self._tools, "tool_parsers") and (name, None) not in self._made:
             tool, reasoning = None, name
         if (tool, reasoning) not in self._made:
-            named = {"tool_parser_name": tool, "reasoning_parser_name": reasoning}
+            named: dict[str, Any] = {"tool_parser_name": tool, "reasoning_parser_name": reasoning}
+            if tool == HARMONY:
+                named["is_harmony"] = True  # as its server says of a gpt_oss model, whatever parsers are named
             self._made[tool, reasoning] = self._manager.get_parser(**named, enable_auto_tools=True)
         return self._made[tool, reasoning]
 
 
 class _Made:
-    """A parser for one answer, its class, and the request."""
+    """A parser for one answer, its class, the request as it was adjusted, and the tokens."""
 
-    def __init__(self, parser: Any, kind: Any, request: Any) -> None:
+    def __init__(self, parser: Any, kind: Any, request: Any, table: Any) -> None:
         self.parser = parser
         self.kind = kind
         self.request = request
+        self.table = table
 
 
 class _Stream:
@@ -121,7 +141,7 @@ class _Stream:
     def __init__(self, made: _Made, processor: Any, asked: Mapping[str, Any]) -> None:
         self._made = made
         prompt = asked.get("prompt_ids")
-        self._prompt = [] if prompt is None else prompt
+        self._prompt = [] if prompt is None else made.table.fed(prompt)
         self._moves: list[list[str]] = []
         self._processor = None
         if processor is not None:
@@ -165,7 +185,7 @@ class _Stream:
 
     def feed(self, text: str, ids: list[int]) -> dict[str, Any] | None:
         """A delta while the answer goes on."""
-        return self._said(text, ids, None)
+        return self._said(text, self._made.table.fed(ids), None)
 
     def finish(self, reason: str | None) -> dict[str, Any] | None:
         """The last delta, which brings no text: that of the end token is left out."""
@@ -206,61 +226,3 @@ def _attribute(module: str, name: str) -> Any:
         if module.startswith("vllm."):
             return None
         raise
-
-
-class _Tokenizer:
-    """As much of a tokenizer as parsers ask for: the tokens of the output, and markers with their ids."""
-
-    bos_token, eos_token, bos_token_id, eos_token_id = "<s>", "</s>", None, END
-    name_or_path, chat_template, is_fast, vocab_size = "none", None, True, 1_000_000
-
-    def __init__(self, asked: Mapping[str, Any]) -> None:
-        special: dict[str, int] = asked.get("vocabulary") or {}
-        texts: dict[int, str] = {number: text for text, number in special.items()}
-        for number, text in asked.get("tokens") or ():
-            texts.setdefault(number, text)
-        self._texts = texts
-        self._ids = {text: number for number, text in reversed(list(texts.items()))}
-        self._special = special
-        self.all_special_tokens = list(special)
-        self.all_special_ids = list(special.values())
-
-    @property
-    def vocab(self) -> dict[str, int]:
-        """Ids by text."""
-        return self._ids
-
-    def get_vocab(self) -> dict[str, int]:
-        """The same."""
-        return self._ids
-
-    def get_added_vocab(self) -> dict[str, int]:
-        """Markers with their ids."""
-        return self._special
-
-    def __len__(self) -> int:
-        return self.vocab_size
-
-    def convert_tokens_to_ids(self, tokens: Any) -> Any:
-        """The id of a token, or of some; None for one that is not known."""
-        return [self._ids.get(one) for one in tokens] if isinstance(tokens, list) else self._ids.get(tokens)
-
-    def convert_ids_to_tokens(self, ids: Any, **_options: Any) -> list[str]:
-        """The tokens of some ids."""
-        return [self._texts.get(one, "") for one in ids]
-
-    def convert_tokens_to_string(self, tokens: list[str]) -> str:
-        """The text of some tokens."""
-        return "".join(tokens)
-
-    def tokenize(self, text: str, **_options: Any) -> list[str]:
-        """A text as one token where it is one."""
-        return [text]
-
-    def encode(self, text: str, **_options: Any) -> list[int]:
-        """The id of a text that is one token; nothing for another one."""
-        return [self._ids[text]] if text in self._ids else []
-
-    def decode(self, ids: Any, **_options: Any) -> str:
-        """The text of some ids."""
-        return "".join(self.convert_ids_to_tokens(ids if isinstance(ids, (list, tuple)) else [ids]))

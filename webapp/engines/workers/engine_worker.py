@@ -16,7 +16,7 @@ import json
 import os
 import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from functools import lru_cache, partial
 from importlib.util import module_from_spec, spec_from_file_location
 from time import perf_counter_ns
 from traceback import extract_tb
@@ -102,16 +102,27 @@ class Worker:
         self._adapter = adapter
         self._printed = printed
         self._guard = guard
+        self._tokenizer: Any = None
 
     def hello(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """What engine this is."""
+        """What engine this is. A tokenizer goes to an adapter that reads its own kind, else it is read here."""
         _limit_memory(asked.get("memory") or 0)
+        path = asked.get("tokenizer")
+        if path and hasattr(self._adapter, "take_tokenizer"):
+            self._adapter.take_tokenizer(path)
+        elif path:
+            self._tokenizer = module_of("token_table").whole_tokenizer(path)
         return {"protocol": PROTOCOL, "sources": _sources(), **self._adapter.hello()}
 
     def run(self, asked: Mapping[str, Any], tell: Tell | None = None) -> dict[str, Any]:
-        """Many replays. `tell` hears of each step before it is made, where that was asked for."""
+        """Many replays. `tell` hears of each step before it is made, where that was asked for.
+
+        `table` of what an adapter is asked makes the TokenTable of the run, once.
+        """
         heard = tell if asked.get("report") == "steps" else None
-        return {"replays": [self._replay(asked, deltas, heard) for deltas in asked["replays"]]}
+        table = lru_cache(lambda: module_of("token_table").TokenTable(asked, self._tokenizer))
+        told_more = {**asked, "table": table}
+        return {"replays": [self._replay(told_more, deltas, heard) for deltas in asked["replays"]]}
 
     def _replay(self, asked: Mapping[str, Any], deltas: Any, tell: Tell | None) -> dict[str, Any]:
         sent: list[Any] = []

@@ -1,0 +1,98 @@
+"""Writes docs/engines.md: what was set up, what each engine says, and what `find` says of its parsers."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+
+from docs.generate import cell, code, table
+from tests.engines.engine_sets import EngineSet
+from tests.engines.library import Passes
+from tests.engines.program import Searched
+from webapp.engines.protocol import Card
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "engines.md"
+HEAD = """# Engines that were tried
+
+`make test-engines` sets each engine up in an environment of its own, from the locked sets of `requirements/engines/`,
+enters it by [`engines add`](cli.md#engines-add), plays the conformance script at it, runs the examples of the formats
+through its parsers and searches for known bugs, with nothing said of them. It writes this page. `ENGINES=FOLDER` is
+kept between runs; `ARGS="--only vllm,go"` takes some, `ARGS="--python vllm=PATH"` an interpreter that is there already,
+`ARGS=--print` writes nothing. The sets are locked for CPython 3.11 on Linux; vLLM's takes a torch for CPUs.
+"""
+
+
+@dataclass(slots=True)
+class Tried:
+    """One engine: what it said of itself, or why it is absent."""
+
+    set: EngineSet
+    card: Card | None = None
+    absent: str = ""
+    checked: str = ""
+    passes: Passes = field(default_factory=Passes)
+
+
+COUNTED = """`holds`, `differs`, `raises`: parsers that read a format of ours, by what came of its example, behind
+the reasoning parser of that name where it reasons, under the chunkings that a case is compared by; `unread`: those
+whose name is no format's here.
+"""
+RIGHT = "Errors that a search of the example of their format says of them, under the contract of the engine.\n"
+
+
+def page(tried: list[Tried], bugs: list[Searched], right: list[Searched]) -> str:
+    """The whole page."""
+    where = f"Python {platform.python_version()}, {platform.system()}, {platform.machine()}"
+    parts = [HEAD, f"Made on {date.today():%d %B %Y} with {where}.\n", "## What is there\n", _engines(tried)]
+    parts += ["\n" + COUNTED, _parsers(tried), "\n## Known bugs that a search finds\n"]
+    parts += ["The output and the tools are all that `find` was given.\n", _bugs(bugs)]
+    return "\n".join([*parts, "\n## Parsers that are right\n", RIGHT, _right(right)]).rstrip("\n") + "\n"
+
+
+def _engines(tried: list[Tried]) -> str:
+    rows = [_row(one) for one in tried]
+    return table(
+        ["engine", "version", "parsers", "reasoning", "protocol", "holds", "differs", "raises", "unread"], rows
+    )
+
+
+def _row(one: Tried) -> list[str]:
+    if one.card is None:
+        return [one.set.title, f"absent: {cell(one.absent)}", *[""] * 7]
+    card, passes = one.card, one.passes
+    counts = [str(len(found)) for found in (passes.holds, passes.differs, passes.raises, passes.unread)]
+    known = [str(len(card.names("tool"))), str(len(card.names("reasoning"))), one.checked]
+    return [one.set.title, f"{card.name} {card.version}".strip(), *known, *counts]
+
+
+def _parsers(tried: list[Tried]) -> str:
+    rows = [
+        [one.set.name, word, ", ".join(map(code, found))]
+        for one in tried
+        for word, found in (("holds", one.passes.holds), ("differs", one.passes.differs), ("raises", one.passes.raises))
+        if found
+    ]
+    return table(["engine", "example", "parsers"], rows)
+
+
+def _bugs(found: list[Searched]) -> str:
+    rows = [
+        [code(one.search.parser), one.search.known or "not reported, as far as known", _said(one), *_cost(one)]
+        for one in found
+    ]
+    return table(["parser", "known as", "what `find` says", "replays", "seconds"], rows)
+
+
+def _right(found: list[Searched]) -> str:
+    rows = [[code(one.search.parser), str(one.errors), _said(one), *_cost(one)] for one in found]
+    return table(["parser", "errors", "what `find` says", "replays", "seconds"], rows)
+
+
+def _said(one: Searched) -> str:
+    return cell(one.failed or one.headline)
+
+
+def _cost(one: Searched) -> list[str]:
+    return [f"{one.replays:,}", f"{one.seconds:.0f}"]
