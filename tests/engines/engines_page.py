@@ -39,7 +39,7 @@ COUNTED = """`holds`, `differs`, `raises`: parsers that read a format of ours, b
 the reasoning parser of that name where it reasons, under the chunkings that a case is compared by; `unread`: those
 whose name is no format's here.
 """
-RIGHT = "Errors that a search of the example of their format says of them, under the contract of the engine.\n"
+RIGHT = "Errors that a search of an ordinary output says of them, under the contract of the engine.\n"
 
 
 def page(tried: list[Tried], bugs: list[Searched], right: list[Searched]) -> str:
