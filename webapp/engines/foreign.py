@@ -53,11 +53,14 @@ def _chosen(name: str, players: _Players, case: Case, evidence: Evidence) -> Cho
     card = players.card(name)
     parser, reasons = _parser(name, card, case, evidence)
     reasoning = _reasoning(name, card, case)
-    grammar, others = known_format(parser), tuple[str, ...]()
+    grammar = known_format(parser)
+    told = grammar is not None and bool(grammar.tokens)  # else nobody says which of its markers are tokens
     if grammar is None or not grammar.terminals:
-        grammar, others = get_format(select(Evidence(text=case.text())).name), unmistakable_markers()
+        grammar = get_format(select(Evidence(text=case.text())).name)
     label = f"{name}:{parser}"
-    run = _Run(name, players, parser, reasoning, card, _vocabulary(case, grammar, others), case)
+    run = _Run(
+        name, players, parser, reasoning, card, _vocabulary(case, grammar, () if told else unmistakable_markers()), case
+    )
     server = card.server
     declared = Declared(server.holds_text, server.empty_deltas, server.many_tokens == "never")
     version = f" {card.version}" * bool(card.version)
