@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -14,7 +15,8 @@ from typing import Any
 
 from parsers.cases.find import find_json
 from parsers.cases.io import load_case
-from parsers.formats.model import builtin_formats
+from parsers.formats.model import Format, builtin_formats
+from parsers.machine.reasoning import reasoning_markers
 from parsers.vocabulary.types import UsageError
 from webapp.jobs.search_program import case_search
 from webapp.runs.prepare import with_defaults
@@ -78,12 +80,19 @@ def found(search: Search, settings: Settings, declared: list[Any]) -> Searched:
 
 
 def searches(name: str) -> list[Search]:
-    """The searches of searches.json under a name: texts, or examples of formats."""
+    """The searches of searches.json under a name: texts, or examples of formats without their reasoning."""
     data, formats = json.loads(Path(__file__).with_name("searches.json").read_text("utf-8")), builtin_formats()
     return [
-        Search(one["parser"], one.get("text") or formats[one["example"]].example or "", one.get("known", ""))
+        Search(one["parser"], one.get("text") or _unreasoned(formats[one["example"]]), one.get("known", ""))
         for one in data[name]
     ]
+
+
+def _unreasoned(fmt: Format) -> str:
+    """The example of a format without its reasoning, which another parser reads."""
+    markers = reasoning_markers(fmt)
+    ends = [f"(?:{'|'.join(map(re.escape, found)) or '(?!)'})" for found in (markers.openers, markers.closers)]
+    return re.sub(rf"{ends[0]}.*?{ends[1]}\s*", "", fmt.example or "", flags=re.DOTALL)
 
 
 def tools() -> list[Any]:

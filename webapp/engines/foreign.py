@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from parsers.cases.case import Case
 from parsers.cases.engines import Choice, Declared, Engine
 from parsers.cases.input import CaseError
+from parsers.checks.leaks import unmistakable_markers
 from parsers.formats.contracts import DEFAULT, builtin_contracts
 from parsers.formats.model import Format
 from parsers.replays.ran_lines import LinesAsked, RanLines
@@ -53,10 +54,13 @@ def _chosen(name: str, players: _Players, case: Case, evidence: Evidence) -> Cho
     parser, reasons = _parser(name, card, case, evidence)
     reasoning = _reasoning(name, card, case)
     grammar = known_format(parser)
+    told = grammar is not None and bool(grammar.tokens)  # else nobody says which of its markers are tokens
     if grammar is None or not grammar.terminals:
         grammar = get_format(select(Evidence(text=case.text())).name)
     label = f"{name}:{parser}"
-    run = _Run(name, players, parser, reasoning, card, _vocabulary(case, grammar), case)
+    run = _Run(
+        name, players, parser, reasoning, card, _vocabulary(case, grammar, () if told else unmistakable_markers()), case
+    )
     server = card.server
     declared = Declared(server.holds_text, server.empty_deltas, server.many_tokens == "never")
     version = f" {card.version}" * bool(card.version)
@@ -127,10 +131,12 @@ def _shown(label: str) -> Format:
     )
 
 
-def _vocabulary(case: Case, grammar: Format) -> dict[str, int]:
-    """Markers with their ids: the case's, and made up ones for those of the format that it does not tell of."""
+def _vocabulary(case: Case, grammar: Format, others: Sequence[str]) -> dict[str, int]:
+    """Markers with their ids: the case's, and made up ones for those of the format that it does not tell of, and for
+    others that stand in the output."""
     known = dict(case.markers() or {})
     texts = [*grammar.tokens, *grammar.end_tokens]  # those that are one token: an engine takes them for special
+    texts += [one for one in others if one in case.text()]
     for number, text in enumerate(dict.fromkeys(texts)):
         known.setdefault(text, FIRST_OWN_ID + number)
     return known

@@ -315,3 +315,10 @@ def test_the_end_of_the_prompt_goes_along_in_tokens(context: dict[str, Any], pro
 def test_a_server_may_send_every_token_alone(said: str, single: bool) -> None:
     made, _ = chosen(case(), server={"many_tokens": said})
     assert made.declared.single_tokens is single
+
+
+def test_markers_that_stand_in_the_output_are_known_where_the_format_of_the_parser_is_not() -> None:
+    made, listening = chosen(case(input={"text": "<tool_calls>[]</tool_calls>"}))
+    made.replays([Asked((), Context())])
+    assert {"<tool_calls>", "</tool_calls>"} <= listening.asked[0]["vocabulary"].keys()
+    assert "<tool_calls:opensource>" not in listening.asked[0]["vocabulary"]

@@ -59,3 +59,9 @@ def test_the_worker_reads_the_tokenizer_of_the_entry(file: Path) -> None:
         assert host.card().name == "class"
     finally:
         host.close()
+
+
+def test_parts_of_tokens_are_read_and_not_looked_up() -> None:
+    made = TokenTable({"vocabulary": {"<t>": 2_000_000}, "tokens": [[7, "a"], [2_001_000, "b"], [2_000_000, "<t>"]]})
+    assert (made.get_vocab(), made.decode([2_001_000, 7])) == ({"a": 7, "<t>": 2_000_000}, "ba")
+    assert (made.encode("b"), made.encode("<t>a")) == ([], [2_000_000, 7])

@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+MADE_UP = 2_000_000  # ids from here on are of parts of tokens, and differ with what is replayed together
 END = 1  # the id of the end token of a tokenizer that nobody gave
 
 
@@ -39,7 +40,8 @@ class TokenTable:
             self._fed = {number: self._those_of(text, number) for number, text in texts.items()}
             texts = {ids[0]: texts[number] for number, ids in self._fed.items() if len(ids) == 1}
         self._texts = texts
-        self._ids = {text: number for number, text in reversed(list(texts.items()))}
+        stays = [(number, text) for number, text in texts.items() if number < MADE_UP or text in special]
+        self._ids = {text: number for number, text in reversed(stays)}
         self._special = special
         self.all_special_tokens = list(special)
         self.all_special_ids = list(special.values())
