@@ -27,11 +27,11 @@ class ParserSide:
 
 @dataclass(slots=True, frozen=True)
 class Parted:
-    """One output under one chunking of which two parsers give different messages.
+    """One output under one chunking, and what two parsers make of it.
 
-    `grade`: how far a server can send it cut so. `change`: what was changed of the output that was given, in words; ""
-    for the output itself. `step`: the first step at which they do not send the same; `message`: where the messages
-    part, None where one of them failed.
+    `same`: their messages are, under the rules. `grade`: how far a server can send it cut so. `change`: what was
+    changed of the output that was given, in words; "" for the output itself. `step`: the first step at which they do
+    not send the same; `message`: where the messages part, None where one of them failed.
     """
 
     pieces: tuple[Piece, ...]
@@ -39,6 +39,7 @@ class Parted:
     chunking: Chunking
     grade: CutGrade
     sides: tuple[ParserSide, ParserSide]
+    same: bool = False
     change: str = ""
     step: DeltaParting | None = None
     message: Divergence | None = None
@@ -53,7 +54,8 @@ class Parted:
 class PartingFound:
     """Everything such a search found: nothing, or where the two parsers part first and the smallest form of that.
 
-    `changed`: how many changed outputs were tried. `complete`: false where the caller stopped it or the budget ran out
+    `changed`: how many changed outputs were tried. `allowed`: differences from our parser that the contract of the
+    other one allows; they are passed over. `complete`: false where the caller stopped it or the budget ran out
     before all was tried; `samples` are the kinds of which not all were tried then.
     """
 
@@ -63,6 +65,7 @@ class PartingFound:
     changed: int
     complete: bool
     samples: tuple[Sample, ...] = ()
+    allowed: int = 0
 
 
 def side_of(trace: Trace, step: int | None) -> ParserSide:

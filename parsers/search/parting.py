@@ -1,9 +1,10 @@
 """Two parsers of one case beside each other: an output and a chunking of which they give different messages, small.
 
-The output under the chunkings of the sweep; where they agree on all of these, changed outputs under a few. The search
-goes on after a difference only with chunkings that a server is surer to send. Then the smallest output and chunking
-that show a difference of the same kind, with what `Kept` keeps of the side that is read rightly, if one is: the cuts
-stay as honest, the output as well formed, and the side that was right stays so.
+The output under the chunkings of the sweep; where they agree on all of these, changed outputs under a few. What the
+contract of an engine allows beside our own parser is no difference. The search goes on after a difference only with
+chunkings that a server is surer to send. Then the smallest output and chunking that show a difference of the same kind,
+with what `Kept` keeps of the side that is read rightly, if one is: the cuts stay as honest, the output as well formed,
+and the side that was right stays so.
 
 Both sides read the same tokens and are asked for many replays at a time. Nothing here has a clock.
 """
@@ -28,10 +29,11 @@ from parsers.search.minimize import fewer_tools
 from parsers.search.parted import Parted, PartingFound, places_of
 from parsers.search.shrink import AHEAD, SHRINKS, Shrinker, form_of, plain
 from parsers.search.sweep import MAX_REPLAYS, Sweep, Trial
-from parsers.search.targets import LOOSE, Kept, kind_of, own_reading, plain_chunkings
+from parsers.search.targets import LOOSE, Kept, OwnReading, is_allowed, kind_of, own_reading, plain_chunkings
 from parsers.search.variants import Bounds, variants
 from parsers.vocabulary.json_values import is_object
 from parsers.vocabulary.trace import Trace
+from parsers.vocabulary.types import Message
 
 KINDS = ("mutated", "truncated", "neighbour", "followed", "escaped")  # those that change the output
 CHANGES = Bounds(cut=40_000, streamed=0, mutants=40, every=False)
@@ -76,8 +78,22 @@ class Pair:
         its arguments are an object."""
         if not any(side.black_box for side in self.sides):
             return made
-        calls = [replace(call, complete=is_object(call.arguments)) for call in made.message.tool_calls]
-        return replace(made, message=replace(made.message, tool_calls=calls))
+        return replace(made, message=_as_sent(made.message))
+
+    def allows(self, outcomes: tuple[Outcome, Outcome]) -> bool:
+        """Return whether the contract of an engine allows what it gives beside our own parser, which reads rightly."""
+        boxes = [side.black_box for side in self.sides]
+        if boxes[0] == boxes[1] or outcomes[0].raised is not None or outcomes[1].raised is not None:
+            return False
+        place = boxes.index(True)
+        own, ours, theirs = self._own[place], outcomes[1 - place].message, outcomes[place].message
+        if own is None or not same_message(ours, _as_sent(own.message), LOOSE):
+            return False
+        return is_allowed(self.sides[place], own, theirs)
+
+    @cached_property
+    def _own(self) -> tuple[OwnReading | None, ...]:
+        return tuple(map(own_reading, self.sides))
 
     def grade(self, chunking: Chunking) -> CutGrade:
         """How far a server can send a chunking: the worse of what both say."""
@@ -90,6 +106,12 @@ class Pair:
     def swapped(self) -> Pair:
         """The other one first."""
         return Pair(self.second, self.first)
+
+
+def _as_sent(message: Message) -> Message:
+    return replace(
+        message, tool_calls=[replace(call, complete=is_object(call.arguments)) for call in message.tool_calls]
+    )
 
 
 def _with(side: Replayer, like: Replayer) -> Replayer:
@@ -134,7 +156,7 @@ class Parts:
         """The difference under a chunking, or None where there is none."""
         outcomes = pair.outcomes(chunking)
         kind = difference(outcomes, rules)
-        if kind is None:
+        if kind is None or pair.allows(outcomes):
             return None
         own = own_reading(pair.first) or own_reading(pair.second)
         first, second = [
@@ -192,6 +214,7 @@ class Parting:
         self._small: tuple[Pair, bool, Shrinker] | None = None
         self._tried = dict[int, int]()
         self._changed = 0
+        self._allowed = 0
         self._over = False
 
     def run(self) -> Iterator[Progress]:
@@ -214,7 +237,11 @@ class Parting:
         first = None if known is None else self._parted(known.pair, known.chunking, known.change)
         samples = () if known is not None else tuple(self._sweep.untried(self._tried))
         complete = self._over and not samples
-        return PartingFound(first, self._smallest(), self.replays, self._changed, complete, samples)
+        return PartingFound(first, self._smallest(), self.replays, self._changed, complete, samples, self._allowed)
+
+    def at(self, chunking: Chunking) -> Parted:
+        """The output under one chunking, whether they part or not."""
+        return self._parted(self._pair, chunking, "")
 
     def _progress(self, stage: Stage, done: int, total: int) -> Progress:
         return Progress(stage, done, max(total, done), self.replays, 1 + (self._known is not None))
@@ -269,7 +296,12 @@ class Parting:
 
     def _try(self, pair: Pair, trial: Trial, change: str = "") -> None:
         self.replays += 2
-        if difference(pair.outcomes(trial.chunking), self._rules) is not None:
+        outcomes = pair.outcomes(trial.chunking)
+        if difference(outcomes, self._rules) is None:
+            return
+        if pair.allows(outcomes):
+            self._allowed += 1
+        else:
             self._known = _Known(pair, trial.chunking, trial.grade, change)
 
     def _shrunk(self) -> Iterator[Progress]:
@@ -303,10 +335,13 @@ class Parting:
         return self._parted(found.swapped() if swapped else found, form.chunking, self._known.change)
 
     def _parted(self, pair: Pair, chunking: Chunking, change: str) -> Parted:
-        sides, step, message = places_of(*pair.traces(chunking), self._rules)
+        traces = pair.traces(chunking)
+        outcomes = [Outcome(trace.message, len(trace.steps), trace.failure) for trace in traces]
+        same = difference((outcomes[0], outcomes[1]), self._rules) is None
+        sides, step, message = places_of(*traces, self._rules)
         grade, pieces = pair.grade(chunking), pair.first.pieces
         shown = plain(pair.second, plain(pair.first, chunking)) if not self._has_one_shot else chunking
-        return Parted(pieces, pair.first.context, shown, grade, sides, change, step, message)
+        return Parted(pieces, pair.first.context, shown, grade, sides, same, change, step, message)
 
     @property
     def _has_one_shot(self) -> bool:

@@ -79,12 +79,14 @@ def test_ids_count_where_the_rules_say_so() -> None:
     other = replay(lambda text: called("y") if text == "b" else None)
     assert delta_parting(one, other, ANY_ID) is None
     found = delta_parting(one, other, EXACT)
-    assert found is not None and found.index == 2
+    assert found is not None
+    assert found.index == 2
 
 
 def test_a_failure_is_what_was_done_at_its_step() -> None:
     found = step_sent(replay(fails), 3)
-    assert found.failure is not None and found.failure.kind == "ValueError"
+    assert found.failure is not None
+    assert found.failure.kind == "ValueError"
     assert step_sent(replay(content), 9) == step_sent(replay(content), 0) == StepSent()
 
 
@@ -92,4 +94,5 @@ def test_a_replay_that_has_fewer_steps_parts_where_it_ends() -> None:
     short = replay(lambda text: None)
     short.steps = list(short.steps)[:2]
     found = delta_parting(short, replay(lambda text: content("x") if not text else None))
-    assert found is not None and (found.index, found.sent[0]) == (4, StepSent())
+    assert found is not None
+    assert (found.index, found.sent[0]) == (4, StepSent())

@@ -79,7 +79,7 @@ def side(make: Make | None, text: str, **more: Any) -> Replayer:
     fmt, pieces = get_format("qwen"), tuple([Piece(token) for token in TOKEN.findall(text)])
     known = {"terminals": fmt.terminals, "format": fmt, "policy": policies(fmt), **more}
     made = maker(fmt, policies(fmt)) if make is None else lambda: BlackBox("mine", make())
-    return Replayer(made, pieces, black_box=make is not None, **known)  # type: ignore[arg-type]
+    return Replayer(made, pieces, black_box=make is not None, **known)
 
 
 def search(first: Make | None, second: Make | None, text: str, **more: Any) -> PartingFound:
@@ -96,21 +96,26 @@ def test_parsers_that_agree_have_no_difference() -> None:
 
 def test_a_difference_of_one_chunking_is_found_and_made_small() -> None:
     found = search(Spoilt, LosesCut, PROSE)
-    assert found.first is not None and found.smallest is not None
+    assert found.first is not None
+    assert found.smallest is not None
     assert (found.first.text, found.first.change, found.first.grade) == (PROSE, "", CutGrade.ASSUMED)
     small = found.smallest
     assert (len(small.text) < 6, small.chunking.by, small.grade) == (True, "cuts", CutGrade.ASSUMED)
-    assert small.step is not None and small.step.fed == "\n"
+    assert small.step is not None
+    assert small.step.fed == "\n"
     first, second = small.step.sent
     assert (first.delta, second.delta) == (MessageDelta(content="\n"), None)
-    assert small.message is not None and small.message.channel.part == "content"
+    assert small.message is not None
+    assert small.message.channel.part == "content"
     assert [one.message.content == small.text for one in small.sides] == [True, False]
 
 
 def test_the_side_that_is_right_stays_right_whichever_it_is() -> None:
     text = ONE + "\nDone."
     one, other = search(None, LosesTail, text).smallest, search(LosesTail, None, text).smallest
-    assert one is not None and other is not None and one.text == other.text
+    assert one is not None
+    assert other is not None
+    assert one.text == other.text
     assert [side.message for side in one.sides] == [side.message for side in other.sides][::-1]
     right, wrong = [side.message.tool_calls[0].arguments for side in one.sides]
     assert (right in one.text, len(wrong) < len(right)) == (True, True)
@@ -118,7 +123,8 @@ def test_the_side_that_is_right_stays_right_whichever_it_is() -> None:
 
 def test_a_difference_that_only_changed_outputs_show_says_the_change() -> None:
     found = search(Spoilt, LosesUncalled, ONE)
-    assert found.first is not None and found.smallest is not None
+    assert found.first is not None
+    assert found.smallest is not None
     assert found.first.change.startswith(("without the `</tool_call>`", "cut off after character"))
     assert found.first.text != ONE
     assert ("</tool_call>" in found.smallest.text, found.changed > 0) == (False, True)
@@ -132,7 +138,8 @@ def test_failures_of_one_kind_are_no_difference(first: Make, second: Make, diffe
     assert (found.first is not None) == differ
     if found.smallest is not None:
         assert (found.smallest.text, found.smallest.message) == ("!", None)
-        assert found.smallest.step is not None and found.smallest.step.sent[0].failure is not None
+        assert found.smallest.step is not None
+        assert found.smallest.step.sent[0].failure is not None
 
 
 def test_the_cuts_a_server_is_surest_of_are_preferred() -> None:
@@ -151,7 +158,8 @@ def test_tools_that_the_smallest_output_does_not_name_are_left_out() -> None:
     made = Parting(side(None, ONE, context=context), side(LosesTail, ONE, context=context))
     _ = [*made.run()]
     small = made.found().smallest
-    assert small is not None and small.context.tools == (Tool("get_weather", {}),)
+    assert small is not None
+    assert small.context.tools == (Tool("get_weather", {}),)
 
 
 def test_a_second_code_path_is_compared_with_one_that_has_none() -> None:
@@ -232,5 +240,6 @@ def test_parsers_of_two_formats_are_compared() -> None:
     made = Parting(side(None, text), mistral, asked=(Chunking(by="token"),))
     _ = [*made.run()]
     small = made.found().smallest
-    assert small is not None and [len(one.message.tool_calls) for one in small.sides] == [1, 0]
+    assert small is not None
+    assert [len(one.message.tool_calls) for one in small.sides] == [1, 0]
     assert small.chunking in (cut_at(()), WHOLE)
