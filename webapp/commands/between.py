@@ -20,6 +20,7 @@ from webapp.commands.options import Options, blamed, case_with
 from webapp.commands.progress_line import progress_line
 from webapp.commands.running import service, watched, within_limits
 from webapp.engines import RESPONSE_TEMPLATE, choose
+from webapp.engines.entered import entered
 from webapp.jobs.search_program import search_between
 from webapp.runs.prepare import with_defaults
 
@@ -80,6 +81,8 @@ def _sides(given: Given, options: Options) -> list[Sided]:
         except CaseError as error:
             raise UsageError(blamed(error, given, wanted)) from error
         title = choice.format.title if choice.black_box else f"{choice.format.name}, built in"
+        entry = entered(service().settings).entries().get(case.parser.engine or "")
+        title += f", {entry.revision}" if entry is not None and entry.revision else ""
         found.append(Sided(one, case, title))
     return found
 

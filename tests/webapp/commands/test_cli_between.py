@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.webapp.engines.entering import FAKE
 from tests.webapp.engines.entering import own as entry
 from webapp.engines.entered import use_engines
 from webapp.engines.entries import write_entry
@@ -132,3 +135,58 @@ def test_ctrl_c_ends_the_search_and_says_so(program: Program, monkeypatch: pytes
     done = program("find", "-", *words("old", "same"), stdin=TEXT)
     assert (done.code, "ended before everything was tried" in done.out) == (130, True)
     assert "tried" in done.out
+
+
+def test_two_revisions_of_a_checkout_are_entered_and_differ(program: Program, tmp_path: Path) -> None:
+    checkout, source = tmp_path / "checkout", (FAKE.parent / f"{PAIRED}.py").read_text()
+    checkout.mkdir()
+    git(checkout, "init", "-q", "-b", "work")
+    for text in (
+        source,
+        source.replace("class Cut(Old)", "class Other(Old)").replace("class Same(Old)", "class Cut(Old)"),
+    ):
+        (checkout / f"{PAIRED}.py").write_text(text)
+        git(checkout, "add", "-A")
+        git(checkout, "commit", "-q", "-m", "x")
+    how = ("--python", sys.executable, "--class", f"{PAIRED}:Cut", "--path", checkout)
+    assert program("engines", "add", "base", *how, "--rev", "HEAD~1").code == 0
+    done = program("engines", "add", "head", *how, "--rev", "work")
+    commit = git(checkout, "rev-parse", "work")
+    assert done.out.startswith(f"head: class 1 at work ({commit[:10]}), 1 parser, ")
+    assert re.search(rf"head +class 1 at work \({commit[:10]}\) +1 parser", program("engines", "list").out)
+    found = program("find", "-", *words("base", "head"), stdin=TEXT)
+    assert (found.code, f"head: head:Cut, work ({commit[:10]})" in found.out) == (1, True)
+
+
+def test_a_revision_is_read_again_when_it_is_entered_again(program: Program, tmp_path: Path) -> None:
+    checkout = tmp_path / "checkout"
+    checkout.mkdir()
+    git(checkout, "init", "-q", "-b", "work")
+    for text, said in (("1", "class 1 at"), ("3", "class 3 at")):
+        source = (FAKE.parent / f"{PAIRED}.py").read_text().replace('version = "1"', f'version = "{text}"')
+        (checkout / f"{PAIRED}.py").write_text(source)
+        git(checkout, "add", "-A")
+        git(checkout, "commit", "-q", "-m", "x")
+        how = ("--python", sys.executable, "--class", f"{PAIRED}:Old", "--path", checkout, "--rev", "work")
+        assert said in program("engines", "add", "mine", *how).out
+    assert len([*(tmp_path / "engines" / "mine").iterdir()]) == 1
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--rev", "x"), "--rev: give the interpreter with --python and the checkout with --path"),
+        (("--rev", "x", "--path", ".", "--command", "y"), "--rev: give the interpreter"),
+    ],
+)
+def test_a_revision_needs_a_checkout(program: Program, more: tuple[str, ...], said: str) -> None:
+    done = program("engines", "add", "mine", *more)
+    assert (done.code, said in done.err) == (2, True)
+    named = program("engines", "add", "../x", "--python", "p", "--rev", "x", "--path", ".")
+    assert "engine ../x: a name has letters" in named.err
+
+
+def git(folder: Path, *command: str) -> str:
+    who = ("-c", "user.name=x", "-c", "user.email=x@example.org", "-c", "commit.gpgsign=false")
+    made = subprocess.run(["git", "-C", str(folder), *who, *command], check=True, capture_output=True, text=True)
+    return made.stdout.strip()
