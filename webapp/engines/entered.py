@@ -164,6 +164,15 @@ def entered_parsers() -> list[EnteredParser]:
     ]
 
 
+def entry_stamp(engine: str) -> str:
+    """What tells an entry from the one before it of the same name, as of another revision; "" for engines of ours."""
+    try:
+        entry = entered().entries().get(engine)
+    except UsageError:
+        return ""
+    return "" if entry is None else entry.model_dump_json(exclude_defaults=True)
+
+
 def unknown(name: str, known: Iterable[str]) -> str:
     """What is said of a name that is not entered."""
     there = ", ".join(known) or "none"

@@ -44,6 +44,7 @@ from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Context, Piece
 from webapp.cache import ByteCache
 from webapp.engines import Choice
+from webapp.engines.entered import entry_stamp
 from webapp.runs.prepare import Prepared, error_place, prepare
 from webapp.settings import ENV_PREFIX, Settings
 
@@ -225,7 +226,7 @@ class Runner:
 
         Raises CaseError for what cannot be replayed, TooLarge over a limit.
         """
-        key = self._keys.of(case)
+        key = self._keys.of(case) + entry_stamp(engine_of(case))
         beside = _Beside(self._kept, key)
         run = beside.get("run", lambda: self._run(case, key), size=_run_bytes)
         if chunking is None or chunking == run.chunking:
@@ -342,6 +343,7 @@ def _replay_key(prepared: Prepared) -> bytes:
     parser = case.parser.model_dump_json(exclude={"name"}, exclude_defaults=True)
     said = [
         engine_of(case),
+        entry_stamp(engine_of(case)),
         prepared.choice.selection.name,
         parser,
         policy_of(case),

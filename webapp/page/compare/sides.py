@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from parsers.cases.case import Case, CaseError, ParserRef
-from parsers.cases.engines import FALLBACK, RECORDED, policy_of, traced_chunking
+from parsers.cases.engines import FALLBACK, RECORDED, engine_of, policy_of, traced_chunking
 from parsers.cases.run import replayer_of
 from parsers.compare.exact_text import on_exact_text
 from parsers.decoding import POLICIES, Decode
@@ -22,7 +22,7 @@ from parsers.replays.replayer import Replayer
 from parsers.selection.registry import policies, resolve
 from parsers.vocabulary.types import Piece, UsageError
 from webapp.engines import choose
-from webapp.engines.entered import entered, unknown
+from webapp.engines.entered import entered, entry_stamp, unknown
 from webapp.fields import side_at
 from webapp.formats.folder import formats_folder, with_folder_format
 from webapp.page.compare.asked import Side
@@ -144,7 +144,8 @@ def _run(runner: Runner, base: Run, case: Case, chunking: Chunking) -> Run:
     """The replay of a side. Both sides read the same tokens: they are the model's, whatever parser reads them."""
     if case is base.case:
         return runner.run(case, chunking)
-    said = f"{spec(chunking)} {base.key} {case.model_dump_json(exclude={'input'}, exclude_defaults=True)}"
+    stamp = entry_stamp(engine_of(case))
+    said = f"{spec(chunking)} {base.key} {stamp} {case.model_dump_json(exclude={'input'}, exclude_defaults=True)}"
     key = hashlib.sha256(said.encode()).hexdigest()
     return runner.kept(key, lambda: _on_tokens(base, case, chunking, key))
 

@@ -95,3 +95,14 @@ def test_other_versions_of_the_parser_are_offered_first(runner: Runner) -> None:
     entered(settings).card("new")
     again = dict(picker(case(), mine, links).groups)["Same text, another parser"]
     assert ("new:Old", "class 1") in [(one.words, one.note) for one in again]
+
+
+def test_an_entry_that_was_replaced_is_replayed_again(runner: Runner) -> None:
+    assert page(runner, "same:Same").sentence.severity == "pass"
+    write_entry(runner.settings, "same", own("Cut", **{"class": "paired_parsers:Cut"}))
+    entered(runner.settings).card("same")
+    assert page(runner, "same:Cut").sentence.severity == "warning"
+    before = runner.run(case())
+    assert runner.run(case()) is before
+    write_entry(runner.settings, "old", own("Old", seconds=19, **{"class": "paired_parsers:Old"}))
+    assert runner.run(case()) is not before
