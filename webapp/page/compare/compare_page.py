@@ -292,7 +292,7 @@ def sentence(compared: Compared) -> _Sentence:
             f"The same message on {both} sides.",
             f"{outputs}{rest}",
             raised,
-            [one for one in firsts if one.sends],
+            told,
         )
     headline = firsts[0].words if len(firsts) == 1 else _headline(compared)
     return _Sentence(severity, headline, f"{outputs}The sides part in {places}.", raised, firsts)
