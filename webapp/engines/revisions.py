@@ -57,7 +57,7 @@ def forget_others(settings: Settings, name: str, commit: str | None) -> None:
 
 
 def _folder(settings: Settings, name: str) -> Path:
-    return settings.data_dir.absolute() / "engines" / name
+    return settings.data_dir.absolute() / "revisions" / name
 
 
 def _archive(checkout: str, tree: str, folder: Path) -> None:

@@ -169,7 +169,7 @@ def test_a_revision_is_read_again_when_it_is_entered_again(program: Program, tmp
         git(checkout, "commit", "-q", "-m", "x")
         how = ("--python", sys.executable, "--class", f"{PAIRED}:Old", "--path", checkout, "--rev", "work")
         assert said in program("engines", "add", "mine", *how).out
-    assert len([*(tmp_path / "engines" / "mine").iterdir()]) == 1
+    assert len([*(tmp_path / "revisions" / "mine").iterdir()]) == 1
 
 
 @pytest.mark.parametrize(

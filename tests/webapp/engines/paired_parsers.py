@@ -50,3 +50,19 @@ class Open(Old):
 
     def finish(self, reason: str | None) -> Any:
         return {"content": "?"} if self.open else None
+
+
+class Late(Old):
+    """It sends all of it at the end."""
+
+    version = "2"
+
+    def begin(self, request: dict[str, Any]) -> None:
+        super().begin(request)
+        self.late = ""
+
+    def feed(self, text: str, ids: list[int]) -> Any:
+        self.late += (super().feed(text, ids) or {}).get("content", "")
+
+    def finish(self, reason: str | None) -> Any:
+        return {"content": self.late}

@@ -52,7 +52,7 @@ def test_what_a_revision_had_is_written_and_the_checkout_stays(settings: Setting
     before = git("status", "--porcelain"), git("worktree", "list")
     found = written_revision(settings, "mine", str(checkout), "first")
     assert found.commit == git("rev-parse", "first")
-    assert found.folder == settings.data_dir / "engines" / "mine" / found.commit[:16]
+    assert found.folder == settings.data_dir / "revisions" / "mine" / found.commit[:16]
     assert {file.name: file.read_text() for file in found.folder.rglob("*.*")} == {
         "mine.py": "first",
         "read.me": "first",

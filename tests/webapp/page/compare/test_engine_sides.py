@@ -26,10 +26,10 @@ TEXT = "Hello <b>you</b>,\nit is sunny."
 @pytest.fixture
 def runner(tmp_path: Path) -> Iterator[Runner]:
     settings = Settings(data_dir=tmp_path)
-    for name in ("Old", "Cut", "Same"):
+    for name in ("Old", "Cut", "Same", "Late"):
         write_entry(settings, name.lower(), own(name, **{"class": f"paired_parsers:{name}"}))
     use_engines(settings)
-    for name in ("old", "cut", "same"):
+    for name in ("old", "cut", "same", "late"):
         entered(settings).card(name)
     yield Runner(settings)
     use_engines(get_settings())
@@ -66,6 +66,12 @@ def test_the_state_of_both_is_there_at_the_step(runner: Runner) -> None:
 def test_one_that_sends_the_same_has_no_such_step(runner: Runner) -> None:
     said = page(runner, "same:Same").sentence
     assert (said.severity, said.firsts) == ("pass", [])
+
+
+def test_one_that_sends_the_same_message_otherwise_is_said_to(runner: Runner) -> None:
+    said = page(runner, "late:Late").sentence
+    assert (said.severity, [first.sends.step for first in said.firsts]) == ("pass", [1])
+    assert [(first.where, first.sends.at) for first in said.firsts] == [("", 0)]
 
 
 def test_sides_that_are_fed_otherwise_are_not_compared_step_by_step(runner: Runner) -> None:
