@@ -244,7 +244,8 @@ class Shrinker:
         self.form = form
         self.target = target
         self._replayer = replayer
-        self._elsewhere = [one for one in (replayer, beside) if one is not None and one.tapes is not None]
+        sides = [one for one in (replayer, beside) if one is not None]
+        self._elsewhere = [(one, one.tapes) for one in sides if one.tapes is not None]
         self._left = max_replays
         self._flaws = _flaw_counts(form.text)
         self._whole = any_of([*replayer.terminals.values(), *_specials(form.pieces)])
@@ -312,12 +313,9 @@ class Shrinker:
             yield from batch
 
     def _foresee(self, forms: Sequence[Form]) -> None:
-        if self._is_spent:
-            return
-        new = [form for form in forms if (form.text, form.cuts) not in self._known]
-        for one in self._elsewhere:
-            if one.tapes is not None:
-                one.tapes.foresee([one.with_pieces(form.pieces).asked(form.chunking) for form in new])
+        new = [form for form in forms if not self._is_spent and (form.text, form.cuts) not in self._known]
+        for one, tapes in self._elsewhere:
+            tapes.foresee([one.with_pieces(form.pieces).asked(form.chunking) for form in new])
 
     def _by(self, unit: re.Pattern[str]) -> Callable[[], None]:
 

@@ -19,7 +19,7 @@ from webapp.commands.inputs import Given, say_notes
 from webapp.commands.options import Options, blamed, case_with
 from webapp.commands.progress_line import progress_line
 from webapp.commands.running import service, watched, within_limits
-from webapp.engines import RESPONSE_TEMPLATE, choose
+from webapp.engines import choose
 from webapp.engines.entered import entered
 from webapp.jobs.search_program import search_between
 from webapp.runs.prepare import with_defaults
@@ -75,8 +75,6 @@ def _sides(given: Given, options: Options) -> list[Sided]:
         try:
             with within_limits(given.name):
                 case = with_defaults(case_with(replace(given, data=data), wanted), service().settings)
-                if case.parser.engine == RESPONSE_TEMPLATE:
-                    raise UsageError(f"--engine: {RESPONSE_TEMPLATE} is compared on the page")
                 choice = choose(case)
         except CaseError as error:
             raise UsageError(blamed(error, given, wanted)) from error

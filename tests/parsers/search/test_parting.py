@@ -237,6 +237,9 @@ def test_ids_count_within_one_format_where_contracts_say_so() -> None:
 def test_parsers_of_two_formats_are_compared() -> None:
     text = call("get_weather", city="Paris")
     mistral = Replayer(lambda: build(get_format("mistral")), side(None, text).pieces, format=get_format("mistral"))
+    foreign = Parting(side(Spoilt, text), mistral, asked=(Chunking(by="token"),))
+    _ = [*foreign.run()]
+    assert (foreign.found().first is not None, foreign.found().allowed) == (True, 0)
     made = Parting(side(None, text), mistral, asked=(Chunking(by="token"),))
     _ = [*made.run()]
     small = made.found().smallest
