@@ -18,8 +18,9 @@ from parsers.cases.expect import accept
 from parsers.cases.input import Input, ToolObject
 from parsers.cases.io import case_id, load_case, to_data
 from parsers.cases.run import characters, chunkings_of, replayer_of, settled_case
+from parsers.compare.divergence import Divergence
 from parsers.replays.budget import Budget
-from parsers.replays.chunking import by_tokens
+from parsers.replays.chunking import Chunking, by_tokens
 from parsers.replays.replay import finish_reason
 from parsers.replays.replayer import Rerender
 from parsers.search.found import Found, Group, Guess, Minimized, OutcomeClass, Progress, Verdict
@@ -27,7 +28,7 @@ from parsers.search.search import Played, Search
 from parsers.search.sweep import MAX_REPLAYS
 from parsers.search.variants import CountLines
 from parsers.selection.registry import Evidence
-from parsers.vocabulary.types import Piece
+from parsers.vocabulary.types import Context, Piece
 
 
 @dataclass(slots=True)
@@ -70,7 +71,7 @@ class CaseSearch:
             replace(replayer, rerender=rerender),
             rules=case.compare.rules(),
             asked=case.replay,
-            recorded=_recorded_cuts(case),
+            recorded=recorded_cuts(case),
             seed=seed,
             only=case.checks,
             max_replays=max_replays,
@@ -91,51 +92,70 @@ class CaseSearch:
         return CaseFound(self.case, found, smaller)
 
 
-def _recorded_cuts(case: Case) -> tuple[int, ...]:
+def recorded_cuts(case: Case) -> tuple[int, ...]:
     """Return where the deltas met that a server sent."""
     return tuple(accumulate([len(delta.text) for delta in case.input.deltas or ()]))[:-1]
 
 
 def minimized_case(case: Case, small: Minimized) -> Case:
     """The case for a minimised output. It replays first under the failing chunking, then under those that differ."""
+    said = small.finding.message.encode("utf-8", "backslashreplace").decode("utf-8")  # a parser may send half a pair
+    notes = f"{small.check}: {said}", found_by_search(case.text(), small.text)
+    beside = tuple([chunking for chunking in small.beside if chunking.by != "recorded"])
+    form = Smaller(small.pieces, small.chunking, small.context, beside, _expect(small))
+    return smaller_case(case, form, "smallest failing form", notes)
+
+
+@dataclass(slots=True, frozen=True)
+class Smaller:
+    """A smaller output: how it is cut first, its request, other chunkings of it, and what is right."""
+
+    pieces: tuple[Piece, ...]
+    chunking: Chunking
+    context: Context
+    beside: tuple[Chunking, ...] = ()
+    expect: Expect | None = None
+
+
+def smaller_case(case: Case, form: Smaller, title: str, notes: tuple[str, ...]) -> Case:
+    """The case for a smaller output than its own."""
     changed: dict[str, Any] = {
-        "title": f"{case.title or 'A case'} (smallest failing form)",
-        "notes": _notes(small, len(case.text())),
+        "title": f"{case.title or 'A case'} ({title})",
+        "notes": notes,
         "flags": (),
         "verdict": "required",
         "source": case.source,
         "parent": case_id(case),
-        "input": Input(text=small.text),
-        "tools": _tools(case, small),
-        "replay": (small.chunking, *[chunking for chunking in small.beside if chunking.by != "recorded"]),
-        "expect": _expect(small),
+        "input": Input(text="".join([piece.text for piece in form.pieces])),
+        "tools": _tools(case, form.context),
+        "replay": (form.chunking, *form.beside),
+        "expect": form.expect,
         "decode": None,
         "engines": {},
     }
     smaller = case.model_copy(update=changed)
     if case.mode() == "ids":
-        smaller = _with_tokens(smaller, case, small)
+        smaller = _with_tokens(smaller, case, form)
     return load_case(to_data(smaller))  # a model that was put together is checked like one that was read
 
 
-def _with_tokens(smaller: Case, case: Case, small: Minimized) -> Case:
+def _with_tokens(smaller: Case, case: Case, form: Smaller) -> Case:
     """With the tokens that are left. What a decode policy did to them is done; only how late it is may matter still."""
     if case.decode is not None:
-        late = case.decode.again() if by_tokens(small.chunking) else None
-        return settled_case(smaller, small.pieces).model_copy(update={"decode": late})
-    stored = smaller.with_pieces(small.pieces)
+        late = case.decode.again() if by_tokens(form.chunking) else None
+        return settled_case(smaller, form.pieces).model_copy(update={"decode": late})
+    stored = smaller.with_pieces(form.pieces)
     return stored.model_copy(update={"input": Input(tokens=stored.input.tokens)})
 
 
-def _notes(small: Minimized, size: int) -> tuple[str, ...]:
-    how = f"Found by a search of an output of {size} characters; {len(small.text)} of them are left here."
-    said = small.finding.message.encode("utf-8", "backslashreplace").decode("utf-8")  # a parser may send half a pair
-    return f"{small.check}: {said}", how
+def found_by_search(text: str, small: str) -> str:
+    """How a smaller output was found."""
+    return f"Found by a search of an output of {len(text)} characters; {len(small)} of them are left here."
 
 
-def _tools(case: Case, small: Minimized) -> tuple[ToolObject, ...]:
+def _tools(case: Case, context: Context) -> tuple[ToolObject, ...]:
     """The declared tools that the smaller request still has."""
-    kept = {tool.name for tool in small.context.tools}
+    kept = {tool.name for tool in context.tools}
     return tuple([tool for tool, known in zip(case.tools, case.to_context().tools, strict=True) if known.name in kept])
 
 
@@ -163,10 +183,12 @@ def find_json(result: CaseFound) -> dict[str, Any]:
     }
 
 
+def parting_json(divergence: Divergence) -> dict[str, Any]:
+    """Where two messages part."""
+    return asdict(divergence) | {"channel": str(divergence.channel)}
+
+
 def _outcome(one: OutcomeClass) -> dict[str, Any]:
-    parting = None
-    if one.divergence is not None:
-        parting = asdict(one.divergence) | {"channel": str(one.divergence.channel)}
     return {
         "message": one.message.to_json(),
         "finish_reason": one.finish_reason,
@@ -177,7 +199,7 @@ def _outcome(one: OutcomeClass) -> dict[str, Any]:
         "allowed": one.allowed,
         "smallest": one.smallest.model_dump(mode="json", exclude_defaults=True),
         "grade": one.grade,
-        "divergence": parting,
+        "divergence": None if one.divergence is None else parting_json(one.divergence),
         "raised": None if one.raised is None else str(one.raised),
     }
 

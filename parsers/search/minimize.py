@@ -85,7 +85,7 @@ def minimized(replayer: Replayer, start: Start, form: Form, rules: Rules, replay
     """Return what is said of the small form: the finding as a run of it shows it."""
     small = start.replayer.with_pieces(form.pieces)
     chunking, name, target = plain(small, form.chunking), start.finding.check, start.target.target
-    small = _fewer_tools(small, chunking, start.target)
+    small = fewer_tools(small, chunking, start.target)
     never = _is_never_read(small, chunking)
     before = target.unchanged(small) if isinstance(target, OfChange) else None
     read = before is not None and not _is_never_read(before, WHOLE)
@@ -194,7 +194,7 @@ def _differing(replayer: Replayer, chunking: Chunking, rules: Rules) -> Differs 
     return max(differing, key=lambda target: target.worth, default=None)
 
 
-def _fewer_tools(replayer: Replayer, chunking: Chunking, target: Target) -> Replayer:
+def fewer_tools(replayer: Replayer, chunking: Chunking, target: Target) -> Replayer:
     """Without the declared tools that the output does not name, where the finding stays."""
     context, text = replayer.context, replayer.text
     kept = tuple([tool for tool in context.tools if tool.name in text or tool.name == context.named_tool])

@@ -229,12 +229,23 @@ class Target(Protocol):
 
 
 class Shrinker:
-    """Makes a form smaller while `target` holds. Iterate `run`; `form` is the smallest so far."""
+    """Makes a form smaller while `target` holds. Iterate `run`; `form` is the smallest so far. `beside`: another parser
+    that the target asks as well."""
 
-    def __init__(self, replayer: Replayer, form: Form, target: Target, max_replays: int = SHRINKS) -> None:
+    def __init__(
+        self,
+        replayer: Replayer,
+        form: Form,
+        target: Target,
+        max_replays: int = SHRINKS,
+        *,
+        beside: Replayer | None = None,
+    ) -> None:
         self.form = form
+        self.target = target
         self._replayer = replayer
-        self._target = target
+        sides = [one for one in (replayer, beside) if one is not None]
+        self._elsewhere = [(one, one.tapes) for one in sides if one.tapes is not None]
         self._left = max_replays
         self._flaws = _flaw_counts(form.text)
         self._whole = any_of([*replayer.terminals.values(), *specials(form.pieces)])
@@ -243,7 +254,7 @@ class Shrinker:
     @property
     def replays(self) -> int:
         """Replays run so far."""
-        return self._target.replays
+        return self.target.replays
 
     def run(self) -> Iterator[int]:
         """Shrink. Yields the number of replays run, now and then."""
@@ -266,7 +277,7 @@ class Shrinker:
         if key not in self._known:
             if self._is_spent:
                 return False
-            self._known[key] = self._target.holds(self._replayer.with_pieces(form.pieces), form.chunking)
+            self._known[key] = self.target.holds(self._replayer.with_pieces(form.pieces), form.chunking)
         return self._known[key]
 
     def _take(self, form: Form) -> bool:
@@ -295,17 +306,16 @@ class Shrinker:
 
     def _ahead(self, forms: Iterator[Form]) -> Iterator[Form]:
         """The forms, replayed many at a time where somebody else makes the replays."""
-        if self._replayer.tapes is None:
+        if not self._elsewhere:
             yield from forms
         while batch := list(islice(forms, AHEAD)):
             self._foresee(batch)
             yield from batch
 
     def _foresee(self, forms: Sequence[Form]) -> None:
-        tapes = self._replayer.tapes
-        if tapes is not None and not self._is_spent:
-            new = [form for form in forms if (form.text, form.cuts) not in self._known]
-            tapes.foresee([self._replayer.with_pieces(form.pieces).asked(form.chunking) for form in new])
+        new = [form for form in forms if not self._is_spent and (form.text, form.cuts) not in self._known]
+        for one, tapes in self._elsewhere:
+            tapes.foresee([one.with_pieces(form.pieces).asked(form.chunking) for form in new])
 
     def _by(self, unit: re.Pattern[str]) -> Callable[[], None]:
 
@@ -317,7 +327,7 @@ class Shrinker:
                 return any(self._take(form) for form in self._forms(_others(units, kept), whole))
 
             def left_out(rows: Sequence[Sequence[tuple[int, int]]]) -> None:
-                if self._replayer.tapes is not None:
+                if self._elsewhere:
                     self._foresee([form for row in rows for form in self._forms(_others(units, row), whole)])
 
             reduce(units, fails, left_out)

@@ -1,10 +1,17 @@
-"""The option `--engine` of the commands that run cases: an entered engine by its name, or a class of one's own."""
+"""The option `--engine` of the commands that run cases: an entered engine by its name, or a class of one's own.
+
+It may be given again, to compare: [LABEL=]NAME[:PARSER] each time. Our own parsers are those of the engine `builtin`.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
 
 from parsers.cases.case import Case
+from parsers.cases.engines import BUILTIN
 from parsers.vocabulary.types import UsageError
 from webapp.engines.entered import entered, unknown, use_engines
 from webapp.engines.entries import checked_entry
@@ -12,6 +19,7 @@ from webapp.engines.foreign import OPTIONS
 from webapp.settings import get_settings
 
 OWN = "class"  # the name of the engine that is a class of the command line
+_LABEL = re.compile(r"[^=:\s]{1,40}")
 
 
 class _Given(Protocol):
@@ -19,14 +27,14 @@ class _Given(Protocol):
 
     parser: str | None
     format_file: str | None
-    engine: str | None
+    engine: tuple[str, ...]
     python: str | None
     reasoning_parser: str | None
 
 
 def engine_option(data: dict[str, Any], options: _Given) -> None:
     """Let an engine run the case, where the options say so. Raises UsageError."""
-    if options.engine is None:
+    if not options.engine:
         for name in ("python", "reasoning_parser"):
             if getattr(options, name) is not None:
                 raise UsageError(f"--{name.replace('_', '-')}: say which engine with --engine")
@@ -34,15 +42,46 @@ def engine_option(data: dict[str, Any], options: _Given) -> None:
     for name, value in (("parser", options.parser), ("format", options.format_file)):
         if value is not None:
             raise UsageError(f"--{name} and --engine both say who parses; leave one out (--engine NAME:PARSER)")
-    parser = _of_class(options.engine, options.python) if options.python else named(options.engine)
+    word = options.engine[0]
+    parser = _of_class(word, options.python) if options.python else named(word)
     if options.reasoning_parser is not None:
         parser["options"] = {OPTIONS[0]: options.reasoning_parser}
     data["parser"] = parser
 
 
+class Named(NamedTuple):
+    """One of several engines: what it is called in the report, and the word that names it, without its label."""
+
+    label: str
+    word: str
+
+
+def several(words: Sequence[str]) -> list[Named]:
+    """The engines that are compared. Each is called by its label, else by its name, or by all of its word where
+    several have the name. Raises UsageError for two of one label."""
+    found = [_labelled(word) for word in words]
+    names = Counter(word.partition(":")[0] for label, word in found if not label)
+    called = [
+        Named(label or (name if names[name := word.partition(":")[0]] == 1 else word), word) for label, word in found
+    ]
+    again = next((label for label, times in Counter(one.label for one in called).items() if times > 1), None)
+    if again is not None:
+        raise UsageError(f"--engine: two are called {again}; give them labels, as in --engine a={called[0].word}")
+    return called
+
+
+def _labelled(word: str) -> tuple[str, str]:
+    label, equals, rest = word.partition("=")
+    if equals and not _LABEL.fullmatch(label):
+        raise UsageError(f"--engine {word}: a label has no blank and no colon, and 40 characters at most")
+    return (label, rest) if equals else ("", word)
+
+
 def named(word: str) -> dict[str, Any]:
-    """The parser of a case that `NAME[:PARSER]` means. Raises UsageError for a name that is not entered."""
-    name, _, parser = word.partition(":")
+    """The parser of a case that `[LABEL=]NAME[:PARSER]` means. Raises UsageError for a name that is not entered."""
+    name, _, parser = _labelled(word)[1].partition(":")
+    if name == BUILTIN:
+        return {"name": parser or "auto"}
     known = entered(get_settings()).entries()
     if name not in known:
         raise UsageError(f"--engine {word}: {unknown(name, known)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 from typing import Any
 
 import click
@@ -13,9 +14,10 @@ from webapp.commands.words import count, table
 from webapp.engines.conformance import conformance
 from webapp.engines.engine_host import EngineHost
 from webapp.engines.entered import entered, unknown
-from webapp.engines.entries import ADAPTERS, WORKER, Entry, checked_entry, file_of, keep_card, write_entry
+from webapp.engines.entries import ADAPTERS, WORKER, Entry, check_name, checked_entry, file_of, keep_card, write_entry
 from webapp.engines.recognised import adapter_for
-from webapp.settings import get_settings
+from webapp.engines.revisions import forget_others, written_revision
+from webapp.settings import Settings, get_settings
 
 FAILED = 1
 _EMPTY = "SOURCES: dict[str, str] = {}"
@@ -36,6 +38,7 @@ def engines() -> None:
 @click.option("--class", "own", metavar="MODULE:CLASS", help="A parser class of your own.")
 @click.option("--plugin", metavar="FILE", help="A file that is loaded as vLLM's --tool-parser-plugin.")
 @click.option("--path", metavar="FOLDER", help="Where its interpreter finds modules besides, such as a checkout.")
+@click.option("--rev", metavar="REV", help="A revision of the git checkout --path, which is written and run instead.")
 @click.option("--command", metavar="LINE", help="The command of a worker that speaks the protocol, instead.")
 @click.option("--folder", metavar="FOLDER", help="Where it is started.")
 @click.option("--env", multiple=True, metavar="KEY=VALUE", help="A variable of its environment. May be given again.")
@@ -45,15 +48,15 @@ def engines() -> None:
 def add(name: str, **options: Any) -> None:
     """Enter an engine: start it, ask who it is, and write it into engines.toml.
 
-    One of the same name is replaced. Only what is entered is ever run. Adapters: vllm, sglang, lmdeploy, mlx, harmony,
-    mistral, transformers, vllm_rust.
+    One of the same name is replaced; a branch is then as it is now. Only what is entered is ever run. Adapters: vllm,
+    sglang, lmdeploy, mlx, harmony, mistral, transformers, vllm_rust.
     """
     settings = get_settings()
     if options["plugin"]:
         options["adapter"] = options["adapter"] or "vllm"
     if options["python"] and not (options["adapter"] or options["own"] or options["command"] or name in ADAPTERS):
         options["adapter"] = adapter_for(name, options["python"])
-    entry = _entry(name, options)
+    entry = _entry(name, _revised(settings, name, options))
     found = entered(settings)
     if (found.entries().get(name) or entry) != entry:
         click.echo(f"{name}: replaces the entry of that name", err=True)
@@ -66,8 +69,10 @@ def add(name: str, **options: Any) -> None:
         raise UsageError(f"engine {name} asks for a whole tokenizer: give it with --tokenizer PATH")
     file = write_entry(settings, name, entry)
     keep_card(settings, name, entry, card)
+    forget_others(settings, name, entry.commit)
     many = count(len(card.names("tool")), "parser"), count(len(card.names("reasoning")), "reasoning parser")
-    click.echo(f"{name}: {card.name} {card.version}, {many[0]}, {many[1]}; written to {file}")
+    at = f" at {entry.revision}" * bool(entry.revision)
+    click.echo(f"{name}: {card.name} {card.version}{at}, {many[0]}, {many[1]}; written to {file}")
 
 
 @engines.command("list")
@@ -78,6 +83,7 @@ def list_entered() -> None:
     for name, card in found.listed().items():
         entry = found.entries()[name]
         what = "not asked yet" if card is None else f"{card.name} {card.version}".strip()
+        what += f" at {entry.revision}" * bool(entry.revision)
         many = "" if card is None else count(len(card.parsers), "parser")
         rows.append([name, what, many, shlex.join(entry.command or (entry.python or "",))])
     click.echo("\n".join(table(rows)) if rows else f"none; `engines add` writes {file_of(get_settings())}")
@@ -121,6 +127,19 @@ def one_file() -> str:
     titles = ["line_trace", "token_table", *[f"adapter_{name}" for name in ADAPTERS]]
     sources = {title: (WORKER.parent / f"{title}.py").read_text("utf-8") for title in titles}
     return WORKER.read_text("utf-8").replace(_EMPTY, f"SOURCES: dict[str, str] = {sources!r}", 1)
+
+
+def _revised(settings: Settings, name: str, options: dict[str, Any]) -> dict[str, Any]:
+    """The options with the folder that a revision was written to in the place of its checkout. Raises UsageError."""
+    path, rev = options["path"], options["rev"]
+    if rev is None:
+        return options
+    if path is None or options["command"] is not None:
+        raise UsageError("--rev: give the interpreter with --python and the checkout with --path")
+    check_name(name)
+    made = written_revision(settings, name, path, rev)
+    checkout = str(Path(path).absolute())
+    return {**options, "path": str(made.folder), "checkout": checkout, "commit": made.commit}
 
 
 def _entry(name: str, options: dict[str, Any]) -> Entry:

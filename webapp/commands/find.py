@@ -7,28 +7,25 @@ does not return. Ctrl-C ends the search, and what was found by then is printed.
 from __future__ import annotations
 
 import json
-import shutil
 import signal
 import sys
-from collections.abc import Callable
-from functools import partial
-from typing import Any, TextIO
+from typing import Any
 
 import click
 
 from parsers.cases.case import Case, CaseError
 from parsers.cases.engines import ENGINES, engine_of
 from parsers.cases.find import CaseFound, find_json
-from parsers.search.found import Progress
 from parsers.vocabulary.types import UsageError
 from webapp.cli import BAD_INPUT, INTERRUPTED
+from webapp.commands.between import find_between
 from webapp.commands.find_report import find_report
 from webapp.commands.inputs import read_given, say_notes, shown
 from webapp.commands.options import Options, blamed, case_with, replay_options
-from webapp.commands.running import service, within_limits
-from webapp.commands.words import count
+from webapp.commands.progress_line import Say, progress_line
+from webapp.commands.running import service, watched, within_limits
 from webapp.engines.entered import entered
-from webapp.jobs.search_program import Searching, case_search
+from webapp.jobs.search_program import case_search
 from webapp.jobs.searches import SearchError
 from webapp.jobs.watched_search import search_in_child
 from webapp.runs.prepare import with_defaults
@@ -46,10 +43,13 @@ def find(file: str, as_json: bool, **options: Any) -> int:
 
     FILE is what `replay` takes; with what is no output of a model the exit code is 2. The output is replayed under
     hundreds of chunkings and in changed forms, checked, and cut down to the smallest case that still fails. Ctrl-C ends
-    the search early; what was found by then is printed.
+    the search early; what was found by then is printed. With --engine given again it is an output and chunking on which
+    the two differ, and the exit code 1 says that they do.
     """
     wanted = Options(**options)
     given = read_given(file, wanted.tokenizer)
+    if len(wanted.engine) > 1:
+        return find_between(given, wanted, as_json=as_json)
     settings = service().settings
     try:
         with within_limits(given.name):
@@ -72,27 +72,15 @@ def find(file: str, as_json: bool, **options: Any) -> int:
 
 def _searched(case: Case, settings: Settings) -> tuple[CaseFound, bool]:
     """What a search finds, and whether it was ended with Ctrl-C. It says how far it is where somebody watches."""
-    line = _Line(sys.stderr) if sys.stderr.isatty() else None
-    try:
+    with progress_line() as say:
         if engine_of(case) not in {*ENGINES, *entered().entries()}:  # entered engines are in processes of their own
-            return _in_child(case, settings, partial(_show, line))
+            return _in_child(case, settings, say)
         search = case_search(case, settings)
-        return _watched(search, partial(_show, line))
-    finally:
-        if line is not None:
-            line.show("")
+        stopped = watched(search, say)
+        return search.result(), stopped
 
 
-def _watched(search: Searching, show: Callable[[Progress], object]) -> tuple[CaseFound, bool]:
-    try:
-        for progress in search.run():
-            show(progress)
-    except KeyboardInterrupt:
-        return search.result(), True
-    return search.result(), False
-
-
-def _in_child(case: Case, settings: Settings, show: Callable[[Progress], object]) -> tuple[CaseFound, bool]:
+def _in_child(case: Case, settings: Settings, show: Say) -> tuple[CaseFound, bool]:
     """The first Ctrl-C asks the child for what it has; another one ends it."""
     stopped = False
 
@@ -107,24 +95,3 @@ def _in_child(case: Case, settings: Settings, show: Callable[[Progress], object]
         return search_in_child(case, settings, show, lambda: stopped), stopped
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def _show(line: _Line | None, progress: Progress) -> None:
-    if line is not None:
-        how_far = f"{progress.stage}: {progress.done:,} of {progress.total:,}; {progress.replays:,} replays"
-        line.show(f"{how_far}, {count(progress.outcomes, 'outcome')} so far")
-
-
-class _Line:
-    """One line of a terminal, written over again and again."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-        self._width = 0
-
-    def show(self, text: str) -> None:
-        """Put this text into the line, instead of what was there."""
-        text = text[: shutil.get_terminal_size().columns - 1]
-        self._stream.write(f"\r{text.ljust(self._width)}\r{text}" if self._width else text)
-        self._stream.flush()
-        self._width = len(text)

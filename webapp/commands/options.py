@@ -38,7 +38,7 @@ class Options:
     parser: str | None = None
     format_file: str | None = None
     policy: tuple[str, ...] = ()
-    engine: str | None = None
+    engine: tuple[str, ...] = ()
     python: str | None = None
     reasoning_parser: str | None = None
     contract: str | None = None
@@ -66,8 +66,9 @@ _OPTIONS = (
                  help="Use the format in a JSON file of your own as the parser."),
     click.option("--policy", multiple=True, metavar="KEY=VALUE",
                  help="Set a policy of the parser; `parsers NAME` lists them. May be given again."),
-    click.option("--engine", metavar="NAME[:PARSER]",
-                 help="Run a parser of an engine that was entered with `engines add`, such as vllm:hermes."),
+    click.option("--engine", multiple=True, metavar="[LABEL=]NAME[:PARSER]",
+                 help="Run a parser of an engine that was entered with `engines add`, such as vllm:hermes. Given "
+                 "again: compare the first with each other one; builtin:NAME is ours."),
     click.option("--python", metavar="PATH",
                  help="Run a class of your own in this interpreter; --engine then is module:Class."),
     click.option("--reasoning-parser", metavar="NAME", help="The engine's reasoning parser, which reads first."),
@@ -146,8 +147,8 @@ def case_with(given: Given, options: Options) -> Case:
 
 def blamed(error: CaseError, given: Given, options: Options) -> str:
     """The error under the name of the option that wrote the place (see `webapp.fields`), else of the input."""
-    if options.engine is not None and error.pointer.startswith(_OF_ENGINES):
-        return f"--engine {options.engine}: {error.message}"
+    if options.engine and error.pointer.startswith(_OF_ENGINES):
+        return f"--engine {options.engine[0]}: {error.message}"
     for row in options_at(error.pointer):
         value = getattr(options, row.option)
         rest = error.pointer.removeprefix(row.place).removeprefix("/by")  # --chunk is what a chunking is cut by

@@ -12,6 +12,7 @@ from parsers.cases.case import CaseError
 from parsers.cases.engines import traced_chunking
 from parsers.cases.run import CaseRun, replayer_of
 from parsers.vocabulary.types import UsageError
+from webapp.commands.between import replay_between
 from webapp.commands.inputs import named, read_cases, read_given, say_notes, shown
 from webapp.commands.options import Options, blamed, case_with, given_words, replay_options
 from webapp.commands.ran_lines import lines_report
@@ -33,10 +34,15 @@ def replay(file: str, as_json: bool, step: int | None, **options: Any) -> None:
 
     FILE is raw model output, a case file, FILE::NAME for a case of a corpus, or a recording of a server (a curl log, a
     JSON answer, token ids, a log line ...); - is standard input. Token ids need --tokenizer. Bytes are taken as they
-    are. The exit code is 0 whatever is found.
+    are. The exit code is 0 whatever is found. With --engine given again the messages stand beside each other.
     """
     wanted = Options(**options)
     given = read_given(file, wanted.tokenizer)
+    if len(wanted.engine) > 1:
+        if step is not None:
+            raise UsageError("--lines: show the lines of one engine at a time; leave the other --engine out")
+        replay_between(given, wanted, as_json=as_json)
+        return
     try:
         run = run_case_of(given.name, case_with(given, wanted))
     except CaseError as error:

@@ -174,10 +174,11 @@ def _steps(trace: Trace, eventful: Sequence[Step]) -> Iterator[list[str]]:
         fed = "end" if step.end else quoted(trace.text[step.span.start : step.span.end], 24)
         fired = " ".join([f"{row.row}:{row.from_state}>{row.to_state}" for row in step.transitions])
         held = quoted(trace.held_text(step), 24) if step.holds else ""
-        yield [f"{step.index:,}", fed, step.state, fired, held, "" if step.delta is None else _sent(step.delta)]
+        yield [f"{step.index:,}", fed, step.state, fired, held, "" if step.delta is None else sent_words(step.delta)]
 
 
-def _sent(delta: MessageDelta) -> str:
+def sent_words(delta: MessageDelta) -> str:
+    """What a delta has, in words."""
     fields = [("reasoning", delta.reasoning), ("content", delta.content)]
     for call in delta.tool_calls:
         fields += [(f"call {call.index} name", call.name), (f"call {call.index} arguments", call.arguments)]

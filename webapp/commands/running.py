@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from typing import Protocol
 
 from parsers.cases.case import Case
 from parsers.cases.run import CaseRun
+from parsers.search.found import Progress
 from parsers.vocabulary.types import UsageError
 from webapp.commands.inputs import shown
+from webapp.commands.progress_line import Say
 from webapp.runs.prepare import with_defaults
 from webapp.runs.runner import Runner
 from webapp.security import TooLarge
@@ -36,3 +39,19 @@ def within_limits(name: str) -> Iterator[None]:
     except TooLarge as error:
         words = f"{shown(name)}: {error.description} Set the variable to a larger number to replay it."
         raise UsageError(words) from error
+
+
+class _Runs(Protocol):
+    """Holds a search."""
+
+    def run(self) -> Iterator[Progress]: ...
+
+
+def watched(search: _Runs, say: Say) -> bool:
+    """Search to the end; returns whether Ctrl-C ended it."""
+    try:
+        for progress in search.run():
+            say(progress)
+    except KeyboardInterrupt:
+        return True
+    return False

@@ -60,13 +60,13 @@ class Engines:
         return known
 
     def stamp(self, name: str) -> str:
-        """What changes with the entry, the version and the sources of an engine; "" where it was not asked yet."""
+        """What changes with the entry, the version and the sources of an engine; "" for what is not entered."""
         entry = self.entries().get(name)
-        card = None if entry is None else self._known(name, entry)
-        if card is None:
+        if entry is None:
             return ""
-        said = f"{entry!r} {card.version} {sources_stamp(card.sources)}"
-        return hashlib.sha256(said.encode()).hexdigest()
+        card = self._known(name, entry)
+        told = "" if card is None else f"{card.version} {sources_stamp(card.sources)}"
+        return hashlib.sha256(f"{entry!r} {told}".encode()).hexdigest()
 
     def play(self, name: str, run: Mapping[str, Any]) -> list[Replayed]:
         """The replays of a run. Raises UsageError for an engine that is not there, or does not start."""

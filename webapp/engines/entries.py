@@ -33,7 +33,8 @@ _MEGABYTE = 1_000_000
 class Entry(BaseModel):
     """One engine: an interpreter with an adapter or a class, or a command that speaks the protocol.
 
-    `seconds` is what one replay may take, `memory` what its process may keep, in megabytes.
+    `seconds` is what one replay may take, `memory` what its process may keep, in megabytes. Of a revision of a
+    checkout `path` is where it was written, and `checkout`, `rev` and `commit` say of what.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -45,6 +46,9 @@ class Entry(BaseModel):
     plugin: str | None = None
     tokenizer: str | None = None
     path: str | None = None
+    checkout: str | None = None
+    rev: str | None = None
+    commit: str | None = None
     folder: str | None = None
     environment: dict[str, str] = {}
     seconds: Annotated[float, Field(gt=0, le=3_600)] = 10.0
@@ -67,6 +71,11 @@ class Entry(BaseModel):
             raise UsageError(f"engine {name}: a plugin is a file for vLLM's --tool-parser-plugin; give adapter vllm")
         given = [self.own or "", self.plugin] if self.plugin else [self.own] if self.own else []
         return (self.python, "-u", str(WORKER), adapter, *given)
+
+    @property
+    def revision(self) -> str:
+        """The revision that it runs, with its commit; "" where it is what is installed."""
+        return f"{self.rev} ({self.commit[:10]})" if self.rev and self.commit else ""
 
     @property
     def memory_bytes(self) -> int:
@@ -106,10 +115,7 @@ def _read(file: Path, _changed: int, size: int) -> dict[str, Entry]:
 
 
 def _entry(place: str, name: str, values: Any) -> Entry:
-    if name in _TAKEN:
-        raise UsageError(f"{place}: that is the name of an engine of ours; give it another one")
-    if not NAME.fullmatch(name):
-        raise UsageError(f"{place}: a name has letters, digits, and . _ -, begins with a letter, and has 40 at most")
+    check_name(name, place)
     try:
         entry = Entry.model_validate(values)
     except ValidationError as error:
@@ -117,6 +123,15 @@ def _entry(place: str, name: str, values: Any) -> Entry:
         raise UsageError(f"{place}: {'.'.join(map(str, first['loc'])) or 'it'}: {first['msg']}") from error
     entry.argv(name)
     return entry
+
+
+def check_name(name: str, place: str = "") -> None:
+    """Raises UsageError for what cannot be the name of an entry."""
+    place = place or f"engine {name}"
+    if name in _TAKEN:
+        raise UsageError(f"{place}: that is the name of an engine of ours; give it another one")
+    if not NAME.fullmatch(name):
+        raise UsageError(f"{place}: a name has letters, digits, and . _ -, begins with a letter, and has 40 at most")
 
 
 def checked_entry(name: str, values: dict[str, Any]) -> Entry:

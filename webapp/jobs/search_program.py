@@ -23,6 +23,7 @@ from typing import Any, Protocol
 from pydantic import ConfigDict, TypeAdapter
 from werkzeug.exceptions import RequestEntityTooLarge
 
+from parsers.cases.between import SearchBetween
 from parsers.cases.case import Case, CaseError
 from parsers.cases.find import CaseFound, CaseSearch
 from parsers.replays.budget import Budget
@@ -59,11 +60,7 @@ MakeSearch = Callable[[Case, Settings], Searching]
 
 def case_search(case: Case, settings: Settings) -> CaseSearch:
     """The search of a case. Raises CaseError for what cannot be replayed, TooLarge over a limit."""
-    ready, engines = prepare(case, settings), entered(settings)
-
-    def worked() -> float:
-        return process_time() + engines.spent
-
+    ready = prepare(case, settings)
     with error_place(""):
         return CaseSearch(
             ready.case,
@@ -71,9 +68,31 @@ def case_search(case: Case, settings: Settings) -> CaseSearch:
             engines=engines_of(settings),
             clock=process_time,
             lines=executed_lines,
-            budget=Budget(worked, settings.find_replay_seconds, settings.find_total_seconds),
+            budget=search_budget(settings),
             rerender=ready.replayer.rerender,
         )
+
+
+def search_between(cases: tuple[Case, Case], settings: Settings) -> SearchBetween:
+    """The search for a difference of two parsers. Raises as `case_search` does."""
+    first, second = [prepare(case, settings) for case in cases]
+    with error_place(""):
+        return SearchBetween(
+            (first.case, second.case),
+            pieces=first.stored,
+            engines=engines_of(settings),
+            budget=search_budget(settings),
+        )
+
+
+def search_budget(settings: Settings) -> Budget:
+    """What the replays of a search may take, here and in the processes of engines."""
+    engines = entered(settings)
+
+    def worked() -> float:
+        return process_time() + engines.spent
+
+    return Budget(worked, settings.find_replay_seconds, settings.find_total_seconds)
 
 
 def tasks(search: MakeSearch = case_search) -> Mapping[str, Task]:

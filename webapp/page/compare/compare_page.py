@@ -86,7 +86,7 @@ class _CharacterCursor:
 @dataclass(slots=True, frozen=True)
 class _First:
     """Where one side parts from the first: `words` say how, `steps` are the first differing step of either and `texts`
-    what each has there; `where` is empty where they say the same."""
+    what each has there; `where` is empty where they say the same. `sends`: where they first send something else."""
 
     name: str
     severity: str
@@ -95,6 +95,15 @@ class _First:
     at: int | None = None
     steps: tuple[int | None, int | None] = (None, None)
     texts: tuple[str, str] = ("", "")
+    sends: _Sends | None = None
+
+
+@dataclass(slots=True, frozen=True)
+class _Sends:
+    """The first step at which one side does not send what the first one does, and the column it is seen at."""
+
+    step: int
+    at: int
 
 
 @dataclass(slots=True, frozen=True)
@@ -277,8 +286,14 @@ def sentence(compared: Compared) -> _Sentence:
         if any(found.partings for found in compared.found) and not outputs:
             rest = f"Still, the sides account for the output differently in {places}."
         both = "both" if len(firsts) == 1 else f"all {len(firsts) + 1}"
-        rest = rest.replace("both", both)
-        return _Sentence(severity, f"The same message on {both} sides.", f"{outputs}{rest}", raised, [])
+        rest, told = rest.replace("both", both), [first for first in firsts if first.sends]
+        return _Sentence(
+            severity,
+            f"The same message on {both} sides.",
+            f"{outputs}{rest}",
+            raised,
+            told,
+        )
     headline = firsts[0].words if len(firsts) == 1 else _headline(compared)
     return _Sentence(severity, headline, f"{outputs}The sides part in {places}.", raised, firsts)
 
@@ -303,9 +318,12 @@ def _outputs(compared: Compared) -> str:
 
 
 def _first_of(one: Placed, found: Comparison) -> _First:
-    first = found.first
+    first, sends = found.first, None
+    if found.deltas is not None:
+        end = one.lane.edge(len(one.text))
+        sends = _Sends(found.deltas.index, end if found.deltas.end else one.begin(found.deltas.index))
     if first is None:
-        return _First(one.side.name, "pass", "The same message.")
+        return _First(one.side.name, "pass", "The same message.", sends=sends)
     place = "" if found.at is None else f" at character {found.at:,} of the output"
     return _First(
         one.side.name,
@@ -315,6 +333,7 @@ def _first_of(one: Placed, found: Comparison) -> _First:
         at=found.at,
         steps=(first.step_a, first.step_b),
         texts=_around(first.expected, first.actual),
+        sends=sends,
     )
 
 

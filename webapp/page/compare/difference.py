@@ -16,6 +16,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from parsers.compare.delta_parting import DeltaParting, delta_parting
 from parsers.compare.divergence import Divergence, Grade, Rules, divergence, grade, same_message, shared_prefix
 from parsers.vocabulary import channels
 from parsers.vocabulary.events import Failure
@@ -25,6 +26,7 @@ from parsers.vocabulary.types import Message, ToolCall
 from webapp.page.compare.alignment import Axis, Hunk, Lane, axis_of, text_hunks
 from webapp.page.inspect.index import CallIndex, Channel, TraceIndex
 
+MOST_STEPS = 5_000  # of replays whose deltas are compared one by one
 PARTS = ("name", "id", "arguments")
 
 
@@ -216,7 +218,8 @@ class Parting:
 @dataclass(slots=True)
 class Comparison:
     """Two traces, compared. `changes` are the columns at which either side changes its state; `at` is the one where
-    the messages part first, `other` the first that holds another output, None where there is none."""
+    the messages part first, `other` the first that holds another output, None where there is none. `deltas`: of two
+    sides that are fed the same deltas the first step at which they send something else."""
 
     grade: Grade | None
     first: Divergence | None
@@ -228,6 +231,7 @@ class Comparison:
     texts: list[Pair]
     calls: list[CallPair]
     raised: tuple[Failure | None, Failure | None]
+    deltas: DeltaParting | None = None
 
     def size(self) -> int:
         """About how many bytes this weighs, without the traces it points into."""
@@ -260,7 +264,15 @@ def compare(both: Both, rules: Rules) -> Comparison:
         texts=texts,
         calls=calls,
         raised=(a.trace.failure, b.trace.failure),
+        deltas=_deltas(both, rules),
     )
+
+
+def _deltas(both: Both, rules: Rules) -> DeltaParting | None:
+    """Steps of long replays are not made for this."""
+    a, b = both.a.trace, both.b.trace
+    alike = not both.hunks and len(a.ends) <= MOST_STEPS and [*a.ends] == [*b.ends]
+    return delta_parting(a, b, rules) if alike else None
 
 
 def owner_at(index: TraceIndex, offset: int) -> Ownership | None:

@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 
 from parsers.cases.case import Case
 from parsers.cases.engines import FALLBACK, RECORDED
-from parsers.formats.model import builtin_formats
+from parsers.formats.model import Format, builtin_formats
 from parsers.replays.chunking import label, parse_spec
+from parsers.selection.registry import known_format
+from webapp.engines.entered import entered_parsers
 from webapp.page.compare.asked import CompareLinks, Side
 from webapp.page.compare.matrix import near
 from webapp.page.compare.sides import Replayed
@@ -51,6 +53,8 @@ def picker(case: Case, sides: list[Replayed], links: CompareLinks) -> Picker:
     names = [name for name in near(sides[0].run.trace.text, builtin_formats()) if name != own]
     if own != "passthrough":
         names = [*names[:PARSERS_SHOWN], "passthrough"]
+    for name, note in _entered(own, sides[0].run.replayer.format) if case.has_raw else []:
+        parsers += more(name, replace(first, parser=name, policy=""), note)
     for name in names if case.has_raw else []:
         parsers += more(name, replace(first, parser=name, policy=""), "built in")
     if case.parser.engine is None and case.has_raw and not first.parser:
@@ -61,6 +65,18 @@ def picker(case: Case, sides: list[Replayed], links: CompareLinks) -> Picker:
     groups = [("Same text, another parser", parsers)]
     groups += [("Same parser, another chunking", chunks)] if not sides[0].run.choice.plays else []
     return Picker([*groups, ("Another output", texts)], False)
+
+
+def _entered(own: str, fmt: Format | None) -> list[tuple[str, str]]:
+    """Parsers of entered engines for the same format, each with its engine: those of the same name first."""
+    name = own.rpartition(":")[2]
+    found = [(one.name, one.title, one.name.partition(":")[2]) for one in entered_parsers() if one.name != own]
+    alike = [
+        (of_name != name, label, title)
+        for label, title, of_name in found
+        if of_name == name or (fmt is not None and (known := known_format(of_name)) and known.name == fmt.name)
+    ]
+    return [(label, title) for _, label, title in sorted(alike)[:PARSERS_SHOWN]]
 
 
 def _plays(sides: Sequence[Side], text: str) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from parsers.cases.case import Case, CaseError, ParserRef
-from parsers.cases.engines import FALLBACK, RECORDED, policy_of, traced_chunking
+from parsers.cases.engines import FALLBACK, RECORDED, engine_of, policy_of, traced_chunking
 from parsers.cases.run import replayer_of
 from parsers.compare.exact_text import on_exact_text
 from parsers.decoding import POLICIES, Decode
@@ -22,6 +22,7 @@ from parsers.replays.replayer import Replayer
 from parsers.selection.registry import policies, resolve
 from parsers.vocabulary.types import Piece, UsageError
 from webapp.engines import choose
+from webapp.engines.entered import engine_stamp, entered, unknown
 from webapp.fields import side_at
 from webapp.formats.folder import formats_folder, with_folder_format
 from webapp.page.compare.asked import Side
@@ -143,7 +144,8 @@ def _run(runner: Runner, base: Run, case: Case, chunking: Chunking) -> Run:
     """The replay of a side. Both sides read the same tokens: they are the model's, whatever parser reads them."""
     if case is base.case:
         return runner.run(case, chunking)
-    said = f"{spec(chunking)} {base.key} {case.model_dump_json(exclude={'input'}, exclude_defaults=True)}"
+    stamp = engine_stamp(engine_of(case))
+    said = f"{spec(chunking)} {base.key} {stamp} {case.model_dump_json(exclude={'input'}, exclude_defaults=True)}"
     key = hashlib.sha256(said.encode()).hexdigest()
     return runner.kept(key, lambda: _on_tokens(base, case, chunking, key))
 
@@ -205,7 +207,8 @@ def _said(error: Exception) -> str:
 
 
 def with_parser(runner: Runner, case: Case, word: str) -> Case:
-    """The case under another parser: a name, a name behind the wrapper, or what a server sent. Raises UsageError."""
+    """The case under another parser: a name, a name behind the wrapper, ENGINE:PARSER, or what a server sent. Raises
+    UsageError."""
     name, plus, wrapper = word.partition("+")
     if plus and wrapper != FALLBACK:
         raise UsageError(f"{word[:80]!r} is no parser; write a name, or NAME+{FALLBACK}")
@@ -213,6 +216,9 @@ def with_parser(runner: Runner, case: Case, word: str) -> Case:
         if case.input.stream is None:
             raise UsageError("this case has no recorded stream")
         return case.model_copy(update={"parser": ParserRef(name=RECORDED), "replay": ()})
+    engine, colon, of_engine = name.partition(":")
+    if colon and not plus:
+        return _by_engine(case, engine, of_engine)
     parser = case.parser
     if name and name != "auto" and formats_folder(runner.settings).find(name) is None:
         resolve(name)
@@ -221,6 +227,15 @@ def with_parser(runner: Runner, case: Case, word: str) -> Case:
     if plus and parser.engine != FALLBACK:
         parser = parser.model_copy(update={"engine": FALLBACK, "options": {}})
     return with_folder_format(case.model_copy(update={"parser": parser}), runner.settings)
+
+
+def _by_engine(case: Case, engine: str, name: str) -> Case:
+    """The case by a parser of an entered engine; of the case's own engine it keeps the options. Raises UsageError."""
+    known = entered().entries()
+    if engine not in known:
+        raise UsageError(unknown(engine, known))
+    options = case.parser.options if case.parser.engine == engine else {}
+    return case.model_copy(update={"parser": ParserRef(name=name or "auto", engine=engine, options=options)})
 
 
 def _with_contract(_: Runner, case: Case, word: str) -> Case:

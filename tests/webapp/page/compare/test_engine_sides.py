@@ -1,0 +1,114 @@
+"""Entered engines as sides of a comparison: two versions of one parser beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from parsers.cases.io import load_case
+from tests.webapp.engines.entering import own
+from webapp.engines.entered import entered, use_engines
+from webapp.engines.entries import write_entry
+from webapp.page.compare.asked import Asked, CompareLinks, Side
+from webapp.page.compare.compare_form import rules_of
+from webapp.page.compare.compare_page import sides_page
+from webapp.page.compare.picker import picker
+from webapp.page.compare.sides import replayed
+from webapp.runs.runner import Runner
+from webapp.settings import Settings, get_settings
+
+TEXT = "Hello <b>you</b>,\nit is sunny."
+
+
+@pytest.fixture
+def runner(tmp_path: Path) -> Iterator[Runner]:
+    settings = Settings(data_dir=tmp_path)
+    for name in ("Old", "Cut", "Same", "Late"):
+        write_entry(settings, name.lower(), own(name, **{"class": f"paired_parsers:{name}"}))
+    use_engines(settings)
+    for name in ("old", "cut", "same", "late"):
+        entered(settings).card(name)
+    yield Runner(settings)
+    use_engines(get_settings())
+
+
+def case(**more: Any) -> Any:
+    return load_case({"schema": 1, "parser": {"name": "Old", "engine": "old"}, "input": {"text": TEXT}, **more})
+
+
+def page(runner: Runner, word: str, chunk: str = "cuts:17,18") -> Any:
+    found = case()
+    sides = [replayed(runner, found, "a", Side(chunk=chunk)), replayed(runner, found, "b", Side(chunk, parser=word))]
+    links = CompareLinks("/r/x/compare", Asked((sides[0].side, sides[1].side)))
+    made = sides_page(runner, sides, rules_of(found, Asked(), sides), links=links, inspect="")
+    assert sides[1].errors == {}
+    return made
+
+
+def test_two_versions_stand_beside_each_other_with_the_first_step_at_which_they_part(runner: Runner) -> None:
+    said = page(runner, "cut:Cut").sentence
+    (first,) = said.firsts
+    assert (said.severity, first.sends.step, first.sends.at) == ("warning", 2, 17)  # only whitespace differs
+    assert first.where == "First in content"
+    assert first.steps == (2, 3)
+
+
+def test_the_state_of_both_is_there_at_the_step(runner: Runner) -> None:
+    columns = page(runner, "cut:Cut").columns
+    assert [column.side.run.parser for column in columns] == ["old:Old", "cut:Cut"]
+    cards = [step.card for column in columns for step in column.steps if step.card.step == 1]
+    assert [card.own for card in cards] == [True, True]
+
+
+def test_one_that_sends_the_same_has_no_such_step(runner: Runner) -> None:
+    said = page(runner, "same:Same").sentence
+    assert (said.severity, said.firsts) == ("pass", [])
+
+
+def test_one_that_sends_the_same_message_otherwise_is_said_to(runner: Runner) -> None:
+    said = page(runner, "late:Late").sentence
+    assert (said.severity, [first.sends.step for first in said.firsts]) == ("pass", [1])
+    assert [(first.where, first.sends.at) for first in said.firsts] == [("", 0)]
+
+
+def test_sides_that_are_fed_otherwise_are_not_compared_step_by_step(runner: Runner) -> None:
+    found = case()
+    sides = [replayed(runner, found, name, Side(chunk)) for name, chunk in (("a", "cuts:17,18"), ("b", "char"))]
+    links = CompareLinks("/r/x/compare", Asked((sides[0].side, sides[1].side)))
+    made = sides_page(runner, sides, rules_of(found, Asked(), sides), links=links, inspect="")
+    assert made.sentence.firsts == []
+
+
+@pytest.mark.parametrize("word", ["nope:Cut", "cut:Nope"])
+def test_an_engine_that_cannot_be_used_is_said_beside_the_control(runner: Runner, word: str) -> None:
+    side = replayed(runner, case(), "b", Side(parser=word))
+    assert ("parser" in side.errors, side.run.parser) == (True, "old:Old")
+
+
+def test_other_versions_of_the_parser_are_offered_first(runner: Runner) -> None:
+    found = load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": "<tool_call>"}})
+    settings = runner.settings
+    write_entry(settings, "fake", own("Plain"))
+    sides = [replayed(runner, found, "a", Side())]
+    links = CompareLinks("/r/x/compare", Asked((sides[0].side, Side(chunk="whole"))))
+    offered = dict(picker(found, sides, links).groups)["Same text, another parser"]
+    assert not [one for one in offered if ":" in one.words]
+    mine = [replayed(runner, case(), "a", Side())]
+    write_entry(settings, "new", own("Old", **{"class": "paired_parsers:Old"}))
+    entered(settings).card("new")
+    again = dict(picker(case(), mine, links).groups)["Same text, another parser"]
+    assert ("new:Old", "class 1") in [(one.words, one.note) for one in again]
+
+
+def test_an_entry_that_was_replaced_is_replayed_again(runner: Runner) -> None:
+    assert page(runner, "same:Same").sentence.severity == "pass"
+    write_entry(runner.settings, "same", own("Cut", **{"class": "paired_parsers:Cut"}))
+    entered(runner.settings).card("same")
+    assert page(runner, "same:Cut").sentence.severity == "warning"
+    before = runner.run(case())
+    assert runner.run(case()) is before
+    write_entry(runner.settings, "old", own("Old", seconds=19, **{"class": "paired_parsers:Old"}))
+    assert runner.run(case()) is not before

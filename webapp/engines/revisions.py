@@ -1,0 +1,95 @@
+"""A revision of a git checkout, written into the data folder: the parser of a pull request beside the one before it.
+
+The checkout is read only, by `git archive`: its files, its index and what is checked out stay as they are. A revision
+is written once for each commit, under the name of the entry that runs it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tarfile
+import tempfile
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from parsers.vocabulary.types import UsageError
+from webapp.settings import Settings
+
+SECONDS = 300
+_WORDS = 300  # characters of what git says
+_SILENT = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1"}
+
+
+class Revision(NamedTuple):
+    """A revision that is written: its commit, and the folder that has what the given one had then."""
+
+    commit: str
+    folder: Path
+
+
+def written_revision(settings: Settings, name: str, checkout: str, rev: str) -> Revision:
+    """Write what a folder of a checkout had at a revision. Raises UsageError."""
+    commit = _git(checkout, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{commit}}", rev=rev)
+    inside = _git(checkout, "rev-parse", "--show-prefix").rstrip("/")
+    folder = _folder(settings, name) / commit[:16] / inside
+    if folder.is_dir():
+        return Revision(commit, folder)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent) as beside:
+            made = Path(beside, "made")
+            made.mkdir()
+            _archive(checkout, f"{commit}:{inside}", made)
+            made.rename(folder)
+    except (OSError, tarfile.TarError) as error:
+        raise UsageError(f"--rev {rev}: {checkout} at {commit[:10]} cannot be written: {error}") from error
+    return Revision(commit, folder)
+
+
+def forget_others(settings: Settings, name: str, commit: str | None) -> None:
+    """Remove the revisions that were written for an entry before."""
+    folder = _folder(settings, name)
+    for one in folder.iterdir() if folder.is_dir() else ():
+        if commit is None or one.name != commit[:16]:
+            shutil.rmtree(one, ignore_errors=True)
+
+
+def _folder(settings: Settings, name: str) -> Path:
+    return settings.data_dir.absolute() / "revisions" / name
+
+
+def _archive(checkout: str, tree: str, folder: Path) -> None:
+    """Links that lead out of the folder, and what is no file, are left out."""
+    top = _git(checkout, "rev-parse", "--show-toplevel")
+    with tempfile.TemporaryFile(dir=folder.parent) as file:
+        _git(top, "archive", "--format=tar", tree, output=file)
+        file.seek(0)
+        with tarfile.open(fileobj=file) as found:
+            found.extractall(folder, filter=_inside)  # noqa: S202
+
+
+def _inside(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo | None:
+    try:
+        return tarfile.data_filter(member, folder)
+    except tarfile.FilterError:
+        return None
+
+
+def _git(folder: str, *words: str, rev: str = "", output: IO[bytes] | int = subprocess.PIPE) -> str:
+    """What git says. Raises UsageError with its words."""
+    program = shutil.which("git")
+    if program is None:
+        raise UsageError("--rev: git is not installed here; it reads the revision")
+    command = [program, "-C", folder, *words]
+    try:
+        done = subprocess.run(  # noqa: S603
+            command, stdout=output, stderr=subprocess.PIPE, env=os.environ | _SILENT, timeout=SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired as error:
+        raise UsageError(f"--rev: git took more than {SECONDS} seconds over {folder}") from error
+    if done.returncode:
+        said = " ".join(done.stderr.decode("utf-8", "replace").split())[:_WORDS]
+        raise UsageError(f"--rev: {said or f'{folder} has no revision {rev}'}")
+    return (done.stdout or b"").decode("utf-8", "replace").strip()
