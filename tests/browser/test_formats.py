@@ -77,6 +77,10 @@ def test_a_run_leads_to_the_editor_and_back_to_the_inspector(page: Page) -> None
     expect(page.locator(".case-note")).to_have_text("not shared")
     page.get_by_role("button", name="Edit this format").click()
     expect(page.locator("#output-1")).to_have_value('<tool_call>{"name": "f", "arguments": {}}</tool_call>')
+    page.locator("#output-1").fill(typed := '<tool_call>{"name": "typed_name", "arguments": {}}</tool_call>')
+    page.wait_for_function("() => sessionStorage.getItem('format-draft')?.includes('typed_name')")
+    page.reload()  # what was typed over a run that is stored nowhere comes back too
+    expect(page.locator("#output-1")).to_have_value(typed)
     with page.expect_popup() as opened:
         page.get_by_role("button", name="Open in the inspector").click()
     expect(opened.value.locator("#reasons")).to_contain_text("The case brings its own format.")
