@@ -268,9 +268,10 @@ function address(page, step) {
   return `${own || action}?${query}`;
 }
 
-/* The chunk that came last before a place of the axis. */
+/* The chunk that came last before a place of the axis; the step in whose share of the band the value lies. */
 function slid(page, value) {
-  return page.places ? Math.max(1, page.places.filter((start) => start <= value).length) : value;
+  if (page.places) return Math.max(1, page.places.filter((start) => start <= value).length);
+  return Math.max(1, Math.min(page.most, Math.round(value)));
 }
 
 function typed(text) {
