@@ -87,7 +87,7 @@ def test_a_line_between_panes_is_moved_and_kept(browser: Browser, watch: Any) ->
 
 def test_an_arrow_of_the_diagram_leads_to_its_steps(page: Page) -> None:
     page.goto("/example/marker-split-across-tokens?step=1")
-    edge = page.locator(".when-diagram [data-edge='CONTENT TOOL_CALL']")
+    edge = page.locator(".when-diagram .edge:has(text)[data-edge='CONTENT TOOL_CALL']")
     expect(edge.locator("text")).to_have_text("<tool_call> × 1")
     edge.locator("text").click()
     expect(page.locator("#go-to")).to_have_value("11")
