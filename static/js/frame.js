@@ -11,6 +11,8 @@ function follow() {
   verdict?.classList.toggle("fails", document.getElementById("headline")?.dataset.severity === "error");
   const dock = document.getElementById("dock");
   if (dock) document.getElementById("work").dataset.dock = dock.dataset.show;
+  const problem = document.querySelector("#stops .stop-note.severity-error");
+  document.getElementById("step-bar")?.classList.toggle("is-wrong", !!problem);
   document.getElementById("editor")?.toggleAttribute("data-broken", !!document.querySelector("#editor [data-stale]"));
 }
 
