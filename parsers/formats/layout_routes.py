@@ -139,7 +139,7 @@ def _places(line: Line, strokes: Sequence[_Stroke]) -> Iterator[_Place]:
     half = len(line.label) * CHARACTER / 2
     for segment in line.segments():
         (x1, y1), (x2, y2) = segment
-        around = _stroke(segment, BESIDE + 2 * half, BELOW + DESCENT)
+        around = _stroke(segment, 2 * BESIDE + 3 + 2 * half, BELOW + DESCENT)
         near = [stroke for stroke in strokes if stroke[1].overlaps(around)]
         steps = min(TRIED, int(length(segment) / 2 / STEP))
         for step in range(-steps, steps + 1):

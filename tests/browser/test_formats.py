@@ -37,7 +37,7 @@ def test_what_is_typed_in_the_editor_survives_a_reload_until_it_is_taken_back(pa
 
 def test_edges_of_the_editor_have_the_text_of_their_markers(page: Page) -> None:
     page.goto("/formats/edit?from=qwen")
-    expect(page.locator("#format-machine .edge text").first).to_have_text("<tool_cal…")
+    expect(page.locator("#format-machine .edge text").first).to_have_text("<tool_call>")
 
 
 @pytest.mark.parametrize("script", [True, False])
