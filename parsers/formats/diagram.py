@@ -76,10 +76,7 @@ def diagram(fmt: Format, policy: Mapping[str, str] | None = None) -> Diagram:
     ends = any(target == end for _, target in merged)
     start = fmt.initial if fmt.initial in fmt.states else next(iter(names), "")
     links = tuple(
-        [
-            Link(*edge, tuple([row_id for row_id, _ in rows]), _label(fmt, rows, *room))
-            for edge, rows in merged.items()
-        ]
+        [Link(*edge, tuple([row_id for row_id, _ in rows]), _label(fmt, rows, *room)) for edge, rows in merged.items()]
     )
     return _drawn(Graph((*names, end) if ends else tuple(names), links, start, end if ends else None))
 

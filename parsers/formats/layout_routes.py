@@ -1,8 +1,9 @@
 """Where the labels of a diagram's edges stand.
 
 Every edge offers places beside its own lines, the middle of its longest piece first; the edge with the least room
-chooses first. A place on a node is never taken. One on another label, on a line, or beside a stretch that several
-edges share is taken only when there is none better, and so is one between two lines that could both be meant. The layout leaves room for a label in every channel.
+chooses first. A place on a node is never taken. One on another label, on a line, beside a stretch that several edges
+share, or between two lines that could both be meant is taken only when there is none better. The layout leaves room
+for a label in every channel.
 """
 
 from __future__ import annotations

@@ -38,7 +38,10 @@ function keep() {
     .filter((field) => field.type !== "radio" || field.checked)
     .map(({ name, value }) => [name, value]);
   try {
-    sessionStorage.setItem(KEY, JSON.stringify({ at: address(), over: text().defaultValue, samples: numbers(), values }));
+    sessionStorage.setItem(
+      KEY,
+      JSON.stringify({ at: address(), over: text().defaultValue, samples: numbers(), values }),
+    );
   } catch {
     /* it is not kept */
   }

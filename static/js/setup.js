@@ -36,7 +36,9 @@ function showChanges() {
   const fields = [...form.elements].filter((field) => field.name && field.matches("select, textarea, input"));
   const changed = fields.filter((field) => !field.matches("[type=hidden], [type=submit]") && isChanged(field));
   const chips = new Set(changed.map((field) => field.closest("#setup > .setup > .field, .source")));
-  for (const chip of form.querySelectorAll(".setup > .field, .source")) chip.toggleAttribute("data-changed", chips.has(chip));
+  for (const chip of form.querySelectorAll(".setup > .field, .source")) {
+    chip.toggleAttribute("data-changed", chips.has(chip));
+  }
   form.toggleAttribute("data-stale", changed.length > 0);
   form.querySelector("[name=run]").classList.toggle("primary", changed.length > 0);
   document.getElementById("stale").hidden = !changed.length;
