@@ -139,7 +139,7 @@ def lines_of_text(page: Page) -> float:
     return float(page.locator("[data-strip-box]").evaluate("box => box.clientHeight")) / LINE
 
 
-@pytest.mark.parametrize("name", ["run", "step", "fails", "failure"])
+@pytest.mark.parametrize("name", ["run", "step", "fails"])
 def test_the_output_has_room_for_its_text(page: Page, name: str) -> None:
     page.goto(PAGES[name].path)
     for (width, height), least in LEAST_LINES.items():
@@ -235,6 +235,8 @@ def test_paper_has_everything_and_nothing_to_press(page: Page, name: str, width:
       && getComputedStyle(element).overflowY !== "visible").map(element => element.className)"""
     assert page.evaluate(clipped) == []
     assert sideways(page) == 0
+    found, events = boxes(page, ("findings", "events")).get("findings"), boxes(page, ("events",)).get("events")
+    assert not events or (found and found["bottom"] <= events["top"] + 1)  # the answer, then the proof
 
 
 @pytest.mark.parametrize("name", SHOWN)

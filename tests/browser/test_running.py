@@ -129,7 +129,7 @@ def test_the_text_opens_with_the_caret_in_it_and_closes_like_a_chip(page: Page) 
     page.keyboard.press("Escape")
     expect(page.locator("#source")).not_to_have_attribute("open", "")
     page.locator("#source > summary").click()
-    page.locator("#headline").click()
+    page.locator("#machine-title").click()
     expect(page.locator("#source")).not_to_have_attribute("open", "")
 
 

@@ -69,7 +69,10 @@ def test_a_line_between_panes_is_moved_and_kept(browser: Browser, watch: Any) ->
     assert kept
     assert kept["width"] == pytest.approx(after["width"], abs=2)
     line.focus()
+    page.keyboard.press("Enter")  # folds, and opens again
+    expect(line).to_have_attribute("aria-valuenow", "15")
     page.keyboard.press("Enter")
+    expect(line).to_have_attribute("aria-valuenow", "33")
     first = pane.bounding_box()
     assert first
     assert first["width"] == pytest.approx(before["width"], abs=2)
