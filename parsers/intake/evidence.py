@@ -153,8 +153,7 @@ class Intake:
     @property
     def message(self) -> str:
         """One line: what it is, what was changed, what is wrong with it, what to do next."""
-        what = "There is no text." if self.kind == "empty" else f"Recognised: {self.title}."
-        words = [what, *self.notes, *[warn.words for warn in self.warnings], self.advice]
+        words = [f"Recognised: {self.title}.", *self.notes, *[warn.words for warn in self.warnings], self.advice]
         return " ".join(words).rstrip()
 
 
