@@ -98,7 +98,7 @@ def test_an_arrow_of_the_diagram_leads_to_its_steps(page: Page) -> None:
     expect(edge).to_have_class("edge last")
     expect(page.locator(".when-diagram .edge.never")).to_have_count(0)
     page.get_by_role("link", name="All rows").click()
-    expect(page.locator(".when-all .edge.never").first).to_be_visible()
+    expect(page.locator(".when-all .edge.never text").first).to_be_visible()
     page.get_by_role("link", name="Table", exact=True).click()
     page.locator("#machine [data-rule=r7] button").click()
     expect(page.locator("#go-to")).not_to_have_value("11")

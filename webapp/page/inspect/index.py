@@ -196,14 +196,6 @@ def index_of(run: Run) -> TraceIndex:
     return run.beside.get("index", built, size=lambda index: index.nbytes)
 
 
-def _changes(trace: Trace, fired: Iterable[tuple[int, Fired]]) -> Iterable[int]:
-    """The steps in which the state changed; what an engine's parser was seen in is known of its steps alone."""
-    if trace.observed is None:
-        return dict.fromkeys([step for step, (old, _, new, *_) in fired if old != new])
-    states = [step.state for step in trace.steps]
-    return [at + 1 for at in range(1, len(states)) if states[at] != states[at - 1]]
-
-
 def build(trace: Trace, pieces: Sequence[Piece]) -> TraceIndex:
     """The index of `trace`, whose tokens are `pieces`."""
     columns, fired = trace.columns, list(trace.columns.fired())
@@ -212,7 +204,7 @@ def build(trace: Trace, pieces: Sequence[Piece]) -> TraceIndex:
         trace=trace,
         step_ends=trace.ends,
         piece_ends=array("i", accumulate([len(piece.text) for piece in pieces])),
-        changes=array("i", _changes(trace, fired)),
+        changes=array("i", dict.fromkeys([step for step, (old, _, new, *_) in fired if old != new])),
         emissions=columns.senders(),
         releases=_releases(trace),
         firing=array("i", dict.fromkeys([step for step, _ in fired])),

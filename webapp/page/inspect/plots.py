@@ -165,7 +165,7 @@ def _state_bars(index: TraceIndex) -> Iterator[_StateBar]:
     """Every stay from where it begins; those that follow one another and are narrower than a column share a bar."""
     total = index.total
     size = max(1, -(-total // COLUMNS))
-    firsts = sorted({1, *index.changes})
+    firsts = sorted({1, *index.changes, *_seen_changes(index)})
     short: list[tuple[int, str]] = []  # the stays that are not drawn yet
     drawn: list[tuple[int, int, str]] = []
     for first, after in zip(firsts, [*firsts[1:], total + 1], strict=True):
@@ -177,6 +177,14 @@ def _state_bars(index: TraceIndex) -> Iterator[_StateBar]:
     names = _short_names({state for _, _, state in drawn})
     for first, last, state in drawn:
         yield _StateBar(state, first, last, percent(first - 1, total), percent(last - first + 1, total), names[state])
+
+
+def _seen_changes(index: TraceIndex) -> Iterable[int]:
+    """Where the state that an engine's parser was seen in changed: of it no row tells."""
+    if index.trace.observed is None:
+        return ()
+    states = [step.state for step in index.trace.steps]
+    return [at + 1 for at in range(1, len(states)) if states[at] != states[at - 1]]
 
 
 def _together(short: Sequence[tuple[int, str]], after: int) -> tuple[int, int, str]:

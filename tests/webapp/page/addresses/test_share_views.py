@@ -132,9 +132,7 @@ def test_the_link_points_at_where_its_sharer_stood_or_the_first_finding(client: 
     asked = {"case": a_case(OUTPUT, tools=[{"name": "g"}])}
     answer = client.post("/cases", data=asked)
     assert re.search(r'value="http://localhost/c/\w{16}\?step=\d+"', answer.text)
-    assert re.search(
-        r'value="http://localhost/c/\w{16}\?step=2"', client.post("/cases", data={**asked, "step": "2"}).text
-    )
+    assert client.post("/cases", data={**asked, "step": "2"}).location.endswith("?step=2")
 
 
 def test_examples_and_shared_cases_can_be_shared_by_name(client: FlaskClient) -> None:
