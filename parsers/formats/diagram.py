@@ -19,6 +19,7 @@ END = "END"
 MOST_NODES, MOST_LINKS = 100, 200  # of a drawing: the work on it grows with the square of either, and no eye follows
 _WALKED = 18, 2  # characters of a marker beside an edge that was walked, and how many of them
 _DRAWN = 10, 1  # the same where all are drawn
+_FEW, _ROOMY = 6, (18, 1)  # of so few states, where there is room
 _SEEN = str.maketrans({"\n": "⏎", " ": "·"})
 
 
@@ -71,13 +72,11 @@ def diagram(fmt: Format, policy: Mapping[str, str] | None = None) -> Diagram:
         if target == end or target in fmt.states:
             merged.setdefault((state, target), []).append((row_id, row))
     names = list(fmt.states)
+    room = _ROOMY if len(names) <= _FEW else _DRAWN
     ends = any(target == end for _, target in merged)
     start = fmt.initial if fmt.initial in fmt.states else next(iter(names), "")
     links = tuple(
-        [
-            Link(*edge, tuple([row_id for row_id, _ in rows]), _label(fmt, rows, *_DRAWN))
-            for edge, rows in merged.items()
-        ]
+        [Link(*edge, tuple([row_id for row_id, _ in rows]), _label(fmt, rows, *room)) for edge, rows in merged.items()]
     )
     return _drawn(Graph((*names, end) if ends else tuple(names), links, start, end if ends else None))
 

@@ -1,8 +1,9 @@
 """Where the labels of a diagram's edges stand.
 
 Every edge offers places beside its own lines, the middle of its longest piece first; the edge with the least room
-chooses first. A place on a node is never taken. One on another label, on a line, or beside a stretch that several
-edges share is taken only when there is none better. The layout leaves room for a label in every channel.
+chooses first. A place on a node is never taken. One on another label, on a line, beside a stretch that several edges
+share, or between two lines that could both be meant is taken only when there is none better. The layout leaves room
+for a label in every channel.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ CHARACTER = 6.7  # units per character at 11 px of a monospaced font
 ASCENT, DESCENT = 9.0, 2.5
 ABOVE, BELOW, BESIDE = 5.0, 12.0, 5.0  # from a line to the baseline above or below it, or to the text beside it
 STEP, TRIED = 6.0, 12  # distance of two places that are tried, and how many at most on either side of the middle
-ON_LABEL, ON_SHARED, ON_LINE, OFF_LIMITS = 200.0, 60.0, 20.0, 4.0
+ON_LABEL, ON_SHARED, ON_LINE, BETWEEN, OFF_LIMITS = 200.0, 60.0, 20.0, 8.0, 4.0
 OTHER_SIDE, FAR, SHORT = 3.0, 0.06, 0.04  # second choices: below or left of the line, off its middle, a short piece
 
 Point = tuple[float, float]
@@ -116,9 +117,16 @@ def _with_strokes(cost: float, limit: float, number: int, box: Box, place: _Plac
             break
         if box.overlaps(stroke):
             cost += ON_LINE
+        elif other != number and _beside(box).overlaps(stroke):
+            cost += BETWEEN
         if other != number and stroke.contains(place.anchor):
             cost += ON_SHARED
     return cost
+
+
+def _beside(box: Box) -> Box:
+    """Where another line stands as near to a label's ends as its own."""
+    return Box(box.left - BESIDE - 2, box.top, box.right + BESIDE + 2, box.bottom)
 
 
 def length(segment: Segment) -> float:
@@ -132,7 +140,7 @@ def _places(line: Line, strokes: Sequence[_Stroke]) -> Iterator[_Place]:
     half = len(line.label) * CHARACTER / 2
     for segment in line.segments():
         (x1, y1), (x2, y2) = segment
-        around = _stroke(segment, BESIDE + 2 * half, BELOW + DESCENT)
+        around = _stroke(segment, 2 * BESIDE + 3 + 2 * half, BELOW + DESCENT)
         near = [stroke for stroke in strokes if stroke[1].overlaps(around)]
         steps = min(TRIED, int(length(segment) / 2 / STEP))
         for step in range(-steps, steps + 1):

@@ -116,7 +116,8 @@ export function jump(kind, direction) {
 function draw(quiet) {
   const words = drawer.draw(page, at);
   if (!typing) writePlace(page.root.querySelector("#go-to"));
-  for (const control of page.root.querySelectorAll(MOVES)) drawMove(control);
+  if (!page.moves?.every((control) => control.isConnected)) page.moves = [...page.root.querySelectorAll(MOVES)];
+  for (const control of page.moves) drawMove(control);
   document.title = document.title.replace(/(step|character) \d+ of/, `$1 ${at} of`);
   if (!quiet) announce(words);
   remember();

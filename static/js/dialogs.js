@@ -18,6 +18,19 @@ function showField({ target }) {
   target.querySelector("textarea").focus({ preventScroll: true });
 }
 
+/* Beside a run the text opens over it: the caret is in it, and a click beside it closes it. */
+const CHIP = "#setup:not(.at-home) .source";
+
+function startText({ target }) {
+  if (!target.matches?.(`${CHIP}[open]`) || !document.getElementById("inspector")) return;
+  document.getElementById("text").focus({ preventScroll: true });
+}
+
+function closeText({ target }) {
+  const chip = document.querySelector(`#page:has(#inspector) ${CHIP}[open]`);
+  if (chip && target.isConnected && !chip.contains(target) && !target.closest("#setup")) chip.open = false;
+}
+
 export function startDialogs() {
   document.addEventListener("click", (event) => {
     const opener = event.target.closest("[data-dialog]");
@@ -29,4 +42,6 @@ export function startDialogs() {
   const opened = (event) => event.target.matches?.("details.menu[open]") && closeMenus(event.target);
   document.addEventListener("toggle", opened, true);
   document.addEventListener("toggle", showField, true);
+  document.addEventListener("toggle", startText, true);
+  document.addEventListener("click", closeText);
 }

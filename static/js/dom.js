@@ -3,6 +3,13 @@
 /* Whether a click is for this page: with one of these keys the browser opens a tab or a window, or saves. */
 export const isPlain = (event) => !event.ctrlKey && !event.metaKey && !event.shiftKey;
 
+/* Whether a field of a form is not as the page came with it. */
+export function isChanged(field) {
+  if (["checkbox", "radio"].includes(field.type)) return field.checked !== field.defaultChecked;
+  if (field.tagName !== "SELECT") return field.value !== field.defaultValue;
+  return !field.options[field.selectedIndex]?.defaultSelected && field.selectedIndex > 0;
+}
+
 /* An attribute that is there only while it has a value. */
 export function mark(element, name, value) {
   if (value) element.setAttribute(name, value);

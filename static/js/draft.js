@@ -1,6 +1,6 @@
 /* What is typed on the first page stays in this tab until it is run or cleared, and comes back after a reload. It is
    never sent anywhere. Storage may be refused or full: then it is not kept. */
-import { say } from "./dom.js";
+import { isChanged, say } from "./dom.js";
 
 const KEY = "draft";
 const PAUSE = 200; // milliseconds
@@ -32,11 +32,7 @@ export function dropDraft() {
 
 /* Only what is not as it was at first. */
 function keep() {
-  const changed = fields().filter((field) => {
-    if (isSwitch(field)) return field.checked !== field.defaultChecked;
-    if (field.tagName === "SELECT") return !field.options[field.selectedIndex]?.defaultSelected && field.selectedIndex;
-    return field.value !== field.defaultValue;
-  });
+  const changed = fields().filter(isChanged);
   const values = Object.fromEntries(
     changed.map((field) => [field.name, isSwitch(field) ? field.checked : field.value]),
   );

@@ -1,6 +1,6 @@
-/* What is typed in the format editor stays in this tab through a reload, with its samples, until the page is left for
-   another format or it is taken back. It comes back only over the text that it was typed over. Storage may be refused
-   or full: then it is not kept. */
+/* What is typed in the format editor stays in this tab through a reload, with its samples, until it is taken back or
+   something else is edited. It comes back only at the address where it was typed, over the text it was typed over.
+   Storage may be refused or full: then it is not kept. */
 import { say } from "./dom.js";
 
 const KEY = "format-draft";
@@ -9,6 +9,7 @@ let waiting = 0;
 
 const editor = () => document.getElementById("editor");
 const text = () => document.getElementById("format-text");
+const address = () => location.pathname + location.search;
 const numbers = () => [...document.querySelectorAll("[data-sample]")].map((sample) => sample.dataset.sample);
 const fields = () =>
   [...editor().elements].filter((field) => field.name && field.matches("textarea, select, input[type=radio]"));
@@ -37,7 +38,10 @@ function keep() {
     .filter((field) => field.type !== "radio" || field.checked)
     .map(({ name, value }) => [name, value]);
   try {
-    sessionStorage.setItem(KEY, JSON.stringify({ over: text().defaultValue, samples: numbers(), values }));
+    sessionStorage.setItem(
+      KEY,
+      JSON.stringify({ at: address(), over: text().defaultValue, samples: numbers(), values }),
+    );
   } catch {
     /* it is not kept */
   }
@@ -53,7 +57,7 @@ function changed() {
 
 function restore() {
   const draft = read();
-  if (!draft || draft.over !== text().defaultValue) return;
+  if (draft?.at !== address() || draft.over !== text().defaultValue) return;
   while (numbers().length < draft.samples.length) document.querySelector("[data-add]").click();
   while (numbers().length > draft.samples.length) document.querySelector("[data-remove]").click();
   const here = numbers();

@@ -41,7 +41,11 @@ function read(view) {
     drawn: Number(view.dataset.stepNow), // the step whose elements are not hidden
     tokens: numbered(view, "[data-token]", "step"),
     chunks: [...view.querySelectorAll("[data-stop]")],
-    runs: [...view.querySelectorAll("#strip [data-from]")],
+    runs: [...view.querySelectorAll("#strip [data-from]")].map((element) => {
+      const { from, to } = element.dataset;
+      return { element, from: Number(from), to: Number(to) };
+    }),
+    bars: [...root.querySelectorAll("[data-band] .band-state")],
     bytes: numbered(view, "#input [data-fed]", "fed"),
     sent: numbered(view, ":is(#result, #wire) [data-sent]", "sent"),
     open: [...view.querySelectorAll("[data-open-from]")],
@@ -147,7 +151,9 @@ function settle(page) {
   settling = null;
   if (!page.view.isConnected) return;
   const focused = document.activeElement;
-  for (const token of page.view.querySelectorAll("[data-token][tabindex='0']")) token.tabIndex = -1;
+  page.tabbed ??= [...page.view.querySelectorAll("[data-token][tabindex='0']")];
+  for (const token of page.tabbed) token.tabIndex = -1;
+  page.tabbed = page.cursor ? [page.cursor] : [];
   if (page.cursor) page.cursor.tabIndex = 0;
   const cursor = focused?.closest?.("[data-token]") ? page.cursor : focused?.matches?.("[data-stop]") && page.chunk;
   if (cursor && cursor !== focused) cursor.focus({ preventScroll: true });
@@ -158,7 +164,8 @@ function settle(page) {
     [page.cursor, box],
   ];
   sights.push([here(page.sent).find((element) => element.matches("#message *")), document.getElementById("message")]);
-  sights.push([page.view.querySelector(".wire .now"), page.view.querySelector(".wire .now")?.closest(".scroll")]);
+  const chunk = document.querySelector("#wire .now");
+  sights.push([chunk, chunk?.closest(".scroll")]);
   const rows = new Map(
     here(page.rows)
       .map((row) => [row.closest("[data-log]"), row])
@@ -168,15 +175,18 @@ function settle(page) {
   for (const [element, pane] of sights) if (element?.checkVisibility()) keepVisible(element, pane);
 }
 
+/* Only what was held before or is now: all at first. */
 function drawHeld(page, { hold = "0-0" }) {
+  if (page.hold === hold) return;
   const [start, end] = range(hold);
-  for (const run of page.runs) {
-    const from = Number(run.dataset.from);
-    const to = Number(run.dataset.to);
+  const [before, after] = page.hold ? range(page.hold) : [0, Infinity];
+  page.hold = hold;
+  for (const { element, from, to } of page.runs) {
+    if ((to < before || after < from) && (to < start || end < from)) continue;
     const held = end > start && from >= start && to <= end;
-    run.classList.toggle("role-held", held);
-    run.classList.toggle("held-start", held && from === start);
-    run.classList.toggle("held-end", held && to === end);
+    element.classList.toggle("role-held", held);
+    element.classList.toggle("held-start", held && from === start);
+    element.classList.toggle("held-end", held && to === end);
   }
 }
 
@@ -186,9 +196,7 @@ function drawPlace(page) {
   if (page.named === named) return;
   page.named = named;
   const [start, end] = range(named);
-  for (const run of page.runs) {
-    run.classList.toggle("named-place", Number(run.dataset.from) < end && start < Number(run.dataset.to));
-  }
+  for (const { element, from, to } of page.runs) element.classList.toggle("named-place", from < end && start < to);
 }
 
 function drawStops(page, step) {
@@ -228,9 +236,9 @@ function drawOverview(page, step, shown) {
     return;
   }
   moveLine(band.querySelector("[data-band-cursor]"), percent(step - 0.5));
-  for (const bar of band.querySelectorAll(".band-state")) {
-    bar.classList.toggle("current", Number(bar.dataset.first) <= step && step <= Number(bar.dataset.last));
-  }
+  const bar = page.bars.find(({ dataset }) => step <= Number(dataset.last));
+  for (const one of band.querySelectorAll(".band-state.current")) if (one !== bar) one.classList.remove("current");
+  bar?.classList.add("current");
   const [from, to] = range(shown.bandHold ?? "1-0");
   const held = band.querySelector("[data-band-held]");
   held.setAttribute("x", percent(from - 1));
@@ -268,9 +276,10 @@ function address(page, step) {
   return `${own || action}?${query}`;
 }
 
-/* The chunk that came last before a place of the axis. */
+/* The chunk that came last before a place of the axis; the step in whose share of the band the value lies. */
 function slid(page, value) {
-  return page.places ? Math.max(1, page.places.filter((start) => start <= value).length) : value;
+  if (page.places) return Math.max(1, page.places.filter((start) => start <= value).length);
+  return Math.max(1, Math.min(page.most, Math.round(value)));
 }
 
 function typed(text) {

@@ -116,7 +116,8 @@ function space(event) {
 function escape(event) {
   const { target } = event;
   clearSelection();
-  const menu = target.closest?.("details.menu[open]") ?? document.querySelector("details.menu[open]");
+  const chip = "details:is(.menu, form:not(.at-home) .source)[open]";
+  const menu = target.closest?.(chip) ?? (inspector() ? document.querySelector(chip) : null);
   if (menu) {
     menu.open = false;
     menu.querySelector("summary").focus();

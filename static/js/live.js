@@ -61,6 +61,16 @@ function draft() {
   }
 }
 
+/* That something was typed over the text of the run is said where it is edited, while the run is shown. */
+function showKept() {
+  const open = document.querySelector("[data-live-open]");
+  if (!open || !field()) return;
+  const isKept = (draft() ?? field().defaultValue) !== field().defaultValue;
+  open.toggleAttribute("data-kept", isKept);
+  open.textContent = isKept ? "Edited text" : "Edit";
+  open.title = isKept ? "What you typed is kept, and not run (e)" : "e";
+}
+
 export function editOutput() {
   if (!field()) {
     const source = document.getElementById("source");
@@ -88,6 +98,7 @@ function close() {
   document.getElementById("live-edit").hidden = true;
   for (const [id, element] of Object.entries(kept)) document.getElementById(id)?.replaceWith(element);
   kept = {};
+  showKept();
   poll();
   goTo(aim(), { quiet: true }); // a window that was held back meanwhile is asked for again
   document.querySelector("#strip [tabindex='0']")?.focus({ preventScroll: true });
@@ -166,6 +177,7 @@ function runFirst(event) {
 
 function swapped({ detail }) {
   if (detail.ctx?.target?.id === "page") ran();
+  if (!isEditing()) showKept();
   if (detail.ctx?.sourceElement !== field() || !sent) return;
   const took = performance.now() - sent;
   pause = Math.min(MOST, Math.max(LEAST, took / 4));
@@ -174,6 +186,7 @@ function swapped({ detail }) {
 }
 
 export function startLive() {
+  showKept();
   document.addEventListener("click", runFirst, true);
   document.addEventListener("click", ({ target }) => {
     if (target.closest("[data-live-open], [data-source-open]")) editOutput();

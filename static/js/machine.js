@@ -1,13 +1,15 @@
 /* The diagram answers: its size, and the steps of what is pressed. An arrow or a row leads to the next step at which it
-   led on, and from the last one back to the first. */
-import { goTo, step } from "./cursor.js";
-import { say } from "./dom.js";
+   led on, and from the last one back to the first. Its text is as large as elsewhere, so a large one scrolls, and the
+   current state is brought into sight; "Fit" shows all of it, as small as that takes, and pressed again the text. */
+import { goTo, onStep, step } from "./cursor.js";
+import { mark, say } from "./dom.js";
 import { inspector } from "./inspector.js";
 
-const LEAST = 0.75; // of the size at which the text is as large as elsewhere: below it is scrolled instead
+const LEAST = 0.3;
 const MOST = 2.5;
 const FACTOR = 1.25;
-let zoom = 0; // 0: as large as fits
+let zoom = 0; // 0: as large as fits, but never below the size of other text
+let whole = false; // whether all of it is shown
 
 const boxes = () => [...(inspector()?.querySelectorAll("[data-zoomed]") ?? [])];
 
@@ -18,7 +20,31 @@ function size(box) {
   const room = (one, two) => parseFloat(style[one]) + parseFloat(style[two]);
   const across = (box.clientWidth - room("paddingLeft", "paddingRight")) / width;
   const down = (box.clientHeight - room("paddingTop", "paddingBottom")) / height;
-  return Math.max(LEAST, Math.min(across, down, FACTOR));
+  return Math.max(whole ? LEAST : 1, Math.min(across, down, FACTOR));
+}
+
+/* The current state in the middle of its box, where not all of the drawing is in sight. */
+function follow() {
+  for (const box of boxes()) {
+    const rect = box.querySelector(".state.current rect");
+    const [inner, outer] = [rect?.getBoundingClientRect(), box.getBoundingClientRect()];
+    if (!inner?.width || !outer.height) continue;
+    const near = 28; // so that its arrows are seen too
+    if (inner.top < outer.top + near || inner.bottom > outer.bottom - near) {
+      box.scrollTop += (inner.top + inner.bottom - outer.top - outer.bottom) / 2;
+    }
+    if (inner.left < outer.left || inner.right > outer.right) {
+      box.scrollLeft += (inner.left + inner.right - outer.left - outer.right) / 2;
+    }
+  }
+}
+
+let following = 0;
+
+/* Once for each picture, after all is drawn. */
+function followSoon() {
+  cancelAnimationFrame(following);
+  following = requestAnimationFrame(follow);
 }
 
 function draw() {
@@ -30,14 +56,16 @@ function draw() {
     drawing.setAttribute("width", String(width * scale));
     drawing.setAttribute("height", String(height * scale));
   }
+  for (const fit of document.querySelectorAll("[data-zoom=fit]")) mark(fit, "aria-pressed", String(whole && !zoom));
+  followSoon();
 }
 
 function resize(how) {
   const shown = boxes().find((box) => box.clientHeight);
   if (!shown) return;
   const now = zoom || size(shown);
-  if (how === "fit") zoom = 0;
-  else zoom = Math.max(0.4, Math.min(MOST, how === "in" ? now * FACTOR : now / FACTOR));
+  if (how === "fit") [whole, zoom] = [!whole || zoom !== 0, 0];
+  else zoom = Math.max(LEAST, Math.min(MOST, how === "in" ? now * FACTOR : now / FACTOR));
   draw();
 }
 
@@ -50,6 +78,7 @@ function lead(control) {
 
 export function startMachine() {
   draw();
+  onStep(followSoon);
   new ResizeObserver(draw).observe(document.body);
   document.addEventListener("click", ({ target }) => {
     const control = target.closest?.("[data-zoom], [data-fired]");

@@ -1,5 +1,7 @@
-/* The form: policies of the chosen parser only, focus on what is wrong, and after a run the head of the page and the
-   focus, which goes to the verdict. */
+/* The form: policies of the chosen parser only, focus on what is wrong, what was changed and is not run yet, and after
+   a run the head of the page and the focus, which goes to the verdict. */
+import { isChanged } from "./dom.js";
+
 function showPolicies(parser) {
   document.getElementById("setup").dataset.parser = parser;
   for (const field of document.querySelectorAll("#policies [data-formats]")) {
@@ -27,16 +29,43 @@ function swapped(event) {
   document.getElementById("headline")?.focus();
 }
 
+/* Beside a run the chips that say something else than it was run with are marked, and Run is the next action. */
+function showChanges() {
+  const form = document.querySelector("#setup:not(.at-home)");
+  if (!form || !document.getElementById("inspector")) return;
+  const fields = [...form.elements].filter((field) => field.name && field.matches("select, textarea, input"));
+  const changed = fields.filter((field) => !field.matches("[type=hidden], [type=submit]") && isChanged(field));
+  const chips = new Set(changed.map((field) => field.closest("#setup > .setup > .field, .source")));
+  for (const chip of form.querySelectorAll(".setup > .field, .source")) {
+    chip.toggleAttribute("data-changed", chips.has(chip));
+  }
+  form.toggleAttribute("data-stale", changed.length > 0);
+  form.querySelector("[name=run]").classList.toggle("primary", changed.length > 0);
+  document.getElementById("stale").hidden = !changed.length;
+}
+
 /* The first page begins with its box, where nothing else is asked for: no place of the address, no field that is
    wrong. On a small screen a keyboard would cover it. */
 function focusBox() {
-  if (location.hash || document.activeElement !== document.body || !matchMedia("(min-width: 701px)").matches) return;
-  document.querySelector("#setup.at-home #text")?.focus({ preventScroll: true });
+  if (matchMedia("(min-width: 701px)").matches) focusFree("#setup.at-home #text");
+}
+
+/* Puts the focus where work goes on, unless it is elsewhere already or the address says where. */
+function focusFree(selector) {
+  if (location.hash || document.activeElement !== document.body) return;
+  document.querySelector(selector)?.focus({ preventScroll: true });
 }
 
 export function startSetup() {
-  if (!focusProblem()) focusBox();
+  if (!focusProblem()) {
+    focusBox();
+    focusFree("#headline, #compare-headline"); // of a run or a comparison that a link or a form led to
+  }
   document.addEventListener("htmx:after:swap", swapped);
+  window.addEventListener("pageshow", showChanges); // a browser may fill the form in again
+  for (const kind of ["input", "change"]) {
+    document.addEventListener(kind, ({ target }) => target.form?.id === "setup" && showChanges());
+  }
   document.addEventListener("change", (event) => {
     if (event.target.id === "parser") showPolicies(event.target.value);
   });

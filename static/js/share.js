@@ -42,6 +42,9 @@ function openShare(event) {
   const dialog = openDialog("share");
   if (!dialog) return;
   event.preventDefault();
+  for (const place of dialog.querySelectorAll("[data-share-at]")) place.textContent = String(step());
+  const at = dialog.querySelector("[data-share-step]");
+  if (at) at.value = String(step());
   const carried = dialog.querySelector("[data-share-case]");
   const source = document.querySelector("#cursor [name=case]");
   if (carried) carried.value = source?.value ?? "";

@@ -1,6 +1,6 @@
 /* The lines between the panes. A share is a custom property of the work area, in a sheet of its own: htmx would copy a
    style attribute to the next run, which the policy of the page forbids. It is kept for this browser, since a link must
-   look the same to everybody. Arrow keys move a line, Enter puts it back where it was at first. */
+   look the same to everybody. Arrow keys move a line, Enter folds what is before or below it as far as it goes, and opens it again. */
 import { inspector } from "./inspector.js";
 import { keep, kept } from "./preferences.js";
 
@@ -47,6 +47,14 @@ function reset(name) {
   shares.delete(LINES[name].property);
   write();
   keep(`share-${name}`, "");
+  work()
+    .querySelector(`[data-splitter="${name}"]`)
+    .setAttribute("aria-valuenow", String(Math.round(share(name))));
+}
+
+function fold(name) {
+  if (share(name) > LEAST + 0.5) set(name, LEAST);
+  else reset(name);
 }
 
 function restore() {
@@ -77,7 +85,7 @@ function drag(event) {
 function press(event) {
   const name = event.target.dataset?.splitter;
   if (!name) return;
-  if (event.key === "Enter") reset(name);
+  if (event.key === "Enter") fold(name);
   else if (event.key in KEYS) set(name, share(name) + KEYS[event.key]);
   else return;
   event.preventDefault();

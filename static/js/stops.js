@@ -1,7 +1,7 @@
 /* Stop conditions: while somebody types the server is asked at which steps they hold; Enter runs to the next, and from
    there on `r` does. What is typed counts for `r` and `R` too: it is asked for first. A long run is looked through on
    Enter alone. */
-import { jump, standing, step, total } from "./cursor.js";
+import { aim, goTo, standing, step, total } from "./cursor.js";
 import { say } from "./dom.js";
 import { ask, choose } from "./request.js";
 
@@ -23,13 +23,29 @@ function apply() {
 /* What is wrong with a condition is said once it is entered or left, not while it is being typed. */
 const draft = (on) => document.getElementById("step-bar")?.toggleAttribute("data-typing", on);
 
+/* Behind the last stop the first one follows, and the other way round, and that is said. */
 function go(direction) {
-  const before = step();
-  jump("stop", direction);
-  const [at, moved] = [document.activeElement === field(), step() !== before];
   if (field().matches("[aria-invalid]")) return;
-  if (!moved) say(`No stop ${direction === "next" ? "after" : "before"} this step.`);
-  else if (at) document.querySelector(":is(#strip, #input) [tabindex='0']:is([data-token], [data-stop])")?.focus();
+  const [places, on, here] = [JSON.parse(stops().dataset.stops), direction === "next", aim()];
+  const next = on ? places.find((place) => place > here) : places.findLast((place) => place < here);
+  const place = next ?? (on ? places[0] : places.at(-1));
+  if (document.activeElement === field()) {
+    document.querySelector(":is(#strip, #input) [tabindex='0']:is([data-token], [data-stop])")?.focus();
+  }
+  if (place === undefined) tell("No step is one: nothing to run to.");
+  else {
+    goTo(place);
+    if (next === undefined) {
+      tell(`None ${on ? "after" : "before"} step ${here}: the ${on ? "first" : "last"} of ${places.length}`);
+    }
+  }
+}
+
+/* Words beside the field, until the next move. */
+function tell(words) {
+  const note = document.querySelector("#stop-note [data-stop-place]");
+  if (note) note.textContent = words;
+  say(words);
 }
 
 /* Runs to the next or previous stop, of what stands in the field. */

@@ -7,6 +7,7 @@ import { card, inspector } from "./inspector.js";
 import { choose } from "./request.js";
 
 const TOGGLES = "[data-role-toggle], [data-equal-toggle]";
+let unfolded = false; // whether all is said of a token
 let last = {}; // the run, and what was last chosen in it: only, equal
 
 const pane = () => inspector()?.querySelector("#input");
@@ -52,8 +53,14 @@ function count(step) {
   held.setAttribute("aria-label", `held, ${size} ${end - start === 1 ? "character" : "characters"}`);
 }
 
+function fold({ target }) {
+  if (target.id === "more-facts") unfolded = target.open;
+}
+
 /* What is swapped in may have been asked for before the last press. */
 function swapped() {
+  const more = document.getElementById("more-facts");
+  if (more) more.open = unfolded;
   if (!pane() || inspector().dataset.run !== last.run) return;
   if (last.only !== undefined && pane().dataset.only !== last.only) showRoles(last.only.split(" "));
   if (last.equal !== undefined && pane().dataset.equal !== last.equal) showEqual(last.equal);
@@ -72,6 +79,7 @@ function click(event) {
 export function startStrip() {
   onStep(count);
   document.addEventListener("htmx:after:swap", swapped);
+  document.addEventListener("toggle", fold, true);
   document.addEventListener("click", click);
   document.addEventListener("keydown", (event) => clickOnSpace(event, `a:is(${TOGGLES})`));
 }

@@ -23,7 +23,7 @@ function chooseTab(tab) {
   tabs[pane] = tab.dataset.tab;
   show(pane, tab.dataset.tab);
   remember();
-  if (pane === "dock") goTo(step(), { quiet: true }); // brings its row or chunk into sight
+  if (["dock", "input"].includes(pane)) goTo(step(), { quiet: true }); // brings its row, byte or chunk into sight
 }
 
 /* Shows the panel of the dock that has the element, and gives it. */

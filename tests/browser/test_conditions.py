@@ -71,7 +71,33 @@ def test_what_is_typed_counts_before_it_is_entered(page: Page) -> None:
     expect(page.locator("[data-stop-place]")).to_have_text("1 stop, this is 1")
     expect(page.locator("#step .card:not([hidden])")).to_contain_text("CallStart")
     page.keyboard.press("r")
-    expect(page.locator("#live")).to_have_text("No stop after this step.")
+    expect(page.locator("#stop-note")).to_contain_text("the first of 1")
+
+
+def test_run_to_goes_on_from_the_start_and_the_keys_are_the_cursors_again(page: Page) -> None:
+    page.goto(f"{EXAMPLE}?step=9999")
+    last = int(page.locator("#go-to").input_value())
+    page.locator("#headline").focus()
+    page.keyboard.press("b")
+    page.keyboard.type("commit")
+    page.keyboard.press("Enter")
+    expect(page.locator("#stop-note")).to_contain_text(f"None after step {last}: the first of 2")
+    expect(page.locator("#strip [data-token]:focus")).to_have_count(1)
+    page.keyboard.press("b")
+    page.keyboard.type("raised")
+    page.keyboard.press("Enter")
+    expect(page.locator("#stop-note")).to_contain_text("nothing to run to")
+    expect(page.locator("#strip [data-token]:focus")).to_have_count(1)
+
+
+def test_what_is_wrong_with_a_condition_moves_nothing(page: Page) -> None:
+    page.goto(f"{EXAMPLE}?step=1")
+    before = page.locator("#work").bounding_box()
+    page.locator("#until").fill("foo:bar")
+    expect(page.locator(".stop-typing")).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page.locator(".stop-problem")).to_be_visible()
+    assert page.locator("#work").bounding_box() == before
 
 
 def test_the_same_language_filters_the_events(page: Page) -> None:

@@ -36,7 +36,7 @@ def test_what_is_typed_in_the_editor_survives_a_reload_until_it_is_taken_back(pa
 
 def test_edges_of_the_editor_have_the_text_of_their_markers(page: Page) -> None:
     page.goto("/formats/edit?from=qwen")
-    expect(page.locator("#format-machine .edge text").first).to_have_text("<tool_cal…")
+    expect(page.locator("#format-machine .edge text").first).to_have_text("<tool_call>")
 
 
 @pytest.mark.parametrize("script", [True, False])
@@ -76,6 +76,10 @@ def test_a_run_leads_to_the_editor_and_back_to_the_inspector(page: Page) -> None
     expect(page.locator(".case-note")).to_have_text("not shared")
     page.get_by_role("button", name="Edit this format").click()
     expect(page.locator("#output-1")).to_have_value('<tool_call>{"name": "f", "arguments": {}}</tool_call>')
+    page.locator("#output-1").fill(typed := '<tool_call>{"name": "typed_name", "arguments": {}}</tool_call>')
+    page.wait_for_function("() => sessionStorage.getItem('format-draft')?.includes('typed_name')")
+    page.reload()  # what was typed over a run that is stored nowhere comes back too
+    expect(page.locator("#output-1")).to_have_value(typed)
     with page.expect_popup() as opened:
         page.get_by_role("button", name="Open in the inspector").click()
     expect(opened.value.locator("#reasons")).to_contain_text("The case brings its own format.")

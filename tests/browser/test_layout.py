@@ -8,12 +8,19 @@ from itertools import combinations
 from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from tests.corpus import case_data
 
 pytestmark = pytest.mark.browser
 
+OUTPUT = """Let me check both.
+<tool_call>
+{"name": "get_weather", "arguments": {"city": "Z\u00fcrich", "days": 3}}
+</tool_call>
+<tool_call>
+{"name": "save_note", "arguments": {"body": "Ends with </tool_call>, quoted"}}
+</tool_call>"""
 RUN = ("setup", "verdict", "overview", "step-bar", "input", "step", "result", "machine", "dock")
 COMPARE = ("sides", "cursor-bar", "output", "messages", "steps", "places", "beside", "conformance")
 FOUR = "a_chunk=token&b_text=example:unknown-tool&c_parser=passthrough&d_chunk=char&matrix=near"
@@ -121,6 +128,55 @@ def test_parts_stand_apart_and_inside_the_screen(page: Page, name: str) -> None:
             assert (where, screens_high(page) <= dict(asked.high).get(width, 100)) == (where, True), screens_high(page)
 
 
+LINE = 24  # pixels of the text under study
+LEAST_LINES = {(1440, 900): 6, (1280, 800): 4}
+
+
+def lines_of_text(page: Page) -> float:
+    """As many lines of the output as its pane shows at once."""
+    return float(page.locator("[data-strip-box]").evaluate("box => box.clientHeight")) / LINE
+
+
+@pytest.mark.parametrize("name", ["run", "step", "fails"])
+def test_the_output_has_room_for_its_text(page: Page, name: str) -> None:
+    page.goto(PAGES[name].path)
+    for (width, height), least in LEAST_LINES.items():
+        page.set_viewport_size({"width": width, "height": height})
+        assert (width, lines_of_text(page) >= least) == (width, True)
+        cut = """() => [...document.querySelectorAll(".pane-head > .tabs")].filter(one => one.checkVisibility()
+          && one.scrollWidth > one.clientWidth + 1).map(one => one.ariaLabel)"""
+        assert (width, page.evaluate(cut)) == (width, [])
+        assert page.locator("#setup").evaluate("form => form.offsetHeight") < 48  # one line
+
+
+def test_the_output_of_a_stored_case_has_room_for_its_text(page: Page, base: str) -> None:
+    case = {"schema": 1, "title": "A long title of a case " * 4, "parser": {"name": "qwen"}, "input": {"text": OUTPUT}}
+    answer = page.request.post(f"{base}/api/v1/cases", data=case)
+    page.goto(f"/c/{answer.json()['id']}")
+    for (width, height), least in LEAST_LINES.items():
+        page.set_viewport_size({"width": width, "height": height})
+        assert (width, lines_of_text(page) >= least) == (width, True)
+
+
+@pytest.mark.parametrize("name", ["harmony", "mistral", "deepseek"])
+def test_the_diagram_is_readable_and_shows_the_current_state(page: Page, name: str) -> None:
+    page.goto(f"/formats/example/{name}?step=1")
+    for step in ("10", "20", "30", "99"):
+        page.locator("#go-to").fill(step)
+        page.locator("#go-to").press("Enter")
+        current = page.locator(".when-diagram .state.current")
+        expect(current).to_be_in_viewport(ratio=1)
+        box, pane = current.bounding_box(), page.locator(".diagram-box.when-diagram").bounding_box()
+        assert box is not None
+        assert pane is not None
+        assert pane["y"] <= box["y"] <= box["y"] + box["height"] <= pane["y"] + pane["height"]
+        scale = "drawing => drawing.getBoundingClientRect().width / drawing.viewBox.baseVal.width"
+        assert page.locator("svg.diagram:visible").evaluate(scale) >= 0.99  # its type has 11 pixels
+    page.get_by_role("button", name="Fit").click()
+    whole = "box => box.scrollHeight <= box.clientHeight + 1 && box.scrollWidth <= box.clientWidth + 1"
+    assert page.locator(".diagram-box.when-diagram").evaluate(whole)
+
+
 @pytest.fixture
 def recording(page: Page, base: str) -> str:
     answer = page.request.post(f"{base}/api/v1/cases", data=case_data("recorded/no-index"))
@@ -177,6 +233,8 @@ def test_paper_has_everything_and_nothing_to_press(page: Page, name: str, width:
       && getComputedStyle(element).overflowY !== "visible").map(element => element.className)"""
     assert page.evaluate(clipped) == []
     assert sideways(page) == 0
+    found, events = boxes(page, ("findings", "events")).get("findings"), boxes(page, ("events",)).get("events")
+    assert not events or (found and found["bottom"] <= events["top"] + 1)  # the answer, then the proof
 
 
 @pytest.mark.parametrize("name", SHOWN)

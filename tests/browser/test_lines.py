@@ -13,7 +13,15 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.conftest import served
 from tests.browser.test_access import violations
-from tests.browser.test_layout import boxes, cut_sideways, overlapping, sideways
+from tests.browser.test_layout import (
+    LEAST_LINES,
+    OUTPUT,
+    boxes,
+    cut_sideways,
+    lines_of_text,
+    overlapping,
+    sideways,
+)
 from tests.webapp.engines import line_parsers
 from webapp.app import create_app
 from webapp.engines.entered import entered, use_engines
@@ -46,6 +54,13 @@ def run(page: Page, text: str = "Well. <b> it ends") -> None:
     page.locator("#text").fill(text)
     page.locator("#setup [name=run]").click()
     expect(page.locator("#machine-title")).to_have_text("Source")
+
+
+def test_the_output_of_an_engine_has_room_for_its_text(page: Page) -> None:
+    run(page, OUTPUT)
+    for (width, height), least in LEAST_LINES.items():
+        page.set_viewport_size({"width": width, "height": height})
+        assert (width, lines_of_text(page) >= least) == (width, True)
 
 
 def line(page: Page, method: str, text: str) -> Locator:

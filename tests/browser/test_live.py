@@ -56,7 +56,7 @@ def test_a_draft_of_the_text_survives_a_reload_and_is_run(page: Page) -> None:
     edit(page, " Kept.")
     expect(page.locator("#message")).to_contain_text("Kept.")
     page.reload()
-    page.get_by_role("button", name="Edit", exact=True).first.click()
+    page.get_by_role("button", name="Edited text").click()  # what is kept says so
     expect(page.locator("#message")).to_contain_text("Kept.")
     page.keyboard.press("Control+Enter")
     expect(page.locator("#source > summary")).to_contain_text("323 characters")

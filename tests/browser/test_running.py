@@ -105,6 +105,61 @@ def test_an_uploaded_file_keeps_its_bytes(page: Page, tmp_path: Path) -> None:
     assert "oneCR⏎" in result(page)
 
 
+def test_what_is_changed_and_not_run_says_so_and_offers_run(page: Page) -> None:
+    run(page, OUTPUT)
+    stale, again = page.locator("#stale"), page.locator("#setup [name=run]")
+    expect(stale).to_be_hidden()
+    page.locator("#parser").select_option("passthrough")
+    expect(stale).to_have_text("Changed, not run")
+    expect(again).to_have_class("button primary")
+    page.locator("#parser").select_option("qwen")
+    expect(stale).to_be_hidden()
+    page.locator("#tools-summary").click()
+    page.locator("#tools").fill('[{"name": "get_time", "parameters": {}}]')
+    expect(stale).to_be_visible()
+    page.locator("#tools-menu").get_by_role("button", name="Run again").click()
+    expect(page.locator("#tools-summary")).to_contain_text("1")
+    expect(stale).to_be_hidden()
+
+
+def test_the_text_opens_with_the_caret_in_it_and_closes_like_a_chip(page: Page) -> None:
+    run(page, OUTPUT)
+    page.locator("#source > summary").click()
+    expect(page.locator("#text")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.locator("#source")).not_to_have_attribute("open", "")
+    page.locator("#source > summary").click()
+    page.locator("#machine-title").click()
+    expect(page.locator("#source")).not_to_have_attribute("open", "")
+
+
+@pytest.mark.parametrize(
+    ("path", "focused"),
+    [
+        ("/example/unfinished-json", "#headline"),
+        ("/example/two-calls-with-prose/compare?a_chunk=token&b_chunk=whole", "#compare-headline"),
+    ],
+)
+def test_a_page_that_was_opened_has_the_focus_on_its_verdict(page: Page, path: str, focused: str) -> None:
+    page.goto(path)
+    expect(page.locator(focused)).to_be_focused()
+    page.keyboard.press("g")
+    expect(page.locator("#go-to")).to_be_focused()
+
+
+def test_an_empty_run_keeps_the_whole_box_and_says_what_is_missing(page: Page, allowed: list[str]) -> None:
+    allowed.append("422")
+    page.goto("/")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#errors")).to_contain_text("There is no text. Paste")
+    button = page.locator("#setup [name=run]")
+    assert button.evaluate("button => button.scrollWidth <= button.clientWidth")
+    box, text = button.bounding_box(), page.locator("#text").bounding_box()
+    assert box is not None
+    assert text is not None
+    assert box["x"] + box["width"] <= text["x"] + text["width"] + 1
+
+
 def test_bad_fields_keep_the_form_and_move_the_focus(page: Page, allowed: list[str]) -> None:
     allowed.append("422")
     page.goto("/")

@@ -23,6 +23,7 @@ def test_the_first_share_stays_on_the_run_with_the_link_in_the_dialog(page: Page
     page.locator("[data-share]").click()
     link = create(page)
     assert "/c/" in link
+    assert link.endswith("?step=19")  # where its sharer stands
     expect(page.get_by_label("Delete key")).to_be_visible()
     assert violations(page) == []
     page.keyboard.press("Escape")

@@ -69,7 +69,10 @@ def test_a_line_between_panes_is_moved_and_kept(browser: Browser, watch: Any) ->
     assert kept
     assert kept["width"] == pytest.approx(after["width"], abs=2)
     line.focus()
+    page.keyboard.press("Enter")  # folds, and opens again
+    expect(line).to_have_attribute("aria-valuenow", "15")
     page.keyboard.press("Enter")
+    expect(line).to_have_attribute("aria-valuenow", "33")
     first = pane.bounding_box()
     assert first
     assert first["width"] == pytest.approx(before["width"], abs=2)
@@ -87,7 +90,7 @@ def test_a_line_between_panes_is_moved_and_kept(browser: Browser, watch: Any) ->
 
 def test_an_arrow_of_the_diagram_leads_to_its_steps(page: Page) -> None:
     page.goto("/example/marker-split-across-tokens?step=1")
-    edge = page.locator(".when-diagram [data-edge='CONTENT TOOL_CALL']")
+    edge = page.locator(".when-diagram .edge:has(text)[data-edge='CONTENT TOOL_CALL']")
     expect(edge.locator("text")).to_have_text("<tool_call> × 1")
     edge.locator("text").click()
     expect(page.locator("#go-to")).to_have_value("11")
@@ -95,7 +98,7 @@ def test_an_arrow_of_the_diagram_leads_to_its_steps(page: Page) -> None:
     expect(edge).to_have_class("edge last")
     expect(page.locator(".when-diagram .edge.never")).to_have_count(0)
     page.get_by_role("link", name="All rows").click()
-    expect(page.locator(".when-all .edge.never").first).to_be_visible()
+    expect(page.locator(".when-all .edge.never text").first).to_be_visible()
     page.get_by_role("link", name="Table", exact=True).click()
     page.locator("#machine [data-rule=r7] button").click()
     expect(page.locator("#go-to")).not_to_have_value("11")

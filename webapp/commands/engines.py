@@ -52,11 +52,12 @@ def add(name: str, **options: Any) -> None:
     sglang, lmdeploy, mlx, harmony, mistral, transformers, vllm_rust.
     """
     settings = get_settings()
+    options = _revised(settings, name, options)
     if options["plugin"]:
         options["adapter"] = options["adapter"] or "vllm"
     if options["python"] and not (options["adapter"] or options["own"] or options["command"] or name in ADAPTERS):
         options["adapter"] = adapter_for(name, options["python"])
-    entry = _entry(name, _revised(settings, name, options))
+    entry = _entry(name, options)
     found = entered(settings)
     if (found.entries().get(name) or entry) != entry:
         click.echo(f"{name}: replaces the entry of that name", err=True)

@@ -104,9 +104,12 @@ def test_a_broken_format_is_drawn_as_far_as_it_goes(states: dict[str, Any], init
     assert [node.name for node in diagram(make(states, initial=initial)).nodes] == nodes
 
 
-def test_a_long_marker_beside_an_edge_is_cut() -> None:
-    fmt = make({"CONTENT": {"rows": [{"on": "OPEN", "to": "CONTENT"}]}}, terminals={"OPEN": "<|tool_calls_begin|>"})
-    assert edges(fmt) == {("CONTENT", "CONTENT"): "<|tool_ca…"}
+@pytest.mark.parametrize(("many", "label"), [(1, "<|tool_calls_begi…"), (7, "<|tool_ca…")])
+def test_a_long_marker_beside_an_edge_is_cut_the_shorter_the_less_room_there_is(many: int, label: str) -> None:
+    states: dict[str, Any] = {f"S{at}": {} for at in range(1, many)}
+    states["CONTENT"] = {"rows": [{"on": "OPEN", "to": "CONTENT"}]}
+    fmt = make(states, terminals={"OPEN": "<|tool_calls_begin|>"})
+    assert edges(fmt) == {("CONTENT", "CONTENT"): label}
 
 
 def test_mermaid_has_a_line_per_start_and_row() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-from flask import Response, abort, request
+from flask import Response, abort, make_response, redirect, request
 from flask.typing import ResponseReturnValue
 
 from parsers.cases.case import Case
@@ -17,7 +17,16 @@ from webapp.formats.folder import all_formats, check_among, formats_folder, with
 from webapp.formats.format_text import laid_out
 from webapp.page.addresses.inspect_views import show
 from webapp.page.addresses.share_views import share_page
-from webapp.page.addresses.subjects import blueprint, carried_case, is_partial, named_subject, render, run_subject
+from webapp.page.addresses.subjects import (
+    answer_of,
+    blueprint,
+    held_subject,
+    is_partial,
+    named_subject,
+    posted_subject,
+    render,
+    run_subject,
+)
 from webapp.page.formats.editor import (
     MOST_SAMPLES,
     Editor,
@@ -82,11 +91,18 @@ def format_edit() -> ResponseReturnValue:
     return _editor_page(editor_of_format(_find_format(wanted), settings))
 
 
+@blueprint.get("/r/<token>/format", endpoint="format_edit_held")
+def format_edit_held(token: str) -> ResponseReturnValue:
+    """The editor, opened from a posted run that is held."""
+    return _editor_page(editor_of_case(held_subject(token).case, services().settings))
+
+
 @blueprint.post("/formats/edit", endpoint="format_check")
 def format_check() -> ResponseReturnValue:
-    """Check what was typed; or open the case that the page of a run carries."""
-    if "format" not in request.form and (text := request.form.get("case")):
-        return _editor_page(editor_of_case(carried_case(text), services().settings))
+    """Check what was typed; or open the case that the page of a run carries, at an address that survives a reload."""
+    if "format" not in request.form and request.form.get("case"):
+        subject = posted_subject()
+        return answer_of(subject, make_response(redirect(f"{subject.held_url}/format", 303)))
     editor = read_editor(request.form)
     _press(editor, request.form.get("do", ""))
     return _editor_page(editor)

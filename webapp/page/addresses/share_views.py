@@ -31,6 +31,7 @@ from webapp.page.addresses.subjects import (
     stored_case,
 )
 from webapp.page.form.setup import case_line
+from webapp.page.inspect.inspect_page import whole_number
 from webapp.page.inspect.result import dialect_of
 from webapp.runs import exports
 from webapp.runs.exports import TARGETS
@@ -74,8 +75,8 @@ def save() -> ResponseReturnValue:
 
 
 def _saved(case: Case) -> tuple[Saved, int | None]:
-    """Store a replayed case with its tokens, today's outcome and what its sharer said of it; and where a finding is, if
-    that is known by now."""
+    """Store a replayed case with its tokens, today's outcome and what its sharer said of it; and where the reader
+    stands, or else a finding is."""
     runner = services().runner
     run, checked = runner.run(case), runner.cheaply_checked(case)
     findings = None if checked is None else checked.findings
@@ -83,7 +84,12 @@ def _saved(case: Case) -> tuple[Saved, int | None]:
     note = request.form.get("note", "")[:4000].replace("\r\n", "\n").strip()
     told = case.model_copy(update={"title": title or case.title, "notes": (note,) if note else case.notes})
     saved = exports.save(services().store, run, findings, told=told)
-    return saved, next((item.step for item in findings or () if item.step), None)
+    return saved, _standing() or next((item.step for item in findings or () if item.step), None)
+
+
+def _standing() -> int | None:
+    """The step at which the reader stands."""
+    return whole_number(request.values.get("step"))
 
 
 def _shared_page(saved: Saved, path: str, step: int | None) -> Response:
@@ -113,7 +119,7 @@ def share_page(subject: Subject) -> Response:
     case."""
     known = services().runner.cheaply_checked(subject.case)
     findings = () if known is None else known.findings
-    share = share_of(subject, step=next((item.step for item in findings if item.step), None))
+    share = share_of(subject, step=_standing() or next((item.step for item in findings if item.step), None))
     return render("share.html", share=replace(share, source="", case=case_line(subject.case)))
 
 

@@ -106,9 +106,14 @@ class FormPage:
     failures: int  # how many there are in all
 
     @property
+    def at_home(self) -> bool:
+        """Return whether the form is all there is: one box, as on the first page."""
+        return self.kind == "home" or self.below is None
+
+    @property
     def source_open(self) -> bool:
         """Return whether the text area is unfolded."""
-        return self.kind in ("home", "edit") or bool(self.setup.errors)
+        return self.at_home or bool(self.setup.errors)
 
 
 def form_page(setup: Setup, kind: str, settings: Settings, below: Run | None = None) -> FormPage:

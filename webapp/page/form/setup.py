@@ -222,7 +222,8 @@ def case_of(setup: Setup, upload: Upload | None, source: Case | None = None) -> 
     if found.problem is not None:
         raise FormError(place if found.problem.field == "text" else found.problem.field, found.problem.message)
     if found.taken is None:
-        raise FormError(place, found.intake.message)
+        nothing = found.intake.kind == "empty"
+        raise FormError(place, f"There is no text. {found.intake.advice}" if nothing else found.intake.message)
     return _case(setup, base or {}, found.taken.data)
 
 

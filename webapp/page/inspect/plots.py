@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from parsers.compare.lag import ChannelLag, LongestHold, Wait, channel_lags, longest_hold, stays, waits
 from parsers.replays.partition import claims_on
 from parsers.vocabulary.trace import Finding
 from webapp.glyphs import count, shorten
-from webapp.page.drawing import COLUMNS, Bar, Column, Shape, peaks, percent, rising, runs, shapes, tiles
+from webapp.page.drawing import COLUMNS, Bar, Column, Shape, peaks, percent, rising, shapes, tiles
 from webapp.page.inspect.index import DRAWN, TraceIndex, index_of
 from webapp.runs.runner import Run, collector_paused
 
 _DOTS = 300
+_HELD = 12.0  # height of the lane of what is held
 _COST = 14.0  # height of the dearest step's bar
 _LETTER = 0.72  # width of a letter of a label, in percent of a band about 950 px wide
 _BAR = {"content": (32.0, 4.0), "reasoning": (24.0, 12.0), "name": (24.0, 12.0), "arguments": (28.0, 8.0),
@@ -27,13 +29,14 @@ _BAR = {"content": (32.0, 4.0), "reasoning": (24.0, 12.0), "name": (24.0, 12.0),
 
 @dataclass(slots=True, frozen=True)
 class _StateBar:
-    """A stay in one state, steps `first` to `last`."""
+    """A stay in one state, steps `first` to `last`; or several that are too short to be drawn each by itself."""
 
     state: str
     first: int
     last: int
     x: float
     width: float
+    names: tuple[str, ...] = ()  # what it may be called for short, the longest first
 
     @property
     def middle(self) -> float:
@@ -41,10 +44,8 @@ class _StateBar:
 
     @property
     def label(self) -> str:
-        """As many words of the name as there is room for."""
-        words = self.state.split("_")
-        cut = ["_".join(words[:many]) for many in range(len(words), 0, -1)]
-        return next((name for name in cut if len(name) * _LETTER + 0.8 <= self.width), "")
+        """The longest of its names that there is room for."""
+        return next((name for name in self.names if len(name) * _LETTER + 0.8 <= self.width), "")
 
 
 @dataclass(slots=True, frozen=True)
@@ -66,7 +67,8 @@ class RoleBar:
 @dataclass(slots=True, frozen=True)
 class Overview:
     """The band of a whole trace, and the counts beside it. `findings` are places and severities. `costs`: how long the
-    steps of an engine's parser took, as bars of (x, width, height); `dearest` is the longest, in microseconds."""
+    steps of an engine's parser took, as bars of (x, width, height); `dearest` is the longest, in microseconds. `holds`:
+    how much was held after each step, and `most_held` at most."""
 
     total: int
     states: list[_StateBar]
@@ -81,6 +83,8 @@ class Overview:
     found: int
     costs: Sequence[tuple[float, float, float]] = ()
     dearest: int = 0
+    holds: Sequence[Shape] = ()
+    most_held: int = 0
 
 
 def overview(
@@ -97,6 +101,7 @@ def overview(
     marks: list[tuple[int, str]] = [(found.step, found.severity) for found in findings if found.step]
     if place is not None and place[0] not in [at for at, _ in marks]:
         marks.append(place)
+    holds, most_held = _holds(index)
     return Overview(
         total=index.total,
         states=states,
@@ -111,7 +116,16 @@ def overview(
         found=len(findings),
         costs=_costs(micros, index.total),
         dearest=max(micros, default=0),
+        holds=holds,
+        most_held=most_held,
     )
+
+
+def _holds(index: TraceIndex) -> tuple[list[Shape], int]:
+    """The lane of what was held, as high as its most; nothing where nothing ever was."""
+    kept = [(step - 1, step, ("held", end - start)) for step, start, end in index.trace.columns.held() if end > start]
+    most = max([size for _, _, (_, size) in kept], default=0)
+    return shapes(peaks(kept, index.total), rising(most, _HELD, _LEAST)), most
 
 
 def _costs(micros: Sequence[int], total: int) -> list[tuple[float, float, float]]:
@@ -148,11 +162,49 @@ def _held_band(index: TraceIndex, step: int) -> tuple[float, float] | None:
 
 
 def _state_bars(index: TraceIndex) -> Iterator[_StateBar]:
+    """Every stay from where it begins; those that follow one another and are narrower than a column share a bar."""
     total = index.total
     size = max(1, -(-total // COLUMNS))
-    for state, at, end in runs([index.trace.steps[at].state for at in range(0, total, size)]):
-        first, last = at * size + 1, min(total, end * size)
-        yield _StateBar(state, first, last, percent(first - 1, total), percent(last - first + 1, total))
+    firsts = sorted({1, *index.changes, *_seen_changes(index)})
+    short: list[tuple[int, str]] = []  # the stays that are not drawn yet
+    drawn: list[tuple[int, int, str]] = []
+    for first, after in zip(firsts, [*firsts[1:], total + 1], strict=True):
+        if short and (after - first >= size or first - short[0][0] >= size):
+            drawn.append(_together(short, first))
+            short = []
+        short.append((first, index.trace.steps[first - 1].state))
+    drawn.append(_together(short, total + 1))
+    names = _short_names({state for _, _, state in drawn})
+    for first, last, state in drawn:
+        yield _StateBar(state, first, last, percent(first - 1, total), percent(last - first + 1, total), names[state])
+
+
+def _seen_changes(index: TraceIndex) -> Iterable[int]:
+    """Where the state that an engine's parser was seen in changed: of it no row tells."""
+    if index.trace.observed is None:
+        return ()
+    states = [step.state for step in index.trace.steps]
+    return [at + 1 for at in range(1, len(states)) if states[at] != states[at - 1]]
+
+
+def _together(short: Sequence[tuple[int, str]], after: int) -> tuple[int, int, str]:
+    """The bar of stays in a row, up to the step before `after`."""
+    return short[0][0], after - 1, ", ".join(dict.fromkeys([state for _, state in short]))
+
+
+def _short_names(states: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """What each may be called: its whole name, and those ends and beginnings of it that mean no other state."""
+    cut = {state: _cuts(state.split("_")) for state in states}
+    meant = Counter([name for names in cut.values() for name in set(names)])
+    return {
+        state: (state, *[name for name in names if meant[name] == 1 and name != state]) for state, names in cut.items()
+    }
+
+
+def _cuts(words: Sequence[str]) -> list[str]:
+    """The ends of a name, then its beginnings, the longest first."""
+    cuts = [("_".join(words[-many:]), "_".join(words[:many])) for many in range(len(words) - 1, 0, -1)]
+    return ["_".join(words), *[name for pair in cuts for name in pair]]
 
 
 def _place_of(index: TraceIndex) -> Callable[[int], float]:

@@ -128,9 +128,11 @@ def test_a_shared_case_leads_with_title_and_note_and_keeps_its_tokens(client: Fl
     assert client.get(f"{path}.txt").data == b"lead"
 
 
-def test_the_link_points_at_the_first_finding(client: FlaskClient) -> None:
-    answer = client.post("/cases", data={"case": a_case(OUTPUT, tools=[{"name": "g"}])})
+def test_the_link_points_at_where_its_sharer_stood_or_the_first_finding(client: FlaskClient) -> None:
+    asked = {"case": a_case(OUTPUT, tools=[{"name": "g"}])}
+    answer = client.post("/cases", data=asked)
     assert re.search(r'value="http://localhost/c/\w{16}\?step=\d+"', answer.text)
+    assert client.post("/cases", data={**asked, "step": "2"}).location.endswith("?step=2")
 
 
 def test_examples_and_shared_cases_can_be_shared_by_name(client: FlaskClient) -> None:

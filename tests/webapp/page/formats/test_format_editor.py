@@ -97,7 +97,8 @@ def test_an_example_opens_with_its_output_tools_and_parser(client: FlaskClient) 
 
 
 def test_a_case_with_its_own_format_opens_with_output_and_expectation(client: FlaskClient) -> None:
-    html = client.post("/formats/edit", data={"case": json.dumps(inline(context={"reasoning_open": True}))}).text
+    data = {"case": json.dumps(inline(context={"reasoning_open": True}))}
+    html = client.post("/formats/edit", data=data, follow_redirects=True).text
     assert json.loads(area(html, "format"))["terminals"] == {"CALL_START": "<call>", "CALL_END": "</call>"}
     assert area(html, "output.1") == OUTPUT
     assert json.loads(area(html, "expect.1")) == inline()["expect"]
@@ -116,16 +117,15 @@ def test_a_shared_case_opens_and_is_the_parent_of_what_comes_of_it(client: Flask
 
 def test_a_case_with_a_broken_format_opens_so_that_it_can_be_mended(client: FlaskClient) -> None:
     fmt = {**json.loads(skeleton()), "initial": "NOWHERE"}
-    html = client.post(
-        "/formats/edit", data={"case": json.dumps(inline(parser={"name": "my_format", "format": fmt}))}
-    ).text
+    data = {"case": json.dumps(inline(parser={"name": "my_format", "format": fmt}))}
+    html = client.post("/formats/edit", data=data, follow_redirects=True).text
     assert "unknown_initial" in html
     assert area(html, "output.1") == OUTPUT
 
 
 def test_a_case_of_another_engine_is_refused_in_words(client: FlaskClient) -> None:
     broken = inline(parser={"name": "qwen", "engine": "elsewhere"})
-    answer = client.post("/formats/edit", data={"case": json.dumps(broken)})
+    answer = client.post("/formats/edit", data={"case": json.dumps(broken)}, follow_redirects=True)
     assert (answer.status_code, "another engine" in words(answer.text)) == (422, True)
 
 

@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 from parsers.vocabulary.trace import Finding
 from webapp.page.drawing import COLUMNS
 from webapp.page.inspect.index import index_of
-from webapp.page.inspect.plots import lag_pane, lag_plot, overview
+from webapp.page.inspect.plots import _short_names, lag_pane, lag_plot, overview
 
 CALL = 'Hi.\n<tool_call>\n{"name": "f", "arguments": {"a": "b c", "n": 3}}\n</tool_call>\n'
 WAITING = 'Hi <b.\n<tool_call>\n{"name": "get_weather", "arguments": {"a": "b c"}}\n</tool_call>\n'
@@ -29,6 +29,33 @@ def test_the_overview_stays_small_and_covers_every_step(make: Any) -> None:
     assert len(found.emissions) <= 301
     assert found.findings == [(round(250 / index_of(run).total, 3), "warning")]
     assert f"{index_of(run).total:,} steps" in found.words
+
+
+def test_no_stay_is_swallowed_however_many_steps_there_are(make: Any) -> None:
+    run = make.run(CALL * 60, tokenizer={"name": "characters"})
+    index = index_of(run)
+    found = overview(index, [], 1).states
+    assert index.total > 3 * COLUMNS
+    states = [step.state for step in run.trace.steps]
+    for bar in found:
+        assert set(states[bar.first - 1 : bar.last]) == set(bar.state.split(", "))
+    assert {bar.first for bar in found} <= {1, *index.changes}
+    assert len(found) <= 2 * COLUMNS + 1
+
+
+def test_labels_tell_states_apart() -> None:
+    names = _short_names({"TOOL_NAME", "TOOL_TYPE", "CONTENT", "ALL_TOOLS_DONE", "TOOL_DONE"})
+    assert names["TOOL_NAME"] == ("TOOL_NAME", "NAME")
+    assert names["TOOL_TYPE"] == ("TOOL_TYPE", "TYPE")
+    assert names["CONTENT"] == ("CONTENT",)
+    assert names["ALL_TOOLS_DONE"] == ("ALL_TOOLS_DONE", "TOOLS_DONE", "ALL_TOOLS", "ALL")
+    assert names["TOOL_DONE"] == ("TOOL_DONE",)
+
+
+def test_what_is_held_has_a_lane_of_its_own(make: Any) -> None:
+    held = overview(index_of(make.run(WAITING, tokenizer={"name": "characters"})), [], 1)
+    assert (len(held.holds), held.most_held > 10) == (1, True)
+    assert not overview(index_of(make.run("words")), [], 1).holds
 
 
 def test_labels_of_states_fit_or_are_cut(make: Any) -> None:
