@@ -7,6 +7,9 @@ function showPolicies(parser) {
   }
 }
 
+/* Whether the last input was a key: only then the headline shows that it has the focus. */
+let byKeys = false;
+
 /* The field that is wrong has the focus; false where none is. */
 function focusProblem() {
   const problem = document.querySelector("[data-focus]");
@@ -24,7 +27,9 @@ function swapped(event) {
   if (!isRun) return;
   document.title = `${heading} · Toolcall Inspector`;
   if (wrong) return;
-  document.getElementById("headline")?.focus();
+  const headline = document.getElementById("headline");
+  headline?.toggleAttribute("data-by-keys", byKeys);
+  headline?.focus();
 }
 
 /* The first page begins with its box, where nothing else is asked for: no place of the address, no field that is
@@ -36,6 +41,9 @@ function focusBox() {
 
 export function startSetup() {
   if (!focusProblem()) focusBox();
+  for (const kind of ["keydown", "pointerdown"]) {
+    document.addEventListener(kind, () => (byKeys = kind === "keydown"), { capture: true });
+  }
   document.addEventListener("htmx:after:swap", swapped);
   document.addEventListener("change", (event) => {
     if (event.target.id === "parser") showPolicies(event.target.value);

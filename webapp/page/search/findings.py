@@ -14,6 +14,7 @@ from parsers.compare.divergence import shared_prefix
 from parsers.replays.chunking import Chunking, spec
 from parsers.search import found
 from parsers.search.found import Found, Verdict
+from parsers.search.verdict_blame import BLAME
 from parsers.vocabulary.events import Severity
 from parsers.vocabulary.trace import Finding, Proof, Trace
 from parsers.vocabulary.types import Span
@@ -36,12 +37,23 @@ def beside(chunk: str, at: int | None = None) -> str:
 @dataclass(slots=True, frozen=True)
 class _FindingLine:
     """One finding as the page says it. `number` counts from 1 down the pane, `index` from 0 in the search. `played`: of
-    a stream that was played back."""
+    a stream that was played back. `led`: the verdict that it leads, where that says what brings it about."""
 
     finding: Finding
     number: int
     index: int
     played: bool = False
+    led: Verdict | None = None
+
+    @property
+    def message(self) -> str:
+        """What it says: the same as the verdict that it leads."""
+        return self.led.cause if self.led is not None else self.finding.message
+
+    @property
+    def beside_message(self) -> str:
+        """What the check itself says besides."""
+        return "" if self.led is None else self.finding.message
 
     @property
     def blamed(self) -> str:
@@ -70,6 +82,8 @@ class _FindingLine:
     @property
     def texts(self) -> tuple[str, str]:
         """Return what was expected and what came, from shortly before they part; nothing of two that are the same."""
+        if self.led is not None:  # they are of another chunking
+            return "", ""
         expected, actual = self.finding.expected or "", self.finding.actual or ""
         if expected == actual:
             return "", ""
@@ -80,7 +94,7 @@ class _FindingLine:
     @property
     def chunk(self) -> str:
         """The word of the chunking that shows it, where the output as it is shows it."""
-        proof = self.finding.proof
+        proof = self.led.proof if self.led is not None else self.finding.proof
         return "" if proof is None or proof.changes_case else _word(proof)
 
     @property
@@ -185,8 +199,10 @@ def findings(checked: Checked) -> Findings:
     after = following(checked)
     ranked = sorted(enumerate(checked.findings), key=lambda pair: (pair[0] in after, *_rank(pair[0] in named, pair[1])))
     ranked += enumerate(checked.robustness, start=len(checked.findings))
+    said = checked.found.verdict if checked.found and checked.found.verdict.cause else None
     lines = [
-        _FindingLine(item, number, index, checked.played) for number, (index, item) in enumerate(ranked[:SHOWN], 1)
+        _FindingLine(item, number, index, checked.played, said if number == 1 and index in named else None)
+        for number, (index, item) in enumerate(ranked[:SHOWN], 1)
     ]
     own = [line for line in lines if line.index < len(checked.findings)]
     held, judged = len(checked.holding), checked.found is None or checked.found.judged
@@ -371,13 +387,18 @@ def verdict(checked: Checked, lines: Findings, trace: Trace | None = None) -> Ve
     details = [detail.words for detail in said.details if detail.finding is None]
     return VerdictLine(
         severity=said.severity,
-        headline=said.headline,
-        sentences=details[:_DETAILS],
+        headline=said.cause or said.headline,
+        sentences=_grounds(said, details[:_DETAILS]),
         more=details[_DETAILS:],
         actions=_actions(said, lines, place),
         facts=_facts(checked, checked.found),
         place=place,
     )
+
+
+def _grounds(said: Verdict, details: Sequence[str]) -> list[str]:
+    """What stands under the headline: the kind of fault first, where that names only the cause."""
+    return [f"{BLAME[said.kind]}.", *details] if said.cause else [*details]
 
 
 def _place(span: Span | None, trace: Trace | None) -> Place | None:
