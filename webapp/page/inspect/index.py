@@ -29,6 +29,7 @@ from parsers.vocabulary.events import (
     CallName,
     CallStart,
     ContentText,
+    Marker,
     ReasoningText,
     TextEvent,
 )
@@ -37,7 +38,7 @@ from parsers.vocabulary.trace import Fired, Hold, Step, Trace, Transition
 from parsers.vocabulary.types import Piece
 from parsers.wire.arrivals import arrivals
 from webapp.glyphs import count, shorten, show, show_lines
-from webapp.page.search.lost import Beside, reading_beside
+from webapp.page.search.lost import Beside, marker_edges, reading_beside
 from webapp.runs.runner import Run, collector_paused
 
 _STEPS_OF_EDGE = 200
@@ -78,7 +79,8 @@ class CallIndex:
 @dataclass
 class TraceIndex:
     """The tables of one trace. `gaps`: how long after the one before each chunk of a recorded stream came, if known.
-    `beside`: the right reading, where the parser does not say what became of the text."""
+    `beside`: the right reading, where the parser does not say what became of the text. `marker_edges`: where true
+    markers begin and end, in turn; where one follows another without a gap, both are there."""
 
     trace: Trace
     step_ends: Sequence[int]
@@ -101,6 +103,15 @@ class TraceIndex:
     events: int = 0
     gaps: Sequence[float | None] = ()
     beside: Beside | None = None
+    marker_edges: Sequence[int] = ()
+
+    def in_marker(self, offset: int) -> bool:
+        """Whether the character at `offset` is one of a marker's, and not of the structure between markers."""
+        return bisect_right(self.marker_edges, offset) % 2 == 1
+
+    def edges_between(self, start: int, end: int) -> Sequence[int]:
+        """Where markers begin and end inside [start, end)."""
+        return self.marker_edges[bisect_right(self.marker_edges, start) : bisect_left(self.marker_edges, end)]
 
     @cached_property
     def role_sizes(self) -> Counter[str]:
@@ -197,6 +208,8 @@ def index_of(run: Run) -> TraceIndex:
         known = arrivals(run.case.input.times) if run.choice.plays else None
         index.gaps = known.gaps if known is not None else ()
         index.beside = None if run.trace.partition else reading_beside(run)
+        if index.beside is not None:
+            index.marker_edges = index.beside.marker_edges
         return index
 
     return run.beside.get("index", built, size=lambda index: index.nbytes)
@@ -222,6 +235,7 @@ def build(trace: Trace, pieces: Sequence[Piece]) -> TraceIndex:
         content=Channel("content", columns),
     )
     index.events = columns.event_rows
+    index.marker_edges = array("i", marker_edges([event for _, _, event in columns.event_runs(Marker)], trace.text))
     for step, _, event in columns.event_runs(CallStart, CallEnd):
         if isinstance(event, CallStart):
             _call(index, event.call, step)
@@ -383,7 +397,7 @@ def read_only(text: str) -> str:
 @dataclass(slots=True)
 class RoleRun:
     """Characters [start, end) of one role. `first` and `last`: its owner's run begins or ends here. `reason`: why
-    it was dropped."""
+    it was dropped. `structure`: it is markup, but no marker."""
 
     start: int
     end: int
@@ -395,11 +409,12 @@ class RoleRun:
     held_first: bool = False
     held_last: bool = False
     reason: str = ""
+    structure: bool = False
 
     @property
     def classes(self) -> str:
         """The CSS classes of this run."""
-        flags = {"run-start": self.first, "run-end": self.last, "role-held": self.held}
+        flags = {"run-start": self.first, "run-end": self.last, "role-held": self.held, "structure": self.structure}
         flags |= {"held-start": self.held_first, "held-end": self.held_last}
         return " ".join(["run", f"role-{self.role}", *[name for name, on in flags.items() if on]])
 
@@ -429,6 +444,7 @@ def runs(
     """
     held = list(holds)
     edges = {*cuts, *(hold.start for hold in held), *(hold.end for hold in held)}
+    edges.update(index.edges_between(start, end))
     found: list[RoleRun] = []
     at = bisect_right(index.owner_starts, start) - 1
     partition = index.trace.partition
@@ -457,7 +473,7 @@ def _beside_runs(index: TraceIndex, beside: Beside, start: int, end: int, edges:
         for left, right in itertools.pairwise(places):
             run = RoleRun(left, right, part.shown, text[left:right], left == part.start, right == part.end)
             run.reason = f"{part.role} that never arrives" if part.lost else ""
-            yield run
+            yield _marked(index, run)
 
 
 def _run(index: TraceIndex, left: int, right: int, at: int, held: list[Hold]) -> RoleRun:
@@ -469,6 +485,15 @@ def _run(index: TraceIndex, left: int, right: int, at: int, held: list[Hold]) ->
     run.held_first = any(hold.start == left for hold in over)
     run.held_last = any(hold.end == right for hold in over)
     run.reason = owner.why
+    return _marked(index, run)
+
+
+def _marked(index: TraceIndex, run: RoleRun) -> RoleRun:
+    """A run of markup says whether it is a marker, and where that begins and ends."""
+    if run.role == "marker":
+        run.structure = not index.in_marker(run.start)
+        run.first |= run.start in index.edges_between(run.start - 1, run.start + 1)
+        run.last |= run.end in index.edges_between(run.end - 1, run.end + 1)
     return run
 
 

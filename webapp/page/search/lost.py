@@ -8,7 +8,7 @@ one is missing, those that follow are found again by what they say.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,6 +19,7 @@ from parsers.compare.divergence import shared_prefix
 from parsers.replays.chunking import WHOLE
 from parsers.replays.partition import claims_on
 from parsers.vocabulary.channels import Channel, Channels
+from parsers.vocabulary.events import Event, Marker
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import ToolCall
 from webapp.glyphs import count
@@ -26,6 +27,7 @@ from webapp.page.drawing import runs
 from webapp.runs.runner import Run
 
 _DRAWN = {"id": "name"}
+_STRUCTURE = Marker(0, 0).terminal
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +47,12 @@ class Part:
 
 @dataclass(frozen=True)
 class Beside:
-    """The right reading of an output by `name`, beside what another parser made of it. Parts tile the output."""
+    """The right reading of an output by `name`, beside what another parser made of it. Parts tile the output;
+    `marker_edges` are where true markers begin and end, in turn."""
 
     name: str
     parts: Sequence[Part]
+    marker_edges: Sequence[int]
 
     @cached_property
     def lost(self) -> int:
@@ -84,7 +88,20 @@ def reading_beside(run: Run) -> Beside | None:
         text=text, context=run.context, around=content_around(events),
     )  # fmt: skip
     gone = set() if fine is not None else {*lost_characters(text, right, theirs)}
-    return Beside(fmt.name, [*_parts(right, gone)])
+    return Beside(fmt.name, [*_parts(right, gone)], marker_edges([e for e in events if isinstance(e, Marker)], text))
+
+
+def marker_edges(events: Iterable[Event], text: str) -> list[int]:
+    """Where true markers begin and end, in turn: not the words, blanks and brackets between them."""
+    found: list[int] = []
+    for event in events:
+        if isinstance(event, Marker) and event.terminal != _STRUCTURE and _stands_out(text[event.start : event.end]):
+            found += (event.start, event.end)
+    return found
+
+
+def _stands_out(text: str) -> bool:
+    return len(text) > 2 and not text[0].isalnum() and not text[0].isspace()
 
 
 def _parts(right: Trace, gone: set[int]) -> Iterator[Part]:
