@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import resources
 from urllib.parse import urlencode
 
@@ -60,8 +60,13 @@ class _FindingLine:
         return self.finding.blamed(played=self.played)
 
     @property
+    def severity(self) -> Severity:
+        """How bad it is: as bad as what it brings about, where the verdict says that."""
+        return self.finding.severity if self.led is None else "error"
+
+    @property
     def word(self) -> str:
-        return WORDS[self.finding.severity]
+        return WORDS[self.severity]
 
     @property
     def known(self) -> bool:
@@ -157,7 +162,7 @@ class Findings:
     @property
     def has_errors(self) -> bool:
         """Return whether the worst about this output is an error."""
-        return any(group.first.finding.severity == "error" for group in (*self.groups, *self.following))
+        return any(group.first.severity == "error" for group in (*self.groups, *self.following))
 
     @property
     def follow(self) -> str:
@@ -206,7 +211,9 @@ def findings(checked: Checked) -> Findings:
     ]
     own = [line for line in lines if line.index < len(checked.findings)]
     held, judged = len(checked.holding), checked.found is None or checked.found.judged
-    note = ", ".join([*_counts(checked.findings), f"{count(held, 'check')} hold" + "s" * (held == 1)])
+    worse = [replace(line.finding, severity=line.severity) for line in own]
+    rest = [item for index, item in ranked[SHOWN:] if index < len(checked.findings)]
+    note = ", ".join([*_counts([*worse, *rest]), f"{count(held, 'check')} hold" + "s" * (held == 1)])
     return Findings(
         lines=lines,
         groups=_groups([line for line in own if line.index not in after]),
@@ -386,7 +393,7 @@ def verdict(checked: Checked, lines: Findings, trace: Trace | None = None) -> Ve
     place = None if checked.played else _place(said.span, trace)
     details = [detail.words for detail in said.details if detail.finding is None]
     return VerdictLine(
-        severity=said.severity,
+        severity="error" if said.cause else said.severity,
         headline=said.cause or said.headline,
         sentences=_grounds(said, details[:_DETAILS]),
         more=details[_DETAILS:],
@@ -398,7 +405,8 @@ def verdict(checked: Checked, lines: Findings, trace: Trace | None = None) -> Ve
 
 def _grounds(said: Verdict, details: Sequence[str]) -> list[str]:
     """What stands under the headline: the kind of fault first, where that names only the cause."""
-    return [f"{BLAME[said.kind]}.", *details] if said.cause else [*details]
+    kind = f"{BLAME[said.kind]}." if said.kind == "chunk_boundary" else said.headline
+    return [kind, *details] if said.cause else [*details]
 
 
 def _place(span: Span | None, trace: Trace | None) -> Place | None:
