@@ -48,8 +48,8 @@ class _Rule:
 @dataclass(slots=True)
 class Card:
     """Everything the step pane says about one step, and what the rest of the page needs to follow it. `own`: it is of
-    an engine's parser that shows its attributes, of which `changed` did. `stateless`: nobody says which state the parser
-    was in."""
+    an engine's parser that shows its attributes, of which `changed` did. `stateless`: nobody says in which state the
+    parser was."""
 
     step: int
     title: str

@@ -22,7 +22,6 @@ from parsers.vocabulary.channels import Channel, Channels
 from parsers.vocabulary.events import Event, Marker
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import ToolCall
-from webapp.glyphs import count
 from webapp.page.drawing import runs
 from webapp.runs.runner import Run
 
@@ -61,9 +60,9 @@ class Beside:
 
     @property
     def words(self) -> str:
-        """The same in words, as part of a heading; where nothing is lost, that."""
+        """The same beside how many there are, in words."""
         whole = self.parts[-1].end if self.parts else 0
-        return f"{self.lost:,} of {count(whole, 'character')} lost" if self.lost else "nothing lost"
+        return f"{self.lost:,} of {whole:,} lost" if self.lost else "nothing lost"
 
     @cached_property
     def _starts(self) -> list[int]:

@@ -65,7 +65,7 @@ def test_what_the_parser_lost_is_hatched_and_counted(shown: Any) -> None:
     page = shown(OUTPUT)
     assert [lane.words for lane in page.all("#overview dt")] == ["State", "Expected", "This run", "Findings"]
     assert len(page.all("#overview .band-role.role-lost")) >= 2  # name and arguments
-    assert page.one("#input .pane-note").words == "11 of 62 characters lost"
+    assert page.one("#input .pane-note").words == "11 of 62 lost"
     assert page.all("#strip .run.role-lost")[-1].attrs["title"] == "lost: arguments that never arrives"
     assert "(as qwen reads it)" in page.one("#input .facts").words
 
