@@ -38,7 +38,7 @@ from parsers.vocabulary.trace import Fired, Hold, Step, Trace, Transition
 from parsers.vocabulary.types import Piece
 from parsers.wire.arrivals import arrivals
 from webapp.glyphs import count, shorten, show, show_lines
-from webapp.page.search.lost import Beside, marker_edges, reading_beside
+from webapp.page.search.lost import Beside, edges_between, in_marker, marker_edges, reading_beside
 from webapp.runs.runner import Run, collector_paused
 
 _STEPS_OF_EDGE = 200
@@ -104,14 +104,6 @@ class TraceIndex:
     gaps: Sequence[float | None] = ()
     beside: Beside | None = None
     marker_edges: Sequence[int] = ()
-
-    def in_marker(self, offset: int) -> bool:
-        """Whether the character at `offset` is one of a marker's, and not of the structure between markers."""
-        return bisect_right(self.marker_edges, offset) % 2 == 1
-
-    def edges_between(self, start: int, end: int) -> Sequence[int]:
-        """Where markers begin and end inside [start, end)."""
-        return self.marker_edges[bisect_right(self.marker_edges, start) : bisect_left(self.marker_edges, end)]
 
     @cached_property
     def role_sizes(self) -> Counter[str]:
@@ -207,9 +199,8 @@ def index_of(run: Run) -> TraceIndex:
             index = build(run.trace, run.pieces)
         known = arrivals(run.case.input.times) if run.choice.plays else None
         index.gaps = known.gaps if known is not None else ()
-        index.beside = None if run.trace.partition else reading_beside(run)
-        if index.beside is not None:
-            index.marker_edges = index.beside.marker_edges
+        if not run.trace.partition and (beside := reading_beside(run)) is not None:
+            index.beside, index.marker_edges = beside, beside.marker_edges
         return index
 
     return run.beside.get("index", built, size=lambda index: index.nbytes)
@@ -444,7 +435,7 @@ def runs(
     """
     held = list(holds)
     edges = {*cuts, *(hold.start for hold in held), *(hold.end for hold in held)}
-    edges.update(index.edges_between(start, end))
+    edges.update(edges_between(index.marker_edges, start, end))
     found: list[RoleRun] = []
     at = bisect_right(index.owner_starts, start) - 1
     partition = index.trace.partition
@@ -491,9 +482,9 @@ def _run(index: TraceIndex, left: int, right: int, at: int, held: list[Hold]) ->
 def _marked(index: TraceIndex, run: RoleRun) -> RoleRun:
     """A run of markup says whether it is a marker, and where that begins and ends."""
     if run.role == "marker":
-        run.structure = not index.in_marker(run.start)
-        run.first |= run.start in index.edges_between(run.start - 1, run.start + 1)
-        run.last |= run.end in index.edges_between(run.end - 1, run.end + 1)
+        run.structure = not in_marker(index.marker_edges, run.start)
+        run.first |= run.start in edges_between(index.marker_edges, run.start - 1, run.start + 1)
+        run.last |= run.end in edges_between(index.marker_edges, run.end - 1, run.end + 1)
     return run
 
 

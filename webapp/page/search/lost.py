@@ -99,6 +99,16 @@ def marker_edges(events: Iterable[Event], text: str) -> list[int]:
     return found
 
 
+def in_marker(edges: Sequence[int], offset: int) -> bool:
+    """Whether the character at `offset` is one of a marker's, and not of the structure between markers."""
+    return bisect_right(edges, offset) % 2 == 1
+
+
+def edges_between(edges: Sequence[int], start: int, end: int) -> Sequence[int]:
+    """Where markers begin and end inside [start, end)."""
+    return edges[bisect_right(edges, start) : bisect_left(edges, end)]
+
+
 def _stands_out(text: str) -> bool:
     return len(text) > 2 and not text[0].isalnum() and not text[0].isspace()
 
