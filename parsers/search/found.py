@@ -155,7 +155,8 @@ class Minimized:
 
     `beside`: chunkings that give another message, for findings that compare. `right`: that message, where it stands as
     the right one. `never_read`: under no chunking that was tried does the parser give what the format itself reads.
-    `read_unchanged`: it does so of the output before the change that the finding is about, made small alike.
+    `read_unchanged`: it does so of the output before the change that the finding is about, made small alike. `gives` is
+    what comes of it, and `meant` what should, which the format itself reads or `beside` gives.
     """
 
     check: str
@@ -168,6 +169,8 @@ class Minimized:
     right: Message | None = None
     never_read: bool = False
     read_unchanged: bool = False
+    gives: Message | None = None
+    meant: Message | None = None
 
     @property
     def text(self) -> str:
@@ -233,6 +236,7 @@ class Verdict:
     """One sentence about the whole, and what proves it: numbers of findings, or a proof of its own.
 
     `span` is the place in the output that it names, where it names one.
+    `cause` is the headline without the kind of fault, where it says what brings it about: a sentence of its own.
     `facts` are what must be known of the output to say the headline. `offer`: an output that can be put together from
     what was given, for the parser of `proof` to read.
     """
@@ -249,6 +253,7 @@ class Verdict:
     facts: frozenset[Fact] = frozenset()
     offer: str | None = None
     span: Span | None = None
+    cause: str = ""
 
     @property
     def sentences(self) -> tuple[str, ...]:

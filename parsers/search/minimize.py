@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from parsers.checks import CHECKS, run_checks
 from parsers.checks.subject import subject_of
 from parsers.compare.beside import compare_chunking
-from parsers.compare.divergence import Rules, grade, same_message
+from parsers.compare.divergence import ANY_ID, Rules, grade, message_key, same_message
 from parsers.replays.chunking import WHOLE, Chunking, by_tokens
 from parsers.replays.replayer import Replayer
 from parsers.search.found import Minimized, Verdict
@@ -90,7 +90,8 @@ def minimized(replayer: Replayer, start: Start, form: Form, rules: Rules, replay
     before = target.unchanged(small) if isinstance(target, OfChange) else None
     read = before is not None and not _is_never_read(before, WHOLE)
     if isinstance(target, OfChange) and isinstance(target.target, Misreads):
-        return replace(_misread(start, small, chunking, replays), never_read=never, read_unchanged=read)
+        said = _misread(start, small, chunking, replays)
+        return _with_messages(replace(said, never_read=never, read_unchanged=read), small)
     beside, right = _beside(small, chunking, target, rules) if isinstance(target, Differs) else ((), None)
     if small.one_shot is not None and chunking == WHOLE and beside:  # the path that streams is told of first
         chunking, beside = beside[0], (WHOLE, *beside[1:])
@@ -103,7 +104,17 @@ def minimized(replayer: Replayer, start: Start, form: Form, rules: Rules, replay
     if not alike:
         return None
     shown, context = alike[0], small.context
-    return Minimized(shown.check, shown, form.pieces, chunking, context, replays, beside, right, never, read)
+    said = Minimized(shown.check, shown, form.pieces, chunking, context, replays, beside, right, never, read)
+    return _with_messages(said, small)
+
+
+def _with_messages(said: Minimized, small: Replayer) -> Minimized:
+    """It with what comes of it and what should: what stands as right, the format reads, or comes beside it."""
+    own, gives = own_reading(small), small.outcome(said.chunking).message
+    known = [said.right, own.message if own is not None else None]
+    known += [small.outcome(one).message for one in said.beside[:1]]
+    others = [one for one in known if one is not None and message_key(one, ANY_ID) != message_key(gives, ANY_ID)]
+    return replace(said, gives=gives, meant=next(iter(others), None))
 
 
 def _is_never_read(small: Replayer, chunking: Chunking) -> bool:

@@ -32,15 +32,22 @@ def chunk_boundary(evidence: Evidence) -> Verdict | None:
     own = evidence.own  # the format's own reading is meant where no chunking gives as many of its calls
     more = own is not None and own.good > good_calls(right.message, evidence.context)
     meant = own.message if own is not None and more else None
+    always = "" if meant is None else harm(meant, right.message)  # what no cut brings about
     when, damage = under(worst.smallest, len(evidence.text)), harm(meant or right.message, worst.message)
+    if damage == always and right is not worst:
+        meant, damage = None, harm(right.message, worst.message)
     if len(streamed) == 1:
         when = "read by the one for whole outputs" if evidence.is_one_shot(worst) else "streamed, in whatever deltas"
-        words = f"The parser's two code paths disagree: {when}, {damage}."
+        words, cause = f"The parser's two code paths disagree: {when}, {damage}.", ""
     else:
-        words = f"{BLAME['chunk_boundary']}: {when}, {damage}."
-    details = (Detail(_shares(evidence, worst, None if meant else right)), *evidence.messages(numbers))
+        words, cause = f"{BLAME['chunk_boundary']}: {when}, {damage}.", f"{when[:1].upper()}{when[1:]}, {damage}."
+    details = (
+        Detail(_shares(evidence, worst, None if meant else right)),
+        *([Detail(f"However it is cut, {always}.")] if always and meant is None else []),
+        *evidence.messages(numbers),
+    )
     proof = Proof(json_of(worst.smallest))
-    return Verdict("chunk_boundary", "error", "parser", words, details, tuple(numbers), proof)
+    return Verdict("chunk_boundary", "error", "parser", words, details, tuple(numbers), proof, cause=cause)
 
 
 def assumed_boundary(evidence: Evidence) -> Verdict | None:
@@ -94,13 +101,17 @@ def _is_proven(evidence: Evidence, one: OutcomeClass) -> bool:
 
 
 def _right(evidence: Evidence) -> OutcomeClass:
-    """The outcome that is right: the grammar's own reading, else the one with most good calls, then most chunkings."""
+    """The outcome that is right: the grammar's own reading, else the one with most good calls, then with the content
+    that the grammar reads, then with the least content, then of most chunkings."""
     read = [one for one in evidence.outcomes if one.raised is None]
     own = None if evidence.own is None else message_key(evidence.own.message, ANY_ID)
     same = next((one for one in evidence.outcomes if message_key(one.message, ANY_ID) == own), None)
     if same is not None and same.raised is None:
         return same
-    return max(
-        read,
-        key=lambda one: (good_calls(one.message, evidence.context), -len(one.message.content or ""), one.count),
-    )
+    meant = None if evidence.own is None else evidence.own.message.content or ""
+
+    def worth(one: OutcomeClass) -> tuple[int, bool, int, int]:
+        content = one.message.content or ""
+        return good_calls(one.message, evidence.context), content == meant, -len(content), one.count
+
+    return max(read, key=worth)

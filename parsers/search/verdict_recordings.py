@@ -47,9 +47,11 @@ def left_markup(evidence: Evidence) -> Verdict | None:
     found = Verdict("marker_leak", "warning", "parser", words, evidence.messages(numbers[1:]), tuple(numbers))
     fits = None if evidence.message.reasoning else _fitting(evidence)
     if fits is not None:
-        (name, read, opened), text = fits, evidence.message.content or ""
+        (name, read, opened, called), text = fits, evidence.message.content or ""
         offer = Detail(f"The content can be replayed as a raw output: {quoted(name)} reads {read}.")
         found.details, found.offer = (offer, *found.details), text
+        if called:
+            found.cause = f"The server left a call to {quoted(called)} in the content."
         found.proof = Proof({"by": "token"}, ((0, 0, text),), {"reasoning_open": True} if opened else {}, name)
     return found
 
@@ -75,19 +77,25 @@ def _format_of(text: str, context: Context) -> Format:
     return get_format(select(Selectable(model_id=context.model, text=text, tools=tools)).name)
 
 
-def _fitting(evidence: Evidence) -> tuple[str, str, bool] | None:
-    """The format that reads what the server left in the content, what it reads there, and whether the prompt must have
-    opened reasoning for that; None where no format does."""
+def _fitting(evidence: Evidence) -> tuple[str, str, bool, str] | None:
+    """The format that reads what the server left in the content, what it reads there, whether the prompt must have
+    opened reasoning for that, which tool is called first, if any; None where no format does."""
     text, context = evidence.message.content or "", evidence.context
     best = next((guess for guess in guesses(text, context) if guess.good), None)
     if best is not None:
+        calls = read(get_format(best.name), text, context).message.tool_calls
         also = f" (so {'does' if len(best.same) == 1 else 'do'} {listed([quoted(one) for one in best.same])})"
-        return best.name, f"{counted(best.good, 'complete call')} in it{also if best.same else ''}", False
+        return (
+            best.name,
+            f"{counted(best.good, 'complete call')} in it{also if best.same else ''}",
+            False,
+            calls[0].name,
+        )
     fmt = _format_of(text, context)
     for opened, where in ((False, ""), (True, ", which the prompt opened,")):
         said = read(fmt, text, replace(context, reasoning_open=opened)).message
         if said.reasoning and said.content and not LEFT_OVER.search(said.content):
-            return fmt.name, f"reasoning{where} in it", opened
+            return fmt.name, f"reasoning{where} in it", opened, ""
     return None
 
 

@@ -72,7 +72,9 @@ function press(event) {
   const { key, target } = event;
   if ((event.ctrlKey || event.metaKey) && key === "Enter") {
     event.preventDefault();
-    document.getElementById("setup")?.requestSubmit(document.querySelector("#setup [name=run]"));
+    const own = target.closest?.("#put-form"); // another output is put beside
+    if (own) own.requestSubmit();
+    else document.getElementById("setup")?.requestSubmit(document.querySelector("#setup [name=run]"));
   }
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (key === "Escape") escape(event);

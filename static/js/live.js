@@ -6,8 +6,8 @@ import { aim, goTo } from "./cursor.js";
 import { say } from "./dom.js";
 import { inspector } from "./inspector.js";
 
-const LEAST = 15; // milliseconds without a key that are a pause; longer where answers take longer
-const MOST = 500;
+const LEAST = 15; // milliseconds without a key that are a pause; somewhat longer where answers take longer
+const MOST = 60;
 const SHOWN = ["said", "message", "live-note"];
 let kept = {}; // what the page showed of the run, by id
 let waiting = 0;

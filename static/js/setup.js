@@ -9,6 +9,9 @@ function showPolicies(parser) {
   }
 }
 
+/* Whether the last input was a key: only then the headline shows that it has the focus. */
+let byKeys = false;
+
 /* The field that is wrong has the focus; false where none is. */
 function focusProblem() {
   const problem = document.querySelector("[data-focus]");
@@ -26,7 +29,9 @@ function swapped(event) {
   if (!isRun) return;
   document.title = `${heading} · Toolcall Inspector`;
   if (wrong) return;
-  document.getElementById("headline")?.focus();
+  const headline = document.getElementById("headline");
+  headline?.toggleAttribute("data-by-keys", byKeys);
+  headline?.focus();
 }
 
 /* Beside a run the chips that say something else than it was run with are marked, and Run is the next action. */
@@ -60,6 +65,9 @@ export function startSetup() {
   if (!focusProblem()) {
     focusBox();
     focusFree("#headline, #compare-headline"); // of a run or a comparison that a link or a form led to
+  }
+  for (const kind of ["keydown", "pointerdown"]) {
+    document.addEventListener(kind, () => (byKeys = kind === "keydown"), { capture: true });
   }
   document.addEventListener("htmx:after:swap", swapped);
   window.addEventListener("pageshow", showChanges); // a browser may fill the form in again

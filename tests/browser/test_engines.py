@@ -19,6 +19,7 @@ from webapp.settings import Settings, get_settings
 pytestmark = pytest.mark.browser
 
 TEXT = "Hello, you there. Stop now!"
+CALL = 'Hi. <tool_call>{"name": "f", "arguments": {"x": 1}}</tool_call>'
 
 
 @pytest.fixture(scope="session")
@@ -35,10 +36,10 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     use_engines(get_settings())
 
 
-def run(page: Page, parser: str) -> None:
+def run(page: Page, parser: str, text: str = TEXT) -> None:
     page.goto("/")
     page.locator("#parser").select_option(f"fake:{parser}")
-    page.locator("#text").fill(TEXT)
+    page.locator("#text").fill(text)
     page.locator("#setup [name=run]").click()
 
 
@@ -55,6 +56,16 @@ def test_what_its_process_does_not_survive_is_a_finding_and_the_page_serves_on(p
     expect(page.locator("body")).to_contain_text("Crashed: its process ended (exit code 3)")
     run(page, "echo")
     expect(page.locator("#result")).to_contain_text("Stop")
+
+
+def test_what_a_failing_parser_lost_is_hatched_below_what_is_right(page: Page) -> None:
+    run(page, "upper", CALL)
+    expect(page.locator(".overview-labels dt")).to_have_text(["State", "Expected", "This run", "Findings"])
+    expected, came = page.locator(".band-lane").all()
+    assert (expected.locator(".role-lost").count(), came.locator(".role-name").count()) == (0, 0)
+    assert expected.locator(".role-name").count() == 1 <= came.locator(".role-lost").count()
+    expect(page.locator("#strip .role-lost").filter(has_text="f").first).to_be_visible()
+    expect(page.locator("#input .pane-note")).to_contain_text("lost")
 
 
 def test_it_runs_without_script(plain: Page) -> None:

@@ -4,7 +4,7 @@ meant to fit fits, and nobody's settings (large text, forced colours, paper, no 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any, Literal
 
 import pytest
@@ -175,6 +175,29 @@ def test_the_diagram_is_readable_and_shows_the_current_state(page: Page, name: s
     page.get_by_role("button", name="Fit").click()
     whole = "box => box.scrollHeight <= box.clientHeight + 1 && box.scrollWidth <= box.clientWidth + 1"
     assert page.locator(".diagram-box.when-diagram").evaluate(whole)
+
+
+def test_lines_of_the_output_stand_at_one_distance_and_only_markers_are_framed(page: Page) -> None:
+    page.goto("/")
+    page.locator("#text").fill('Hi.\n<tool_call>\n{"name": "f", "arguments": {"x": 1}}\n</tool_call>\n' * 3)
+    page.locator("#setup [name=run]").click()
+    page.locator("#strip").wait_for()
+    tops = sorted(set(page.locator("#strip .token").evaluate_all("all => all.map(one => Math.round(one.offsetTop))")))
+    assert len({lower - upper for upper, lower in pairwise(tops)}) == 1 < len(tops)
+    framed = page.locator("#strip .run.role-marker:not(.structure)")
+    assert {text.strip("⏎") for text in framed.all_inner_texts()} == {"<tool_call>", "</tool_call>"}
+
+
+def test_the_banner_of_a_second_run_has_two_rows_on_a_narrow_screen(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto("/")
+    for text in ("one", "two"):
+        page.locator("#text").fill(text)
+        page.locator("#setup [name=run]").click()
+        page.locator("#headline").wait_for()
+        page.evaluate("location.hash = ''")
+        page.goto("/") if text == "one" else None
+    assert page.locator(".banner").evaluate("one => one.offsetHeight") <= 100
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from flask.typing import ResponseReturnValue
 from parsers.cases.case import Case, CaseError, Expect
 from parsers.cases.expect import accept
 from parsers.cases.io import load_case
-from parsers.cases.jsontext import JsonError, line, read
+from parsers.cases.jsontext import JsonError, read
 from webapp.page.addresses.inspect_views import share_of, show
 from webapp.page.addresses.subjects import (
     Subject,
@@ -147,7 +147,7 @@ def export(subject: Subject, target: str) -> Response:
     run = services().runner.run(case)
     expect, problem = _expectation()
     if target == "pytest" and expect is None and case.known.expect is None:
-        today = line(accept(run.trace.message).model_dump(mode="json", exclude_none=True))
+        today = accept(run.trace.message).model_dump_json(exclude_none=True, indent=2)
         given, status = request.form.get("expect", "") or today, 422 if problem else 200
         posted = case_line(run.case)
         return render("accept.html", status=status, posted_case=posted, target=target, expect=given, problem=problem)

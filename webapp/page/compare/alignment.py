@@ -21,6 +21,7 @@ from itertools import accumulate
 _WORDS = re.compile(r"\w+|\s|[^\w\s]")
 _TABLE = 10_000  # cells of one table of words, at most
 _CELLS = 500_000  # of all tables of two texts
+_APART = 3  # characters between two differences that are told as one, at most
 _DEPTH = 12  # anchors inside anchors
 
 Block = tuple[int, int, int]  # place in one, place in the other, length
@@ -47,6 +48,18 @@ def text_hunks(a: str, b: str) -> list[Hunk]:
         if x > i or y > j:
             found.append(Hunk(at_a[i], at_a[x], at_b[j], at_b[y]))
         i, j = x + size, y + size
+    return _joined(found, a)
+
+
+def _joined(hunks: Sequence[Hunk], a: str) -> list[Hunk]:
+    """Differences that only a blank or punctuation parts are one, so that a sentence is not told word by word."""
+    found: list[Hunk] = []
+    for hunk in hunks:
+        between = a[found[-1].a1 : hunk.a0] if found else ""
+        if found and len(between) <= _APART and not any(map(str.isalnum, between)):
+            found[-1] = Hunk(found[-1].a0, hunk.a1, found[-1].b0, hunk.b1)
+        else:
+            found.append(hunk)
     return found
 
 

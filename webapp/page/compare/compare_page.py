@@ -58,6 +58,14 @@ class _SideStep:
     shown: bool
     silent: int
     card: Card
+    of_chunks: bool = False
+
+    @property
+    def place(self) -> str:
+        """Where the side is: in its state, or, where nobody says that, at its step."""
+        if not self.card.stateless:
+            return self.card.state
+        return f"{'chunk' if self.of_chunks else 'step'} {self.card.step:,}"
 
 
 @dataclass(slots=True, frozen=True)
@@ -154,7 +162,7 @@ class SidesPage:
     @property
     def summary(self) -> str:
         """The states of all sides at the cursor."""
-        return " · ".join([f"{column.side.title} {step.card.state}" for column in self.columns for step in column.steps
+        return " · ".join([f"{column.side.title} {step.place}" for column in self.columns for step in column.steps
                            if step.shown])  # fmt: skip
 
 
@@ -226,7 +234,7 @@ def _column(one: Placed, window: Window, at: int, size: int, inspect: str) -> _C
         if span.end > span.start or is_end:
             card = card_of_step(index, number, one.side.run.format.terminals)
             start, end = one.lane.edge(span.start), size + 1 if is_end else one.lane.edge(span.end)
-            steps.append(_SideStep(start, end, number == now, _silent(index, number), card))
+            steps.append(_SideStep(start, end, number == now, _silent(index, number), card, one.side.run.choice.plays))
     return _Column(one.side, steps, index.total, now, _inspect(one.side, inspect, now))
 
 

@@ -11,7 +11,7 @@ import itertools
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import accumulate
@@ -29,6 +29,7 @@ from parsers.vocabulary.events import (
     CallName,
     CallStart,
     ContentText,
+    Marker,
     ReasoningText,
     TextEvent,
 )
@@ -37,6 +38,7 @@ from parsers.vocabulary.trace import Fired, Hold, Step, Trace, Transition
 from parsers.vocabulary.types import Piece
 from parsers.wire.arrivals import arrivals
 from webapp.glyphs import count, shorten, show, show_lines
+from webapp.page.search.lost import Beside, edges_between, in_marker, marker_edges, reading_beside
 from webapp.runs.runner import Run, collector_paused
 
 _STEPS_OF_EDGE = 200
@@ -76,7 +78,9 @@ class CallIndex:
 
 @dataclass
 class TraceIndex:
-    """The tables of one trace. `gaps`: how long after the one before each chunk of a recorded stream came, if known."""
+    """The tables of one trace. `gaps`: how long after the one before each chunk of a recorded stream came, if known.
+    `beside`: the right reading, where the parser does not say what became of the text. `marker_edges`: where true
+    markers begin and end, in turn; where one follows another without a gap, both are there."""
 
     trace: Trace
     step_ends: Sequence[int]
@@ -98,11 +102,15 @@ class TraceIndex:
     call_ends: Sequence[int] = ()
     events: int = 0
     gaps: Sequence[float | None] = ()
+    beside: Beside | None = None
+    marker_edges: Sequence[int] = ()
 
     @cached_property
     def role_sizes(self) -> Counter[str]:
         """How many characters have which role."""
         sizes = Counter[str]()
+        for part in self.beside.parts if self.beside is not None else ():
+            sizes[part.shown] += part.end - part.start
         for start, end, owner, _ in claims_on(self.trace.partition):
             sizes[DRAWN.get(owner, owner)] += end - start
         return sizes
@@ -191,6 +199,8 @@ def index_of(run: Run) -> TraceIndex:
             index = build(run.trace, run.pieces)
         known = arrivals(run.case.input.times) if run.choice.plays else None
         index.gaps = known.gaps if known is not None else ()
+        if not run.trace.partition and (beside := reading_beside(run)) is not None:
+            index.beside, index.marker_edges = beside, beside.marker_edges
         return index
 
     return run.beside.get("index", built, size=lambda index: index.nbytes)
@@ -216,6 +226,7 @@ def build(trace: Trace, pieces: Sequence[Piece]) -> TraceIndex:
         content=Channel("content", columns),
     )
     index.events = columns.event_rows
+    index.marker_edges = array("i", marker_edges([event for _, _, event in columns.event_runs(Marker)], trace.text))
     for step, _, event in columns.event_runs(CallStart, CallEnd):
         if isinstance(event, CallStart):
             _call(index, event.call, step)
@@ -363,7 +374,7 @@ def _tokens(index: TraceIndex, start: int, end: int, step: int) -> tuple[int, in
 
 
 # The roles in the order of the legend. The id of a call is drawn as its name is: both say which call this is.
-LEGEND = ("content", "reasoning", "name", "arguments", "marker", "held", "dropped")
+LEGEND = ("content", "reasoning", "name", "arguments", "marker", "held", "dropped", "lost")
 DRAWN = {"id": "name"}
 UNKNOWN = "unknown"  # the parser does not say
 
@@ -377,7 +388,7 @@ def read_only(text: str) -> str:
 @dataclass(slots=True)
 class RoleRun:
     """Characters [start, end) of one role. `first` and `last`: its owner's run begins or ends here. `reason`: why
-    it was dropped."""
+    it was dropped. `structure`: it is markup, but no marker."""
 
     start: int
     end: int
@@ -389,18 +400,19 @@ class RoleRun:
     held_first: bool = False
     held_last: bool = False
     reason: str = ""
+    structure: bool = False
 
     @property
     def classes(self) -> str:
         """The CSS classes of this run."""
-        flags = {"run-start": self.first, "run-end": self.last, "role-held": self.held}
+        flags = {"run-start": self.first, "run-end": self.last, "role-held": self.held, "structure": self.structure}
         flags |= {"held-start": self.held_first, "held-end": self.held_last}
         return " ".join(["run", f"role-{self.role}", *[name for name, on in flags.items() if on]])
 
     @property
     def title(self) -> str:
         """Return what hovering says: why the characters were dropped."""
-        return f"dropped: {self.reason}" if self.reason else ""
+        return f"{self.role}: {self.reason}" if self.reason else ""
 
     @property
     def html(self) -> Markup:
@@ -418,13 +430,17 @@ def runs(
 ) -> list[RoleRun]:
     """The characters [start, end) as runs, split also at `cuts` and at the ends of `holds`.
 
-    Of a parser that does not say what becomes of them, they have no role.
+    Of a parser that does not say what becomes of them, they have the role that the right reading gives them, and
+    none where that is not known.
     """
     held = list(holds)
     edges = {*cuts, *(hold.start for hold in held), *(hold.end for hold in held)}
+    edges.update(edges_between(index.marker_edges, start, end))
     found: list[RoleRun] = []
     at = bisect_right(index.owner_starts, start) - 1
     partition = index.trace.partition
+    if index.beside is not None:
+        return [*_beside_runs(index, index.beside, start, end, edges)]
     if not partition and start < end:
         places = [start, *sorted(edge for edge in edges if start < edge < end), end]
         text = index.trace.text
@@ -439,6 +455,18 @@ def runs(
     return found
 
 
+def _beside_runs(index: TraceIndex, beside: Beside, start: int, end: int, edges: set[int]) -> Iterator[RoleRun]:
+    """The same from the right reading; what the parser lost of it says so."""
+    text = index.trace.text
+    for part in beside.between(start, end):
+        low, high = max(part.start, start), min(part.end, end)
+        places = [low, *sorted(edge for edge in edges if low < edge < high), high]
+        for left, right in itertools.pairwise(places):
+            run = RoleRun(left, right, part.shown, text[left:right], left == part.start, right == part.end)
+            run.reason = f"{part.role} that never arrives" if part.lost else ""
+            yield _marked(index, run)
+
+
 def _run(index: TraceIndex, left: int, right: int, at: int, held: list[Hold]) -> RoleRun:
     owner = index.trace.partition[at]
     run = RoleRun(left, right, DRAWN.get(owner.owner, owner.owner), index.trace.text[left:right])
@@ -448,6 +476,15 @@ def _run(index: TraceIndex, left: int, right: int, at: int, held: list[Hold]) ->
     run.held_first = any(hold.start == left for hold in over)
     run.held_last = any(hold.end == right for hold in over)
     run.reason = owner.why
+    return _marked(index, run)
+
+
+def _marked(index: TraceIndex, run: RoleRun) -> RoleRun:
+    """A run of markup says whether it is a marker, and where that begins and ends."""
+    if run.role == "marker":
+        run.structure = not in_marker(index.marker_edges, run.start)
+        run.first |= run.start in edges_between(index.marker_edges, run.start - 1, run.start + 1)
+        run.last |= run.end in edges_between(index.marker_edges, run.end - 1, run.end + 1)
     return run
 
 
@@ -463,6 +500,10 @@ class Destination:
 def destinations(index: TraceIndex, start: int, end: int) -> list[Destination]:
     """Return what became of the characters [start, end), each destination once, in order."""
     found: dict[tuple[str, str], Destination] = {}
+    if index.beside is not None:
+        parts, name = index.beside.between(start, end), index.beside.name
+        read = {part.shown: f"{part.role} that never arrives" if part.lost else f"as {name} reads it" for part in parts}
+        return [Destination(role, role, words) for role, words in read.items()]
     if not index.trace.partition and start < end:
         return [Destination(UNKNOWN, "the parser does not say")]
     for run in runs(index, start, end):

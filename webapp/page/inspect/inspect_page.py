@@ -58,6 +58,7 @@ from webapp.page.inspect.step import Card, Log, Machine, card, log, machine
 from webapp.page.inspect.tokens import Strip, known_tokens, strip
 from webapp.page.inspect.truncation import Truncation
 from webapp.page.inspect.watch import MOST_PINS, Watch, read_pins, toggled, watch
+from webapp.page.search.lost import Beside
 from webapp.page.search.search_page import SearchPanes
 from webapp.runs.runner import Run, Runner
 
@@ -215,6 +216,7 @@ class ReplayPage:
     `server` is the query of the comparison with what a server sent, empty where there is nothing to compare it with;
     `reader` is the built-in parser that stands there beside what is played back, where one is known. `own` is what an
     engine's parser kept at the step, and `drawn` says that it declares transitions, which `machine` then has.
+    `beside` is the right reading, where the parser does not say what became of the text.
     """
 
     links: Links
@@ -244,6 +246,7 @@ class ReplayPage:
     source: Callable[[], Source] | None = None
     own: OwnState | None = None
     drawn: bool = False
+    beside: Beside | None = None
 
     @property
     def card(self) -> Card | ChunkCard:
@@ -396,6 +399,7 @@ def replay_page(view: View, checked: SearchPanes, links: Links, *, reader: str =
         source=None if run.choice.lines is None else cache(partial(source, run, step, state.where)),
         own=own_state(run.trace.observed, step),
         drawn=own is not None,
+        beside=index.beside,
     )  # fmt: skip
 
 

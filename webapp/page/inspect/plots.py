@@ -15,16 +15,17 @@ from parsers.compare.lag import ChannelLag, LongestHold, Wait, channel_lags, lon
 from parsers.replays.partition import claims_on
 from parsers.vocabulary.trace import Finding
 from webapp.glyphs import count, shorten
-from webapp.page.drawing import COLUMNS, Bar, Column, Shape, peaks, percent, rising, shapes, tiles
+from webapp.page.drawing import COLUMNS, Bar, Column, Shape, bars, peaks, percent, rising, shapes, tiles
 from webapp.page.inspect.index import DRAWN, TraceIndex, index_of
 from webapp.runs.runner import Run, collector_paused
 
 _DOTS = 300
 _HELD = 12.0  # height of the lane of what is held
+_LANE = 18.0  # from the top of one lane to that of the next
 _COST = 14.0  # height of the dearest step's bar
 _LETTER = 0.72  # width of a letter of a label, in percent of a band about 950 px wide
 _BAR = {"content": (32.0, 4.0), "reasoning": (24.0, 12.0), "name": (24.0, 12.0), "arguments": (28.0, 8.0),
-        "marker": (32.5, 3.0), "dropped": (24.0, 12.0)}  # fmt: skip
+        "marker": (32.5, 3.0), "dropped": (24.0, 12.0), "lost": (24.0, 12.0)}  # fmt: skip
 
 
 @dataclass(slots=True, frozen=True)
@@ -65,6 +66,14 @@ class RoleBar:
 
 
 @dataclass(slots=True, frozen=True)
+class Lane:
+    """One reading of the output in the band: what is right, or what came of it, where a parser does not say itself."""
+
+    label: str
+    bars: list[RoleBar]
+
+
+@dataclass(slots=True, frozen=True)
 class Overview:
     """The band of a whole trace, and the counts beside it. `findings` are places and severities. `costs`: how long the
     steps of an engine's parser took, as bars of (x, width, height); `dearest` is the longest, in microseconds. `holds`:
@@ -85,6 +94,7 @@ class Overview:
     dearest: int = 0
     holds: Sequence[Shape] = ()
     most_held: int = 0
+    beside: Sequence[Lane] = ()
 
 
 def overview(
@@ -114,7 +124,8 @@ def overview(
         changes=len(index.changes),
         emitted=len(index.emissions),
         found=len(findings),
-        costs=_costs(micros, index.total),
+        costs=() if index.beside is not None else _costs(micros, index.total),
+        beside=[*_beside_lanes(index)],
         dearest=max(micros, default=0),
         holds=holds,
         most_held=most_held,
@@ -148,6 +159,16 @@ def role_bars(index: TraceIndex, x: Callable[[int], float], top: float = 0.0) ->
         return DRAWN.get(tiled[at].owner, tiled[at].owner)
 
     return [RoleBar(bar, top) for bar in tiles([*index.owner_starts, len(index.trace.text)], kind, x)]
+
+
+def _beside_lanes(index: TraceIndex) -> Iterator[Lane]:
+    """The right reading, and under it the same with what this run lost of it."""
+    beside, x = index.beside, _place_of(index)
+    for top, label in enumerate(("Expected", "This run")):
+        parts = beside.parts if beside is not None else ()
+        places = [((part.shown if top else part.role), x(part.start), x(part.end)) for part in parts]
+        if places:
+            yield Lane(label, [RoleBar(bar, _LANE * top) for bar in bars(places)])
 
 
 def _centre(step: int, total: int) -> float:

@@ -25,7 +25,7 @@ from parsers.vocabulary.events import (
     Marker,
     TextEvent,
 )
-from parsers.vocabulary.observed import Attribute, Observed
+from parsers.vocabulary.observed import UNKNOWN_STATE, Attribute, Observed
 from parsers.vocabulary.trace import Hold, StateView, Step, Transition
 from webapp.glyphs import count, shorten, spell
 from webapp.page.inspect.conditions import Look, Names, read_conditions
@@ -48,12 +48,14 @@ class _Rule:
 @dataclass(slots=True)
 class Card:
     """Everything the step pane says about one step, and what the rest of the page needs to follow it. `own`: it is of
-    an engine's parser that shows its attributes, of which `changed` did."""
+    an engine's parser that shows its attributes, of which `changed` did. `stateless`: nobody says in which state the
+    parser was."""
 
     step: int
     title: str
     note: str
     fed: list[RoleRun]
+    stateless: bool
     state_before: str
     state: str
     codec: str
@@ -95,6 +97,7 @@ def card(index: TraceIndex, number: int, terminals: Mapping[str, str]) -> Card:
         if step.end
         else f"delta {step.index:,}, characters {step.span.start:,}–{step.span.end:,}",
         fed=runs(index, step.span.start, min(step.span.end, step.span.start + _TEXT_SHOWN), step.holds),
+        stateless=step.state == UNKNOWN_STATE and (before is None or before.state == UNKNOWN_STATE),
         state_before=before.state if before else step.transitions[0].from_state if step.transitions else step.state,
         state=step.state,
         codec=_standing(step.view),
@@ -164,16 +167,17 @@ def _summary(step: Step) -> str:
     extent = _extent(step.holds)
     sent = "sent " + ", ".join(_emitted(step)) if step.delta else "sent nothing"
     held = f"held {extent[1] - extent[0]:,}" if extent else "held nothing"
-    return f"{step.state} · {sent} · {held}"
+    return " · ".join([*([] if step.state == UNKNOWN_STATE else [step.state]), sent, held])
 
 
 def _announce(index: TraceIndex, step: Step) -> str:
     text = index.trace.text[step.span.start : step.span.end]
+    state = "" if step.state == UNKNOWN_STATE else f"State {step.state}. "
     fed = "End of the output." if step.end else f"Fed {spell(shorten(text, 60))}."
     sent = f"Sent {', '.join(_emitted(step))}." if step.delta else "Sent nothing."
     extent = _extent(step.holds)
     held = f" Held {count(extent[1] - extent[0], 'character')}." if extent else ""
-    return f"Step {step.index} of {index.total}. {fed} State {step.state}. {sent}{held}"
+    return f"Step {step.index} of {index.total}. {fed} {state}{sent}{held}"
 
 
 # One event as one line: its name, what it says, and where it stands in the output.

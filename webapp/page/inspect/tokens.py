@@ -260,19 +260,11 @@ class _Token:
     ends_step: bool
 
     @property
-    def framed(self) -> bool:
-        """Whether it is a marker of the vocabulary where it is a marker: quoted in a string it is the string's text.
-
-        A chip that stands for it has a frame of its own."""
-        boxed = self.chip is not None and self.chip.kind in {"skipped", "stopped", "unknown"}
-        return bool(self.badge) and not boxed and any(run.role == "marker" for run in self.runs)
-
-    @property
     def classes(self) -> str:
         """The CSS classes of this token."""
         flags = {"even": self.number % 2 == 0, "future": self.future, self.badge: bool(self.badge)}
         flags |= {f"same-{self.same % COLOURS}": bool(self.same), "revised": self.revised}
-        flags |= {"framed": self.framed, "ends-step": self.ends_step}
+        flags |= {"ends-step": self.ends_step}
         return " ".join(["token", *[name for name, on in flags.items() if on]])
 
     @property

@@ -11,26 +11,23 @@ ended it. What a case has no place for is in `gallery/tiles.json`.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any
 
-from parsers.cases import jsontext
 from parsers.cases.case import Case, ParserRef
 from parsers.cases.corpus import case_texts
 from parsers.cases.engines import RECORDED, choose
 from parsers.cases.io import loads
-from parsers.cases.jsontext import JsonError
 from parsers.cases.run import characters, replayer_of
-from parsers.compare.divergence import shared_prefix
 from parsers.replays.chunking import RECORDED as AS_RECORDED
 from parsers.replays.chunking import WHOLE
-from parsers.vocabulary.channels import Channel, Channels
 from parsers.vocabulary.trace import Trace
 from webapp.page.drawing import Bar, percent, runs
 from webapp.page.search.departure import Departure, departure
+from webapp.page.search.lost import lost_characters
 
 STRIP = (  # what the first page shows: engine after engine, one kind of failure each
     "sglang-24147-value-ends-like-a-tag",
@@ -131,7 +128,7 @@ def tile_facts(name: str) -> TileFacts:
     if tile.case.input.stream is None:
         return TileFacts(None, _bars(kinds))
     answer = _trace(tile.case, RECORDED)
-    for at in _lost(text, right, answer):
+    for at in lost_characters(text, right, answer):
         kinds[at] = "lost"
     return TileFacts(departure(tile.case, answer), _bars(kinds))
 
@@ -177,39 +174,6 @@ def _roles(trace: Trace) -> list[str]:
     for run in trace.partition:
         kinds[run.start : run.end] = [_OWNERS.get(run.owner, "")] * (run.end - run.start)
     return kinds
-
-
-def _lost(text: str, right: Trace, answer: Trace) -> Iterator[int]:
-    """The characters of the output that the answer does not have, has where they do not belong, or has spoilt."""
-    for channel, theirs in _differing(right.channels, answer.channels):
-        ours = right.channels[channel]
-        shared = shared_prefix(ours.text, theirs)
-        spoilt = shared == len(ours.text) and channel.call is not None  # a call that says more is wrong as a whole
-        for at in range(0 if spoilt else shared, len(ours.text)):
-            raw = ours.place(at).raw
-            if raw is not None and raw < len(text):
-                yield raw
-    sent = [one.text for one in answer.channels.values()]
-    kept = [one.text for one in right.channels.values()]
-    for run in right.partition:
-        marker = text[run.start : run.end].strip()
-        if run.owner == "marker" and any(marker in one for one in sent) and not any(marker in one for one in kept):
-            yield from range(run.start, run.end)
-
-
-def _differing(ours: Channels, theirs: Channels) -> Iterator[tuple[Channel, str]]:
-    """Each channel that is another in the answer, and what it says there."""
-    for channel, one in ours.items():
-        said = theirs[channel].text if channel in theirs else ""
-        if channel.part != "id" and said != one.text and not (channel.part == "arguments" and _equal(one.text, said)):
-            yield channel, said
-
-
-def _equal(ours: str, theirs: str) -> bool:
-    try:
-        return jsontext.same(jsontext.read(ours), jsontext.read(theirs))
-    except JsonError:
-        return False
 
 
 def _bars(kinds: Sequence[str]) -> list[TileBar]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import resources
 from urllib.parse import urlencode
 
@@ -14,6 +14,7 @@ from parsers.compare.divergence import shared_prefix
 from parsers.replays.chunking import Chunking, spec
 from parsers.search import found
 from parsers.search.found import Found, Verdict
+from parsers.search.verdict_blame import BLAME
 from parsers.vocabulary.events import Severity
 from parsers.vocabulary.trace import Finding, Proof, Trace
 from parsers.vocabulary.types import Span
@@ -36,20 +37,36 @@ def beside(chunk: str, at: int | None = None) -> str:
 @dataclass(slots=True, frozen=True)
 class _FindingLine:
     """One finding as the page says it. `number` counts from 1 down the pane, `index` from 0 in the search. `played`: of
-    a stream that was played back."""
+    a stream that was played back. `led`: the verdict that it leads, where that says what brings it about."""
 
     finding: Finding
     number: int
     index: int
     played: bool = False
+    led: Verdict | None = None
+
+    @property
+    def message(self) -> str:
+        """What it says: the same as the verdict that it leads."""
+        return self.led.cause if self.led is not None else self.finding.message
+
+    @property
+    def beside_message(self) -> str:
+        """What the check itself says besides."""
+        return "" if self.led is None else self.finding.message
 
     @property
     def blamed(self) -> str:
         return self.finding.blamed(played=self.played)
 
     @property
+    def severity(self) -> Severity:
+        """How bad it is: as bad as what it brings about, where the verdict says that."""
+        return self.finding.severity if self.led is None else "error"
+
+    @property
     def word(self) -> str:
-        return WORDS[self.finding.severity]
+        return WORDS[self.severity]
 
     @property
     def known(self) -> bool:
@@ -70,6 +87,8 @@ class _FindingLine:
     @property
     def texts(self) -> tuple[str, str]:
         """Return what was expected and what came, from shortly before they part; nothing of two that are the same."""
+        if self.led is not None:  # they are of another chunking
+            return "", ""
         expected, actual = self.finding.expected or "", self.finding.actual or ""
         if expected == actual:
             return "", ""
@@ -80,7 +99,7 @@ class _FindingLine:
     @property
     def chunk(self) -> str:
         """The word of the chunking that shows it, where the output as it is shows it."""
-        proof = self.finding.proof
+        proof = self.led.proof if self.led is not None else self.finding.proof
         return "" if proof is None or proof.changes_case else _word(proof)
 
     @property
@@ -143,7 +162,7 @@ class Findings:
     @property
     def has_errors(self) -> bool:
         """Return whether the worst about this output is an error."""
-        return any(group.first.finding.severity == "error" for group in (*self.groups, *self.following))
+        return any(group.first.severity == "error" for group in (*self.groups, *self.following))
 
     @property
     def follow(self) -> str:
@@ -185,12 +204,16 @@ def findings(checked: Checked) -> Findings:
     after = following(checked)
     ranked = sorted(enumerate(checked.findings), key=lambda pair: (pair[0] in after, *_rank(pair[0] in named, pair[1])))
     ranked += enumerate(checked.robustness, start=len(checked.findings))
+    said = checked.found.verdict if checked.found and checked.found.verdict.cause else None
     lines = [
-        _FindingLine(item, number, index, checked.played) for number, (index, item) in enumerate(ranked[:SHOWN], 1)
+        _FindingLine(item, number, index, checked.played, said if number == 1 and index in named else None)
+        for number, (index, item) in enumerate(ranked[:SHOWN], 1)
     ]
     own = [line for line in lines if line.index < len(checked.findings)]
     held, judged = len(checked.holding), checked.found is None or checked.found.judged
-    note = ", ".join([*_counts(checked.findings), f"{count(held, 'check')} hold" + "s" * (held == 1)])
+    worse = [replace(line.finding, severity=line.severity) for line in own]
+    rest = [item for index, item in ranked[SHOWN:] if index < len(checked.findings)]
+    note = ", ".join([*_counts([*worse, *rest]), f"{count(held, 'check')} hold" + "s" * (held == 1)])
     return Findings(
         lines=lines,
         groups=_groups([line for line in own if line.index not in after]),
@@ -370,14 +393,20 @@ def verdict(checked: Checked, lines: Findings, trace: Trace | None = None) -> Ve
     place = None if checked.played else _place(said.span, trace)
     details = [detail.words for detail in said.details if detail.finding is None]
     return VerdictLine(
-        severity=said.severity,
-        headline=said.headline,
-        sentences=details[:_DETAILS],
+        severity="error" if said.cause else said.severity,
+        headline=said.cause or said.headline,
+        sentences=_grounds(said, details[:_DETAILS]),
         more=details[_DETAILS:],
         actions=_actions(said, lines, place),
         facts=_facts(checked, checked.found),
         place=place,
     )
+
+
+def _grounds(said: Verdict, details: Sequence[str]) -> list[str]:
+    """What stands under the headline: the kind of fault first, where that names only the cause."""
+    kind = f"{BLAME[said.kind]}." if said.kind == "chunk_boundary" else said.headline
+    return [kind, *details] if said.cause else [*details]
 
 
 def _place(span: Span | None, trace: Trace | None) -> Place | None:

@@ -17,10 +17,12 @@ from parsers.replays.chunking import Chunking, label, spec
 from parsers.search.found import Found, Group, Minimized, OutcomeClass, Progress
 from parsers.search.no_output import nothing_judged
 from parsers.search.search import played
+from parsers.search.verdict_phrases import harm, under
 from parsers.vocabulary.trace import Finding, Trace
 from webapp.glyphs import count, shorten
 from webapp.jobs.searches import Searches, SearchJob
 from webapp.page.drawing import COLUMNS, Column, peaks, percent, rising, runs, shapes
+from webapp.page.search.client_parts import Told, told
 from webapp.page.search.departure import Departure, departure
 from webapp.page.search.findings import (
     SHOWN,
@@ -333,7 +335,6 @@ class _Smallest:
     parts: list[str]
     clipped: int
     before: int
-    title: str
     case_json: str = field(repr=False)
 
     @property
@@ -341,9 +342,30 @@ class _Smallest:
         return label(self.found.chunking)
 
     @property
+    def smaller(self) -> bool:
+        """Whether it is smaller than what was searched, which else is as small as it gets."""
+        return len(self.found.text) < self.before
+
+    @property
     def words(self) -> str:
         """Return how much smaller it is."""
-        return f"{self.before:,} → {count(len(self.found.text), 'character')}"
+        many = count(len(self.found.text), "character")
+        return f"Smallest case: {self.before:,} → {many}" if self.smaller else f"As small as it gets: {many}"
+
+    @property
+    def harm(self) -> str:
+        """What goes wrong in it, as a sentence."""
+        gives, meant, chunking = self.found.gives, self.found.meant, self.found.chunking
+        if gives is None or meant is None:
+            return self.found.finding.message
+        words = f"{under(chunking, len(self.found.text))}, {harm(meant, gives)}."
+        return words[:1].upper() + words[1:]
+
+    @property
+    def told(self) -> list[tuple[str, list[Told]]]:
+        """What a client should get of it and what it gets, part by part; empty where that is not known."""
+        gives, meant = self.found.gives, self.found.meant
+        return [] if gives is None or meant is None else [("right", told(meant)), ("like this", told(gives, meant))]
 
 
 def search_of_job(jobs: Searches, job: SearchJob | None, size: int) -> Search:
@@ -382,7 +404,6 @@ def smallest(found: CaseFound, written: Callable[[Case], str]) -> _Smallest | No
         parts=_parts(text, small),
         clipped=len(small.text) - len(text),
         before=len(found.found.text),
-        title=found.minimized.title or "",
         case_json=written(found.minimized),
     )
 

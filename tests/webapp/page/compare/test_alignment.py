@@ -30,6 +30,8 @@ def applied(a: str, b: str) -> str:
         ("one two", "one two three", [Hunk(7, 7, 7, 13)]),
         ("", "x", [Hunk(0, 0, 0, 1)]),
         ("a {x} b", "a b", [Hunk(2, 6, 2, 2)]),
+        ("let me see", "I will see", [Hunk(0, 6, 0, 6)]),  # only a blank between: one
+        ("a one b two", "a 1 b 2", [Hunk(2, 5, 2, 3), Hunk(8, 11, 6, 7)]),
     ],
 )
 def test_texts_differ_in_whole_words(a: str, b: str, expected: list[Hunk]) -> None:

@@ -47,10 +47,9 @@ def test_tools_are_shown_as_json() -> None:
 def test_the_output_is_shown_by_its_words() -> None:
     (change,) = fork(input={"text": "The calls are here."}).changes
     assert [(piece.kind, piece.text) for piece in change.pieces if piece.text] == [
-        ("same", "The "), ("gone", "call"), ("new", "calls"), ("same", " "), ("gone", "is"), ("new", "are"),
-        ("same", " here."),
+        ("same", "The "), ("gone", "call is"), ("new", "calls are"), ("same", " here."),
     ]  # fmt: skip
-    assert change.note == "2 places, 17 characters before, 19 now"
+    assert change.note == "1 place, 17 characters before, 19 now"
 
 
 def test_much_that_stayed_is_cut() -> None:

@@ -1,0 +1,92 @@
+"""What a parser elsewhere lost of an output, beside what the built-in parser of its format reads there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from parsers.vocabulary.types import Message, ToolCall
+from tests.webapp.engines.entering import fake
+from tests.webapp.page.dom import Node
+from tests.webapp.page.dom import page as tree
+from webapp.engines.entered import entered, use_engines
+from webapp.engines.entries import write_entry
+from webapp.page.search.client_parts import told
+from webapp.page.search.lost import paired
+from webapp.services import EXTENSION
+from webapp.settings import get_settings
+
+OUTPUT = 'Hi <tool_call>{"name": "f", "arguments": {"x": 1}}</tool_call>'
+
+
+def call(name: str, arguments: str = "{}") -> ToolCall:
+    return ToolCall("", name, arguments)
+
+
+@pytest.fixture(scope="module")
+def shown(app: Flask) -> Iterator[Any]:
+    """The page of an output read by a parser that sends all of it as content, in capitals."""
+    settings = app.extensions[EXTENSION].settings
+    use_engines(settings)
+    write_entry(settings, "fake", fake())
+    entered(settings).card("fake")
+
+    def page(text: str) -> Node:
+        case = {"schema": 1, "parser": {"name": "upper", "engine": "fake"}, "input": {"text": text}}
+        client = app.test_client()
+        return tree(client.get(f"/c/{client.post('/api/v1/cases', json=case).get_json()['id']}").text)
+
+    yield page
+    use_engines(get_settings())
+
+
+@pytest.mark.parametrize(
+    ("right", "theirs", "pairs"),
+    [
+        (["f", "g"], ["g", "f"], {0: 0, 1: 1}),  # as many: one by one
+        (["f", "g"], ["g"], {1: 0}),
+        (["f", "f"], ["f"], {0: 0}),
+        (["f"], [], {}),
+    ],
+)
+def test_calls_are_found_again_where_one_is_missing(right: list[str], theirs: list[str], pairs: dict[int, int]) -> None:
+    assert paired([call(name) for name in right], [call(name) for name in theirs]) == pairs
+
+
+def test_a_call_that_says_the_same_is_rather_it_than_one_of_the_same_name() -> None:
+    right = [call("f", '{"a": 1}'), call("f", '{"a": 2}'), call("f", "{")]
+    assert paired(right, [call("f", '{"a":2}'), call("f", "{")]) == {1: 0, 2: 1}
+
+
+def test_what_the_parser_lost_is_hatched_and_counted(shown: Any) -> None:
+    page = shown(OUTPUT)
+    assert [lane.words for lane in page.all("#overview dt")] == ["State", "Expected", "This run", "Findings"]
+    assert len(page.all("#overview .band-role.role-lost")) >= 2  # name and arguments
+    assert page.one("#input .pane-note").words == "11 of 62 lost"
+    assert page.all("#strip .run.role-lost")[-1].attrs["title"] == "lost: arguments that never arrives"
+    assert "(as qwen reads it)" in page.one("#input .facts").words
+
+
+def test_of_what_it_gives_as_it_should_nothing_is_hatched(shown: Any) -> None:
+    page = shown("ONLY WORDS.")
+    assert page.all("#overview .role-lost") == page.all("#strip .role-lost") == []
+
+
+MEANT = Message("why", "Hi", [call("f"), call("g")])
+
+
+@pytest.mark.parametrize(
+    ("gives", "parts"),
+    [
+        (MEANT, [("reasoning", "why"), ("content", "Hi"), ("name", "f"), ("arguments", "{}"), ("name", "g")]),
+        (Message(None, "Hi", [call("f")]), [("lost", "why"), ("content", "Hi"), ("name", "f"), ("arguments", "{}")]),
+        (Message("why", "Ho", []), [("reasoning", "why"), ("wrong", "Ho"), ("lost", "f"), ("lost", "{}")]),
+    ],
+)
+def test_a_message_is_told_in_parts_beside_the_right_one(gives: Message, parts: list[tuple[str, str]]) -> None:
+    found = [("lost" if one.lost else "wrong" if one.wrong else one.role, one.text) for one in told(gives, MEANT)]
+    assert found[: len(parts)] == parts
+    assert told(Message()) == []
