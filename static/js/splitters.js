@@ -1,6 +1,7 @@
 /* The lines between the panes. A share is a custom property of the work area, in a sheet of its own: htmx would copy a
    style attribute to the next run, which the policy of the page forbids. It is kept for this browser, since a link must
-   look the same to everybody. Arrow keys move a line, Enter folds what is before or below it as far as it goes, and opens it again. */
+   look the same to everybody. Arrow keys move a line, Enter folds what is before or below it as far as it goes, and
+   opens it again. */
 import { inspector } from "./inspector.js";
 import { keep, kept } from "./preferences.js";
 
