@@ -22,6 +22,7 @@ from webapp.children.child import Answer, Child, ChildError, Ending, Program
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
 Kind = Literal["case", "usage", "limit", "late", "memory", "ended", "bug", "cancelled"]
 
+LEFT_SECONDS = 3.0  # a job goes on so long for somebody else when the one who waited has left
 _LOOK_SECONDS = 0.5  # how long somebody may be gone who still waits
 
 Given = TypeVar("Given")
@@ -78,6 +79,10 @@ class Job(Generic[Progress, Result]):
     def touch(self) -> None:
         """Note that somebody asks about it."""
         self._asked = monotonic()
+
+    def leave(self) -> None:
+        """Note that whoever waited for it has left: unless somebody else asks about it, it is soon neglected."""
+        self._asked = min(self._asked, monotonic() + LEFT_SECONDS - self._patience)
 
     def wait(self, seconds: float = math.inf, gone: Callable[[], bool] = bool) -> bool:
         """Wait until it is over, at most so long and while nobody is `gone`; says whether it is. Who waits asks."""

@@ -11,6 +11,7 @@ A search that nobody asks about for a minute is given up. At most MOST_WAITING w
 from __future__ import annotations
 
 import hashlib
+import math
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -142,7 +143,8 @@ class SearchJobs(Jobs[Asked, dict[str, Any], Written]):
         job = self.known(Asked(key))
         if job is not None and not job.over and self._places.acquire(blocking=False):
             try:
-                job.wait(seconds, gone)
+                if not job.wait(seconds, gone) and math.isinf(seconds):
+                    job.leave()  # a page asks again; who waited for all of it and is gone does not
             finally:
                 self._places.release()
 

@@ -11,6 +11,7 @@ import pytest
 from tests.webapp.children import program as tasks
 from tests.webapp.children.processes import PATIENCE, is_alive, until
 from webapp.cache import ByteCache
+from webapp.children import jobs
 from webapp.children.child import Program
 from webapp.children.jobs import Failure, Job, Jobs
 
@@ -132,12 +133,12 @@ def test_what_a_child_says_is_the_progress_of_its_job(errands: Errands) -> None:
 
 
 def test_a_job_that_nobody_asks_about_is_given_up() -> None:
-    jobs = Errands(patience=0.0)
-    sleeping, waiting = jobs.start("sleep"), jobs.start("quick")
+    errands = Errands(patience=0.0)
+    sleeping, waiting = errands.start("sleep"), errands.start("quick")
     until(lambda: sleeping.over and waiting.over)
     for job in (sleeping, waiting):
         assert job.failure == Failure("cancelled", "The errand was stopped: nobody asked for it any more.")
-    jobs.close()
+    errands.close()
 
 
 def test_what_is_over_stays_as_long_as_there_is_room(errands: Errands) -> None:
@@ -145,3 +146,14 @@ def test_what_is_over_stays_as_long_as_there_is_room(errands: Errands) -> None:
         over(errands, f"quick {number}")
     assert errands.known("quick 0") is None
     assert errands.known("quick 3") is not None
+
+
+def test_a_job_whose_reader_left_is_soon_given_up_unless_somebody_else_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    job: Job[Any, Any] = Job("a", patience=1_000)
+    job.leave()
+    assert not job.neglected
+    monkeypatch.setattr(jobs, "LEFT_SECONDS", -1)
+    job.leave()
+    assert job.neglected
+    job.touch()
+    assert not job.neglected

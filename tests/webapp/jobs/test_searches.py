@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from parsers.vocabulary.types import UsageError
 from tests.webapp.children.processes import PATIENCE, is_alive, until
 from tests.webapp.jobs.searches import case_of
 from webapp.app import create_app
+from webapp.children import jobs
 from webapp.children.jobs import Job
 from webapp.jobs import search_jobs as module
 from webapp.jobs.search_jobs import Asked, Written
@@ -103,6 +105,20 @@ def test_a_cancelled_job_ends_its_process(searches: Searches) -> None:
     until(lambda: not is_alive(pid))
     assert job.failure is not None
     assert isinstance(error_of(job.failure), ServiceUnavailable)
+
+
+@pytest.mark.parametrize(("seconds", "stops"), [(math.inf, True), (30.0, False)])
+def test_a_search_whose_reader_left_is_stopped_where_all_of_it_was_waited_for(
+    searches: Searches, monkeypatch: pytest.MonkeyPatch, seconds: float, stops: bool
+) -> None:
+    monkeypatch.setattr(jobs, "LEFT_SECONDS", -1)
+    job = running(searches, "endless")
+    assert searches.jobs is not None
+    searches.jobs.wait(job.key, seconds, lambda: True)
+    assert job.neglected is stops
+    if stops:
+        until(lambda: job.over)
+        assert job.state == "cancelled"
 
 
 def test_a_cancelled_job_stays_so_until_it_is_asked_for_again(searches: Searches) -> None:
