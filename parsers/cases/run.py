@@ -120,7 +120,8 @@ def checked_in_parts(
     traced = studied(replayer, chunkings, honest_only=honest_only)
     trace = replayer.trace(traced)
     others = chunkings[1:] or [chunking for chunking in DEFAULT_COMPARED if chunking != traced]
-    others = others if compare and not choice.plays else []
+    ended = trace.failure is not None and trace.failure.ended  # every other replay would cost a process as well
+    others = others if compare and not choice.plays and not ended else []
     if honest_only:
         grader = Grader(replayer)
         others = [chunking for chunking in others if grader.chunking(chunking) is CutGrade.HONEST]

@@ -153,13 +153,15 @@ class Diagnostic(Event):
 class Failure:
     """An exception that a parser raised: its type, what it says on one line, and the function and line it came from.
 
-    `slow`: it raised nothing, but was stopped because it took more than its budget.
+    `slow`: it raised nothing, but was stopped because it took more than its budget. `ended`: it ran in a process of its
+    own, which it did not survive.
     """
 
     kind: str
     message: str = ""
     place: str = ""
     slow: bool = False
+    ended: bool = False
 
     def __str__(self) -> str:
         return self.words + (f" (in {self.place})" if self.place else "")

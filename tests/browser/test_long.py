@@ -180,7 +180,7 @@ def test_who_moves_comes_before_the_report(page: Page) -> None:
         page.wait_for_timeout(15)
     assert len(asked) <= max(before, 1)
     page.wait_for_timeout(3_000)
-    assert len(asked) == 3
+    assert len(asked) > max(before, 1)
 
 
 def test_when_the_server_is_gone_what_is_loaded_still_works(page: Page, allowed: list[str]) -> None:

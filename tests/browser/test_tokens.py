@@ -89,7 +89,7 @@ def test_the_badges_unfold_and_lead_to_their_token(page: Page) -> None:
 
 def test_bytes_that_a_policy_never_sends_are_a_red_chip(page: Page) -> None:
     run(page, "The end: \ufffd", decode="vllm_fast", parser="passthrough")
-    expect(page.locator(".run-facts").first).to_contain_text("vllm_fast")
+    expect(page.locator(".case-bar")).to_contain_text("vllm_fast")
     expect(page.locator("#strip .chip-lost")).to_have_text(["EF", "BF", "BD"])
     expect(page.locator("#badge-decoded")).to_contain_text("3 bytes lost")
 

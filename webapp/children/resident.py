@@ -29,11 +29,20 @@ def _family(pid: int) -> Iterator[int]:
     found = [pid]
     for one in found:
         yield one
-        for file in (_PROC / str(one) / "task").glob("*/children"):
+        for task in _tasks(one):
             try:
-                found += [int(word) for word in file.read_text("ascii").split()][: _MOST - len(found)]
+                words = (_PROC / str(one) / "task" / task / "children").read_text("ascii").split()
             except OSError:
                 continue
+            found += [int(word) for word in words][: _MOST - len(found)]
+
+
+def _tasks(pid: int) -> list[str]:
+    """The threads of a process; none of one that is gone by now."""
+    try:
+        return os.listdir(_PROC / str(pid) / "task")
+    except OSError:
+        return []
 
 
 def _by_ps(pid: int) -> int:

@@ -184,7 +184,7 @@ class EngineHost:
             kind, words = self._said(error)
             slow = isinstance(error, ChildError) and error.ending in _SLOW
             sent: list[Sent | None] = [one.sent for one in steps[1:]]
-            return Replayed(sent=sent, raised=Fault(step=last, kind=kind, message=words, slow=slow))
+            return Replayed(sent=sent, raised=Fault(step=last, kind=kind, message=words, slow=slow, ended=True))
 
     def _said(self, error: ChildError | ProtocolError) -> tuple[str, str]:
         if isinstance(error, ProtocolError):

@@ -86,13 +86,15 @@ class Sent(Said):
 
 
 class Fault(Said):
-    """What a parser failed with at a step; 0: before the first. `slow`: it was ended for the time that it took."""
+    """What a parser failed with at a step; 0: before the first. `slow`: it was ended for the time that it took;
+    `ended`: with its process."""
 
     step: int = Field(ge=0, le=MOST_STEPS)
     kind: Short = "Exception"
     message: Sentence = ""
     place: Sentence = ""
     slow: bool = False
+    ended: bool = False
 
 
 _Attribute = Annotated[tuple[Short, Sentence, Sentence, Sentence], Field(strict=False)]
@@ -149,7 +151,9 @@ class Replayed(Said):
         observed = self._observed()
         if failure is None:
             return Tape(sent, printed=printed, observed=observed)
-        told = Failure(failure.kind or "Exception", failure.message or "", failure.place or "", failure.slow)
+        told = Failure(
+            failure.kind or "Exception", failure.message or "", failure.place or "", failure.slow, failure.ended
+        )
         return Tape(sent, told, failure.step, printed, observed)
 
     def _observed(self) -> Observed | None:

@@ -47,6 +47,7 @@ HELD = "/r/"
 WAITING = 8  # times the number of children
 SMALL = 50_000  # bytes of a body: a larger one is no small task
 IDLE_SECONDS = 600.0
+ENGINE_SECONDS = 90.0  # of one request, for engines to start and to replay
 
 PATIENCE = 3  # times as long by the clock as it may work, for a request on a busy machine
 
@@ -172,7 +173,7 @@ class Front:
                 {**request, "cache_bytes": max(self._share, left)},
                 seconds=self._settings.replay_seconds,
                 on_progress=relay.piece,
-                on_question=self._reply,
+                on_question=self._replies(),
                 cancelled=relay.gone,
             )
         except ChildError as error:
@@ -209,6 +210,26 @@ class Front:
         for key in wish.rather:
             if not key.startswith(HELD):
                 self._crew.note(key, member)
+
+    def _replies(self) -> Callable[[dict[str, Any]], Mapping[str, Any]]:
+        """Replies to what a child asks for one request, of which engines may take so long and no longer: time that they
+        take does not count as the child's."""
+        left = ENGINE_SECONDS
+
+        def reply(question: dict[str, Any]) -> Mapping[str, Any]:
+            nonlocal left
+            if question["of"] != ENGINES:
+                return self._reply(question)
+            if left <= 0:
+                words = f"engine {question['name']} took more than {ENGINE_SECONDS:g} seconds for this request"
+                return {"refused": f"{words}. Does it hang? Its entry says what one replay may take (seconds)."}
+            began = monotonic()
+            try:
+                return self._reply(question)
+            finally:
+                left -= monotonic() - began
+
+        return reply
 
     def _reply(self, question: dict[str, Any]) -> Mapping[str, Any]:
         """What a child is told that asks. What goes wrong is raised over there."""

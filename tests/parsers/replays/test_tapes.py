@@ -12,6 +12,7 @@ from parsers.cases.case import Case, ParserRef
 from parsers.cases.engines import ENGINES, Choice, Declared, builtin
 from parsers.cases.find import CaseSearch
 from parsers.cases.io import load_case
+from parsers.cases.run import run_case
 from parsers.formats.contracts import contract_named
 from parsers.replays import replayer as replayer_module
 from parsers.replays.chunking import WHOLE, Chunking
@@ -250,3 +251,19 @@ def test_only_what_is_traced_is_observed_and_no_long_replay(monkeypatch: pytest.
     given.trace(Chunking(by="token"))
     given.trace(WHOLE)
     assert asked == [False, False, True]
+
+
+@pytest.mark.parametrize(("ended", "compared"), [(True, 0), (False, 10)])
+def test_where_the_process_ended_no_other_chunking_is_tried(ended: bool, compared: int) -> None:
+    failure = Failure("Crashed", ended=ended)
+
+    def run(case: Case, evidence: Evidence) -> Choice:
+        plain = case.model_copy(update={"parser": ParserRef(name=case.parser.name)})
+        tape = Tape(failure=failure, failed_at=1)
+        make = lambda: Played("mine", Tape())  # noqa: E731
+        return replace(builtin(plain, evidence), make=make, black_box=True, replays=lambda wanted: [tape] * len(wanted))
+
+    body = {"schema": 1, "parser": {"name": "qwen", "engine": "mine"}, "input": {"text": [CALL]}}
+    pieces = [Piece(one) for one in TOKEN.findall(CALL)]
+    found = run_case(load_case(body), pieces=pieces, engines={**ENGINES, "mine": run})
+    assert (len(found.compared), found.trace.failure) == (compared, failure)

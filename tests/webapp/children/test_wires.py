@@ -65,6 +65,7 @@ def test_a_process_counts_with_what_it_started() -> None:
 
 def test_a_process_that_is_gone_takes_nothing() -> None:
     assert resident_bytes(2**22 + 1) == 0
+    assert resident._tasks(2**22 + 1) == []
 
 
 @pytest.mark.parametrize(

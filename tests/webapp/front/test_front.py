@@ -14,6 +14,7 @@ import pytest
 from werkzeug.test import Client, EnvironBuilder
 
 from tests.webapp.children.processes import PATIENCE, until
+from webapp.app import ENGINES, SEARCHES
 from webapp.children.child import Child, ChildError, Ending
 from webapp.children.jobs import Failure, Job
 from webapp.front import front as module
@@ -481,3 +482,12 @@ def test_who_leaves_while_waiting_for_a_search_gives_the_place_back(front: Front
         left.append(True)
         assert asking.result(PATIENCE)
     assert front._searches._places._value == front._searches.waiters
+
+
+def test_engines_may_take_so_long_for_one_request_and_no_longer(front: Front, monkeypatch: pytest.MonkeyPatch) -> None:
+    question = {"of": ENGINES, "do": "card", "name": "nobody"}
+    replies = front._replies()
+    assert "is not entered here" in replies(question)["refused"]
+    monkeypatch.setattr(module, "ENGINE_SECONDS", 0.0)
+    assert "took more than 0 seconds for this request" in front._replies()(question)["refused"]
+    assert front._replies()({"of": SEARCHES, "do": "known", "key": "nobody"}) == {}

@@ -113,7 +113,7 @@ class FormPage:
     @property
     def source_open(self) -> bool:
         """Return whether the text area is unfolded."""
-        return self.at_home or bool(self.setup.errors)
+        return self.at_home or self.kind == "edit" or bool(self.setup.errors)
 
 
 def form_page(setup: Setup, kind: str, settings: Settings, below: Run | None = None) -> FormPage:
