@@ -26,7 +26,7 @@ from parsers.intake.api_logs import (
     several_outputs_warning,
     tokens_counted,
 )
-from parsers.intake.evidence import Fact, Intake, Payload, Warn, holds_markers, number
+from parsers.intake.evidence import Fact, Intake, Payload, Warn, holds_markers, means_markers, number
 from parsers.intake.json_frames import Frame
 from parsers.intake.moments import Moment, arrivals, made_at, moment_of
 from parsers.intake.plain_text import LONE_SURROGATE, whole_characters
@@ -441,12 +441,13 @@ def _take_content(parts: _Parts) -> None:
     if "\ufffd" in text:
         words = "The content holds U+FFFD: bytes of a character were lost before it was written."
         parts.warnings.append(Warn("lossy_text", words))
-    if not holds_markers(text):
+    if not means_markers(text):
         told = "No marker is in the content, so it cannot be told whether a parser was at work."
+        told = told if not holds_markers(text) else "Markers are in the content as code only, which words are about."
         words = (
             "No marker of a known format is in the content: a parser, or skip_special_tokens, may have removed them."
         )
-        parts.warnings.append(Warn("no_markers", words))
+        parts.warnings.append(Warn("no_markers", told if holds_markers(text) else words))
         parts.know(fact=Fact("text", "missing", told))
         return
     words = "No parser was at work: markers are still in the content, so the content is the raw output."

@@ -11,11 +11,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import chain, islice
 from typing import Any, Literal
 
 from parsers.formats.model import builtin_formats
 from parsers.search.markup import BODY, LEFT_OVER
-from parsers.selection.claims import telling_literals
+from parsers.selection.claims import is_shown, telling_literals
 from parsers.vocabulary.types import Recording, Request
 
 Kind = Literal[
@@ -61,6 +62,7 @@ WarnCode = Literal[
     "chunks_differ", "no_expectation", "request_file", "request_unread", "har_secrets", "secret", "take_as",
 ]  # fmt: skip
 # What a warning says of the raw text; what is missing for good outweighs what is assumed.
+_MENTIONS = 20  # so many markers of a text are looked at one by one
 _DOUBTS: tuple[tuple[Certainty, frozenset[WarnCode]], ...] = (
     ("lossy", frozenset({
         "broken_off", "lone_surrogate", "lossy_text", "only_the_call", "specials_missing", "text_cut",
@@ -234,6 +236,12 @@ def _markers() -> re.Pattern[str]:
 def holds_markers(text: str) -> bool:
     """Return True where a marker of a built-in format, or what looks like one, is in the text."""
     return any(pattern.search(text) for pattern in (_markers(), LEFT_OVER, BODY))
+
+
+def means_markers(text: str) -> bool:
+    """Return True where one of those is in the text, and not only in code that its words are about."""
+    places = chain.from_iterable(pattern.finditer(text) for pattern in (_markers(), LEFT_OVER, BODY))
+    return any(not is_shown(text, match.start()) for match in islice(places, _MENTIONS))
 
 
 def facts_about(recording: Recording, given: Iterable[Fact] = ()) -> tuple[Fact, ...]:
