@@ -26,7 +26,7 @@ from parsers.intake.api_logs import (
     several_outputs_warning,
     tokens_counted,
 )
-from parsers.intake.evidence import Fact, Intake, Payload, Warn, holds_markers, means_markers, number
+from parsers.intake.evidence import Fact, Intake, Payload, Warn, holds_markers, means_markers, number, only_closes_calls
 from parsers.intake.json_frames import Frame
 from parsers.intake.moments import Moment, arrivals, made_at, moment_of
 from parsers.intake.plain_text import LONE_SURROGATE, whole_characters
@@ -448,6 +448,10 @@ def _take_content(parts: _Parts) -> None:
             "No marker of a known format is in the content: a parser, or skip_special_tokens, may have removed them."
         )
         parts.warnings.append(Warn("no_markers", told if holds_markers(text) else words))
+        parts.know(fact=Fact("text", "missing", told))
+        return
+    if only_closes_calls(text):
+        told = "Markers that close calls are in the content, and none that opens one: a parser took the rest."
         parts.know(fact=Fact("text", "missing", told))
         return
     words = "No parser was at work: markers are still in the content, so the content is the raw output."

@@ -116,6 +116,34 @@ def test_content_with_markers_in_one_answer_is_raw_text() -> None:
     assert (found.recording.text, found.recording.deltas) == ("<think>a", None)
 
 
+SHOWN = ["Like this:\n```\n<tool_call>\n{}\n</tool_call>\n```\nDone.", "Send `<tool_call>` first."]
+
+
+@pytest.mark.parametrize("content", SHOWN)
+def test_content_that_only_shows_markers_in_code_is_no_raw_text(content: str) -> None:
+    found = ndjson([{"choices": [{"message": {"content": content}, "finish_reason": "stop"}]}])
+    assert found.recording is not None
+    assert found.recording.text is None
+    assert "Markers are in the content as code only, which words are about." in [one.words for one in found.warnings]
+
+
+@pytest.mark.parametrize(
+    ("content", "raw"),
+    [
+        ("Hi you</tool_call>", False),
+        ("Hi <|tool_call_end|>", False),
+        ("Hm.</think>Hi", True),
+        ("<tool_call>f</tool_call>", True),
+        ('{"name": "f", "arguments": {}}\n</tool_call>', True),
+        ("See `<tool_call>`.</tool_call>", False),
+    ],
+)
+def test_a_content_in_which_calls_only_close_is_what_a_parser_left(content: str, *, raw: bool) -> None:
+    found = ndjson([{"choices": [{"message": {"content": content}, "finish_reason": "stop"}]}])
+    assert found.recording is not None
+    assert found.recording.text == (content if raw else None)
+
+
 def named(name: str | None, content: str, finish: str | None = None) -> dict[str, Any]:
     return {"id": name, **chat(content=content)} | {
         "choices": [{"index": 0, "delta": {"content": content}, "finish_reason": finish}]
