@@ -47,6 +47,7 @@ def _arguments_json(subject: Subject) -> Iterator[Finding]:
 _OPEN: Mapping[Finish, tuple[Severity, About, Topic]] = {
     Finish.SAID: ("error", "parser", Topic.ARGUMENTS),
     Finish.LEFT_OUT: ("error", "parser", Topic.ARGUMENTS),
+    Finish.UNSAID: ("error", "parser", Topic.ARGUMENTS),
     Finish.CUT: ("warning", "request", Topic.CUT),
     Finish.ABSENT: ("warning", "request", Topic.CUT),
 }
@@ -60,7 +61,7 @@ def _left_open(subject: Subject, index: int) -> Finding:
         how, severity = _empty(subject.request.tool(call.name), severity)
     said = topic is Topic.ARGUMENTS and severity != "info"
     reason = subject.trace.finish_reason
-    why = f", and {f'the finish reason is `{reason}`' if reason else 'the stream ends there'}" if said else ""
+    why = f", and {f'the finish reason is `{reason}`' if reason else 'what the server sent ends there'}" if said else ""
     return _arguments_json.finding(
         f"The arguments of {call_words(index, call.name)} {how}{why}.",
         topic=topic,

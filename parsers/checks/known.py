@@ -52,6 +52,7 @@ class Finish(Enum):
     SAID = auto()  # the finish reason
     CUT = auto()  # its place is there and it never came: the recording ends early, or the server's stream did
     LEFT_OUT = auto()  # the server ended its stream without one
+    UNSAID = auto()  # so did a whole answer, of which all is there
     ABSENT = auto()  # what was recorded has no place for it
 
 
@@ -121,7 +122,9 @@ def _finish(replayer: Replayer) -> Finish:
         return Finish.SAID
     if stream is None or not stream.may_finish:
         return Finish.ABSENT
-    return Finish.LEFT_OUT if stream.done else Finish.CUT
+    if stream.gaps:  # it may be among what is missing
+        return Finish.CUT
+    return Finish.UNSAID if stream.whole else Finish.LEFT_OUT if stream.done else Finish.CUT
 
 
 def _origin(replayer: Replayer) -> Origin:

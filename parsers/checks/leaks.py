@@ -23,7 +23,7 @@ from parsers.checks.origins import align
 from parsers.checks.subject import Subject
 from parsers.compare.divergence import ANY_ID, same_message
 from parsers.formats.model import builtin_formats
-from parsers.selection.claims import GLUED
+from parsers.selection.claims import GLUED, first_meant
 from parsers.vocabulary.channels import CONTENT, REASONING, Channel, call_words, message_texts
 from parsers.vocabulary.events import Marker, ReasoningEnd, ReasoningText
 from parsers.vocabulary.stretches import Place
@@ -324,6 +324,12 @@ def _stops_before_parser(subject: Subject, literal: str) -> bool:
     return foreign and not subject.server.plays and subject.trace.text.rstrip().endswith(literal)
 
 
+def _first_unshown(text: str, literal: str) -> int:
+    """The first place of a token's text that is not in code which ends behind it; -1 where there is none."""
+    at = first_meant(text, literal)
+    return at if at >= 0 else text.find(literal, text.rfind("`") + 1)
+
+
 @check("L5", "No token that ends a turn, or begins or fills up a text, is sent as text.")
 def _no_control_tokens(subject: Subject) -> Iterator[Finding]:
     """One finding per token and channel: an error where it is a token by its id, else the model may have written it.
@@ -337,6 +343,8 @@ def _no_control_tokens(subject: Subject) -> Iterator[Finding]:
     for channel, text in subject.trace.channels.items():
         for literal in literals:
             offset = -1 if channel.part == "id" else text.text.find(literal)
+            if offset >= 0 and literal not in recorded and channel.part in ("content", "reasoning"):
+                offset = _first_unshown(text.text, literal)
             if offset >= 0:
                 goes_on = channel.part == "arguments" and bool(text.text[offset + len(literal) :].strip())
                 token = literal in recorded and literal in ends and not goes_on

@@ -77,6 +77,10 @@ def _finish_reason(subject: Subject) -> Iterator[Finding]:
 
 
 _OF_CALLS = ("tool_calls", "function_call")
+_UNFINISHED = {
+    Finish.LEFT_OUT: "The server ended its stream (`[DONE]`) without a finish reason.",
+    Finish.UNSAID: "The server's answer is whole, and has no finish reason.",
+}
 
 
 def _finish_of_server(subject: Subject, last: int | None) -> Iterator[Finding]:
@@ -85,9 +89,8 @@ def _finish_of_server(subject: Subject, last: int | None) -> Iterator[Finding]:
     if reason:
         message = f"The finish reason is `{reason}`, but no call came."
         yield _finish_reason.finding(message, severity="warning", step=last, actual=reason)
-    elif finish is Finish.LEFT_OUT:
-        message = "The server ended its stream (`[DONE]`) without a finish reason."
-        yield _finish_reason.finding(message, severity="warning", step=last)
+    elif finish in _UNFINISHED:
+        yield _finish_reason.finding(_UNFINISHED[finish], severity="warning", step=last)
     elif finish is Finish.CUT:
         message = "What was recorded ends before a finish reason: what came after it is not known."
         yield _finish_reason.finding(message, topic=Topic.CUT, severity="warning", about="request", step=last)

@@ -35,6 +35,7 @@ from parsers.vocabulary.types import Piece, RecordedDelta, Recording
 
 _LONGEST = 300  # characters of an error message that are quoted
 NO_FINISH = Warn("no_finish", "It has no finish reason: the stream broke off, or the log was cut.")
+UNFINISHED = Warn("no_finish", "It has no finish reason.")
 _INCREMENTS = Warn("increments", "Its texts do not repeat each other, so each is taken for what is new.")
 _REWRITTEN = Warn(
     "rewritten", "A text changed what an earlier one said, so only the last is used and the deltas are not known."
@@ -73,6 +74,11 @@ class Log:
     def ended(self) -> bool:
         """True where the end sentinel follows the last frame."""
         return self.ends[-1:] == [len(self.frames)]
+
+    def sent_end(self, part: int) -> bool:
+        """Return whether the stream's own end follows a part; what is made of another API's log tells of none."""
+        own = self.kind == "sse_log" and self.family.translate is None
+        return own and part < len({end for end in self.ends if end})
 
     def place(self, frame: Frame) -> str:
         """Name the place of the frame, for a message."""

@@ -44,7 +44,9 @@ class _State:
     def chunk(self, said: Payload, finish: str | None = None, part: str = "delta", **more: Any) -> Payload:
         """Return a chat chunk with one delta, or a whole answer with a message."""
         kind = "chat.completion.chunk" if part == "delta" else "chat.completion"
-        choice: Payload = {"index": 0, part: said, "finish_reason": finish, **more}
+        choice: Payload = {"index": 0, part: said, **more}
+        if finish is not None or part == "delta":  # what says no reason in a whole answer has another name for it
+            choice["finish_reason"] = finish
         given = {"id": self.name, "model": self.model}
         named = {key: value for key, value in given.items() if value is not None}
         return {**named, "object": kind, "choices": [choice]}

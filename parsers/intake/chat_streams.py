@@ -19,13 +19,14 @@ from typing import Any
 from parsers.intake.api_families import is_failure, rewritten_arguments
 from parsers.intake.api_logs import (
     NO_FINISH,
+    UNFINISHED,
     Log,
     OutputKey,
     output_labels,
     several_outputs_warning,
     tokens_counted,
 )
-from parsers.intake.evidence import Fact, Intake, Payload, Warn, holds_markers, number
+from parsers.intake.evidence import Fact, Intake, Payload, Warn, holds_markers, means_markers, number, only_closes_calls
 from parsers.intake.json_frames import Frame
 from parsers.intake.moments import Moment, arrivals, made_at, moment_of
 from parsers.intake.plain_text import LONE_SURROGATE, whole_characters
@@ -47,7 +48,7 @@ class _Output:
 
     `stream` holds the payloads with this choice alone, `moments` their time stamps. `asides` are the payloads of the
     response without a choice, `siblings` the outputs of the same response. `finished`: in which part of the log.
-    `roles`: how many chunks name the role.
+    `part`: that of its last chunk. `roles`: how many chunks name the role.
     """
 
     key: OutputKey
@@ -58,6 +59,7 @@ class _Output:
     stream: list[Payload] = field(default_factory=list)
     moments: list[Moment | None] = field(default_factory=list)
     finished: int | None = None
+    part: int = 0
     roles: int = 0
 
     def send(self, payload: Payload, moment: Moment | None) -> None:
@@ -122,6 +124,7 @@ class _Sorter:
         for choice in found or []:
             output = self._output(place, payload, choice)
             output.roles += _names_role(choice)
+            output.part = self.part
             output.choices.append(choice)
             output.payloads.append(payload)
             output.send(payload if len(found or []) == 1 else {**payload, "choices": [choice]}, moment)
@@ -306,6 +309,7 @@ def _recording(log: Log, label: str, output: _Output) -> Recording:
         ),
         stop_reason=next((value for value in map(word_or_number_of, stops) if value is not None), None),
         request=Request(model=model) if model else None,
+        done=log.sent_end(output.part),
         gaps=log.streamed and _begins_inside_call(output),
     )
 
@@ -437,12 +441,17 @@ def _take_content(parts: _Parts) -> None:
     if "\ufffd" in text:
         words = "The content holds U+FFFD: bytes of a character were lost before it was written."
         parts.warnings.append(Warn("lossy_text", words))
-    if not holds_markers(text):
+    if not means_markers(text):
         told = "No marker is in the content, so it cannot be told whether a parser was at work."
+        told = told if not holds_markers(text) else "Markers are in the content as code only, which words are about."
         words = (
             "No marker of a known format is in the content: a parser, or skip_special_tokens, may have removed them."
         )
-        parts.warnings.append(Warn("no_markers", words))
+        parts.warnings.append(Warn("no_markers", told if holds_markers(text) else words))
+        parts.know(fact=Fact("text", "missing", told))
+        return
+    if only_closes_calls(text):
+        told = "Markers that close calls are in the content, and none that opens one: a parser took the rest."
         parts.know(fact=Fact("text", "missing", told))
         return
     words = "No parser was at work: markers are still in the content, so the content is the raw output."
@@ -459,7 +468,7 @@ def _doubts(recording: Recording, parts: _Parts, *, finishes: bool) -> Iterator[
     if recording.times is None and sum(moment is not None for moment in parts.output.moments) > 1:
         yield _BACKWARDS, []
     if recording.finish_reason is None and finishes:
-        yield NO_FINISH, []
+        yield UNFINISHED if recording.done or not parts.streamed else NO_FINISH, []
     lost = _swallowed_words(recording, parts)
     if lost:
         words = f"{lost}: what the server's parser held back is missing (a known fault, vLLM issue 27482)."

@@ -235,7 +235,8 @@ def _langchain_choice(kind: str, fields: Payload, calls: list[Payload]) -> Paylo
     said |= {key: more[key] for key in _REASONING if isinstance(more.get(key), str)}
     if calls:
         said["tool_calls"] = calls
-    return {kind: said, "finish_reason": about.get("finish_reason")}
+    told = kind == "delta" or "finish_reason" in about  # other providers have other names for it
+    return {kind: said, **({"finish_reason": about.get("finish_reason")} if told else {})}
 
 
 def _own_calls(fields: Payload) -> list[Payload]:

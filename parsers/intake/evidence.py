@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import chain, islice
 from typing import Any, Literal
 
 from parsers.formats.model import builtin_formats
 from parsers.search.markup import BODY, LEFT_OVER
-from parsers.selection.claims import telling_literals
+from parsers.selection.claims import is_shown, telling_literals
 from parsers.vocabulary.types import Recording, Request
 
 Kind = Literal[
@@ -61,6 +62,8 @@ WarnCode = Literal[
     "chunks_differ", "no_expectation", "request_file", "request_unread", "har_secrets", "secret", "take_as",
 ]  # fmt: skip
 # What a warning says of the raw text; what is missing for good outweighs what is assumed.
+_CLOSING = frozenset(("CALL_END", "CALLS_END", "FUNCTION_END", "INVOKE_END", "SECTION_END", "TOOLS_END"))
+_MENTIONS = 20  # so many markers of a text are looked at one by one
 _DOUBTS: tuple[tuple[Certainty, frozenset[WarnCode]], ...] = (
     ("lossy", frozenset({
         "broken_off", "lone_surrogate", "lossy_text", "only_the_call", "specials_missing", "text_cut",
@@ -234,6 +237,28 @@ def _markers() -> re.Pattern[str]:
 def holds_markers(text: str) -> bool:
     """Return True where a marker of a built-in format, or what looks like one, is in the text."""
     return any(pattern.search(text) for pattern in (_markers(), LEFT_OVER, BODY))
+
+
+def means_markers(text: str) -> bool:
+    """Return True where one of those is in the text, and not only in code that its words are about."""
+    return any(True for _ in _meant(text))
+
+
+def only_closes_calls(text: str) -> bool:
+    """Return True where each of the markers that are meant closes a call: a parser took what stood before."""
+    return all(text.startswith(_closers(), at) for at in _meant(text))
+
+
+def _meant(text: str) -> Iterator[int]:
+    """Where the first markers stand that are not only shown."""
+    places = chain.from_iterable(pattern.finditer(text) for pattern in (_markers(), LEFT_OVER, BODY))
+    return (match.start() for match in islice(places, _MENTIONS) if not is_shown(text, match.start()))
+
+
+@cache
+def _closers() -> tuple[str, ...]:
+    named = [pair for fmt in builtin_formats().values() for pair in fmt.terminals.items()]
+    return tuple({text.strip() for key, text in named if key in _CLOSING})
 
 
 def facts_about(recording: Recording, given: Iterable[Fact] = ()) -> tuple[Fact, ...]:

@@ -153,6 +153,11 @@ class ServerStream:
         return any(chunk.may_finish for chunk in self.chunks)
 
     @property
+    def whole(self) -> bool:
+        """Return whether it is an answer that was not streamed: nothing can come after it."""
+        return any(chunk.whole for chunk in self.chunks)
+
+    @property
     def error(self) -> str | None:
         """What the server says went wrong, where it sent nothing after that."""
         last = next(

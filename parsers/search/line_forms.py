@@ -18,7 +18,7 @@ _CARRIER = (
 )
 JOURNAL = re.compile(rf"^(?:{_JOURNALLED}|[\w.-]{{1,60}} {{1,20}}\| |\[pod/)")
 _LEVEL = r"(?:TRACE|VERB(?:OSE)?|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL)"
-_DAY = r"(?:\d{4}[-/]\d\d[-/]\d\d|\d\d/\d\d/\d{4})"
+_DAY = r"(?:\d{4}[-/]\d\d[-/]\d\d|\d\d/\d\d/\d{4}|\d{4}[年년] ?\d{1,2}[月월] ?\d{1,2}[日일])"
 _CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
 _TIME = rf"(?:{_DAY}[T -]|\d\d-\d\d )?{_CLOCK}"
 PREFIX = rf"{_CARRIER}(?:{_LEVEL}:? +)?(?:\[?{_TIME}\]? )?(?:\[[\w./]{{1,80}}:\d{{1,6}}\] ?)?"
@@ -75,7 +75,7 @@ _FRAMES: Mapping[str, str] = {
     "Terraform": r"\s{2,4}on \S{1,200}\.tf line \d+(?:, in |:)",
     "PowerShell": r"At (?:[A-Z]:\\|/)\S{1,300}:\d+ char:\d+|At line:\d+ char:\d+",
     "Go": r"\t\S.{0,300}\.go:\d+|goroutine \d+ \[|created by \S|\s{4}\S{1,80}_test\.go:\d+: ",
-    "Ruby": r"\s{1,8}from \S{1,200}:\d+:in ",
+    "Ruby": r"\s{1,8}(?:\d{1,3}: )?from \S{1,200}:\d+:in ",
     "Elixir, Erlang": r"\s{2,8}\([\w. ]{1,60}\) \S{1,200}\.exs?:\d+: |\s{2,8}in (?:function|call from) {1,4}\w+:\w+/\d",
     "Julia": r"\s{1,4}\[\d{1,3}\] \S.{0,300}$|\s{2,8}@ \S.{0,200}:\d+$|\s{0,8}in expression starting at \S",
     "Lua": r"\t(?:\[C\]|\S{1,200}\.lua:\d+): in ",

@@ -21,14 +21,16 @@ from parsers.search.pasted_logs import LOGS
 from parsers.search.pasted_printed import PRINTED
 from parsers.search.pasted_prompts import PROMPTS
 from parsers.search.pasted_reports import REPORTS
+from parsers.search.pasted_sessions import MESSAGES, SESSIONS
 from parsers.search.pasted_settings import DOCUMENTS, SETTINGS
 
 LONGEST = 200_000  # characters: nobody pastes a longer one by mistake
-_SHAPES = (*PROMPTS, *PRINTED, *LOGS, *DOCUMENTS, *LISTINGS, *SETTINGS, *DATA, *REPORTS)
+_SHAPES = (*PROMPTS, *PRINTED, *LOGS, *DOCUMENTS, *LISTINGS, *SETTINGS, *SESSIONS, *DATA, *REPORTS, *MESSAGES)
 # What a model answers in a block of code as well.
 _CODE = frozenset((
     Pasted.SCRIPT, Pasted.OPTIONS, Pasted.DIFF, Pasted.TEMPLATE, Pasted.SOURCE, Pasted.PAGE, Pasted.CARD,
     Pasted.LISTING, Pasted.PROMPT, Pasted.CONVERSATION, Pasted.README, Pasted.DATA,
+    Pasted.MESSAGES, Pasted.TICKET,
 ))  # fmt: skip
 # What a server sent, in a block of code as well: the intake reads it there.
 _SENT = frozenset((Pasted.ANSWER, Pasted.BROKEN, Pasted.EMPTY_MESSAGE, Pasted.SERVER_ERROR))

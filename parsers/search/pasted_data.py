@@ -18,6 +18,10 @@ _SEPARATORS = (",", ";", "\t")
 # psql and MySQL.
 _RULED = re.compile(r"\A(?:.{0,2000}\n ?)?[+-]?-{2,400}(?:[+|]-{1,400}){0,200}\+?[ \t]*\n")
 _COUNTED = re.compile(r"^(?:\(\d{1,9} rows?\)|\d{1,9} rows? in set\b.*)\s*\Z", re.MULTILINE)
+# Keys and certificates, calendars and cards, subtitles.
+_ARMOURED = re.compile(r"\A\s*-----BEGIN ([A-Z0-9 ]{3,40})-----\n[\s\S]{0,100000}\n-----END \1-----\s*\Z")
+_CALENDAR = re.compile(r"\A\s*BEGIN:(VCALENDAR|VCARD)\n[\s\S]{0,100000}\nEND:\1\s*\Z")
+_SUBTITLES = re.compile(r"\A\s*(?:WEBVTT\b.{0,80}\n\s*)?(?:1\n)?\d\d:\d\d:\d\d[.,]\d{3} --> \d\d:\d\d:")
 _TAGGED = re.compile(r"\s*<\?xml\s[^>\n]{0,200}\?>\s*<[!\w]")
 # Keys of the outermost level that together tell a manifest: Kubernetes, OpenAPI, Compose, GitHub Actions, GitLab CI,
 # conda, Ansible.
@@ -76,6 +80,9 @@ DATA = (
     Shape(Pasted.DATA, _is_exported, never),
     Shape(Pasted.DATA, having(_RULED, _COUNTED), never),
     Shape(Pasted.DATA, _is_tagged, never),
+    Shape(Pasted.DATA, having(_ARMOURED), never),
+    Shape(Pasted.DATA, having(_CALENDAR), never),
+    Shape(Pasted.DATA, having(_SUBTITLES), never),
     Shape(Pasted.OPTIONS, _is_manifest, never),
     Shape(Pasted.SCRIPT, _is_query, never),
 )

@@ -20,6 +20,7 @@ class Pasted(Enum):
     """A thing that is no output: what it looks like, and what to paste instead."""
 
     TRACEBACK = "a Python traceback", f"Paste {_RAW}; if the error quotes it, paste only the quoted part."
+    RUBY = "a Ruby traceback", f"Paste {_RAW}; if the error quotes it, paste only the quoted part."
     STACK = "a stack trace", f"Paste {_RAW}; if the error quotes it, paste only the quoted part."
     ERROR = "the message of an error", f"Paste {_RAW}; if the error quotes it, paste only the quoted part."
     LOG = "lines of a log", f"Paste {_RAW}; if a line quotes it, paste only the quoted part."
@@ -37,6 +38,8 @@ class Pasted(Enum):
     SOURCE = "the source of a parser", f"Add the parser as an engine, and paste {_RAW}."
     SCRIPT = "a script or commands", f"Run them, and paste {_RAW}, or the answer that the server sent."
     REPORT = "the text of a bug report", f"Paste only the part of it that is {_RAW}."
+    MESSAGES = "what people wrote to each other", f"Paste {_RAW}; {_QUOTED}."
+    TICKET = "a ticket of a tracker", f"Paste only the part of it that is {_RAW}."
     PROMPT = "a prompt", f"Paste {_RAW}: it comes after the prompt."
     CONVERSATION = (
         "a whole conversation",

@@ -22,6 +22,8 @@ _PYTHON = re.compile(
     r"|^\S{1,200}\.py:\d+: ",
     re.MULTILINE,
 )
+_RUBY = re.compile(r"^\s{1,8}(?:\d{1,3}: )?from \S{1,200}:\d+:in |^\S{1,200}\.rb:\d+:in [`']", re.MULTILINE)
+_IN_PYTHON = re.compile(r"^.{0,120}File \"[^\"\n]{1,300}\", line \d+", re.MULTILINE)
 _SOURCE = re.compile(rf"^{PREFIX}\s{{4,}}\S")
 _INVALID = re.compile(r"\A(?:[\w.]{1,100}ValidationError: )?\d{1,4} validation errors? for \w")
 _INVALID_LINE = re.compile(
@@ -124,6 +126,10 @@ def _is_traceback(given: Given) -> bool:
     return _PYTHON.search(given.text) is not None and (Line.FRAME in forms or forms.count(Line.RAISED) > 1)
 
 
+def _is_ruby(given: Given) -> bool:
+    return _RUBY.search(given.text) is not None and not _IN_PYTHON.search(given.text) and bool(_printed(given))
+
+
 def _is_stack(given: Given) -> bool:
     return Line.FRAME in _printed(given)
 
@@ -163,6 +169,7 @@ def _is_invalid(given: Given) -> bool:
 
 # The surest first.
 LOGS = (
+    Shape(Pasted.RUBY, _is_ruby, always),
     Shape(Pasted.TRACEBACK, _is_traceback, always),
     Shape(Pasted.ERROR, _is_invalid, always),
     Shape(Pasted.STACK, _is_stack, always),

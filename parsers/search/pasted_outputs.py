@@ -17,7 +17,7 @@ from parsers.search.pasted_logs import bare_quotes
 from parsers.search.pasted_prompts import last_turn
 from parsers.search.pasted_quotes import Quote, quotes_in
 
-PRINTED = frozenset((Pasted.TRACEBACK, Pasted.STACK, Pasted.ERROR, Pasted.LOG, Pasted.SERVER_ERROR))
+PRINTED = frozenset((Pasted.TRACEBACK, Pasted.RUBY, Pasted.STACK, Pasted.ERROR, Pasted.LOG, Pasted.SERVER_ERROR))
 WRITTEN = frozenset((Pasted.REPORT,))
 TEMPLATED = frozenset((Pasted.PROMPT, Pasted.CONVERSATION))
 QUOTING = PRINTED | WRITTEN | TEMPLATED  # kinds that may quote an output

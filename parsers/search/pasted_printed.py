@@ -15,19 +15,21 @@ from parsers.search.pasted_kinds import Given, Pasted, Shape, always
 
 _OBJECT = re.compile(
     r"\s*+(?:>>> "
-    r"|\w{1,40} ?[=:] ?)?+(?:\[\s*+)?+(?:[a-z_]\w{0,40}\.){0,8}[A-Z]\w{1,80}\(\s*[a-z_]\w{0,60}="
+    r"|\w{1,40} ?[=:] ?)?+(?:\[\s*+)?+(?:[a-z_]\w{0,40}\.){0,8}[A-Z]\w{1,80}(?:\[\w{1,80}\])?\(\s*[a-z_]\w{0,60}="
 )
 _CLASS = re.compile(
-    r"(?<![\w.])([A-Z]\w{0,80}?(?:Message|Block|Event|Delta|Chunk|Completion|Response|Call|ToolUse|Choice|Usage|Output"
+    r"(?<![\w.])(Model|[A-Z]\w{0,80}?(?:Message|Block|Event|Delta|Chunk|Completion|Response|Call|ToolUse|Choice|Usage|Output"
     r"|Result|Part|Candidate|Content|Request))\("
 )
 _KEY = re.compile(
     r"(?<=[(\s])(type|role|content|choices|candidates|parts|usage|model|finish_reason|stop_reason|delta|tool_calls"
     r"|index"
-    r"|model_name|tool_call_id|call_id|object|created|logprobs|status|message|content_block|args|tool_name)="
+    r"|owned_by|model_name|tool_call_id|call_id|object|created|logprobs|status|message|content_block|args|tool_name)="
 )
 _TYPE = re.compile(r"(?<=[(\s])type='([a-z_.]{2,60})'")
-_LINE = re.compile(r"^\s*[\[\])}]|^\s*(?:>>> |\w{1,40} ?[=:] ?)?(?:[a-z_]\w*\.)*[A-Za-z_]\w{0,80}(?:\(|=)|^\s+\S")
+_LINE = re.compile(
+    r"^\s*[\[\])}]|^\s*(?:>>> |\w{1,40} ?[=:] ?)?(?:[a-z_]\w*\.)*[A-Za-z_]\w{0,80}(?:\[\w{1,80}\])?(?:\(|=)|^\s+\S"
+)
 _INSPECTED = re.compile(
     r"\s*+(?:> )?+(?:[A-Z]\w{0,60} )?+(?:\[\s*+)?+\{\s*+"
     r"(?:id|index|type|role|content|choices|delta|object|model|finish_reason): "

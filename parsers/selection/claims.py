@@ -14,6 +14,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import islice
 
 from parsers.formats.model import Format, builtin_formats
 from parsers.machine.machine import Machine, Programs
@@ -38,6 +39,7 @@ _BARE = re.compile(r"[\[{]\s{0,8}\{?\s{0,8}[\"'](?:name|function|tool_name|type|
 _TAG = re.compile(r"<[|/]?\w[^<>\n]{0,40}>|\[/?[A-Z_]{3,}\]")
 _CLOSER = re.compile(r"\s{0,8}(?:</[^<>\n]{1,40}>|<[^<>\n]{1,40}\|>)")
 _FENCE = "```"
+_MENTIONS = 20  # so many places of a literal are looked at one by one
 _STRETCH = 2_048  # characters that are fed at once
 _ENOUGH = (
     16_384  # characters behind the first marker: a call that is open for so long is one, and no other begins there
@@ -200,6 +202,12 @@ def is_shown(text: str, at: int) -> bool:
     else:
         return False
     return any(map(str.isalnum, text[:start])) or (end >= 0 and any(map(str.isalnum, text[end:])))
+
+
+def first_meant(text: str, literal: str) -> int:
+    """The first place of a literal that is no mention in code; -1 where there is none among the first ones."""
+    places = (match.start() for match in islice(re.finditer(re.escape(literal), text), _MENTIONS))
+    return next((at for at in places if not is_shown(text, at)), -1)
 
 
 def _first_claims(text: str, tools: Collection[str]) -> list[_Claim]:

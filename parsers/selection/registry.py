@@ -19,7 +19,7 @@ from functools import lru_cache
 
 from parsers.formats.model import Format, builtin_formats, policy_values
 from parsers.machine.machine import Machine, Programs
-from parsers.selection.claims import claiming_formats, has_calls, is_bare, is_shown, reasoning_formats
+from parsers.selection.claims import claiming_formats, first_meant, has_calls, is_bare, reasoning_formats
 from parsers.vocabulary.trace import StreamParser
 from parsers.vocabulary.types import UsageError
 from parsers.vocabulary.words import listed
@@ -309,7 +309,7 @@ def _first_in_text(evidence: Evidence, among: Sequence[Format]) -> Selection | N
         (-at, len(text), fmt.name, text)
         for fmt in among
         for text in fmt.models.text
-        if (at := evidence.text.find(text)) >= 0 and not (is_bare(fmt) and is_shown(evidence.text, at))
+        if (at := first_meant(evidence.text, text)) >= 0
     ]
     if not hits:
         return None

@@ -49,13 +49,15 @@ class _Note:
 @dataclass(slots=True)
 class ServerChunk:
     """Holds what one chunk says. `delta` None: nothing for the message (a role, usage, a comment). `ids`: its token
-    ids. `may_finish`: it has a place for a finish reason, be it empty. `error`: what the server says went wrong."""
+    ids. `may_finish`: it has a place for a finish reason, be it empty. `whole`: it is an answer that was not streamed.
+    `error`: what the server says went wrong."""
 
     delta: MessageDelta | None = None
     finish_reason: str | None = None
     ids: tuple[int, ...] | None = None
     notes: tuple[_Note, ...] = ()
     may_finish: bool = field(default=False, compare=False)
+    whole: bool = field(default=False, compare=False)
     error: str | None = field(default=None, compare=False)
 
     @property
@@ -93,7 +95,8 @@ class _Reader:
         if known is not None and delta is not None:
             self._note("after_finish", f"It comes after the finish reason `{known}`: clients may not read it any more.")
         error = _error_words(payload) if is_error(payload) else None
-        return ServerChunk(delta, finish, _ids(choice), tuple(self.notes), "finish_reason" in choice, error)
+        ends = {"may_finish": "finish_reason" in choice, "whole": "message" in choice and "delta" not in choice}
+        return ServerChunk(delta, finish, _ids(choice), tuple(self.notes), error=error, **ends)
 
     def _note(self, code: str, words: str) -> None:
         self.notes.append(_Note(code, words))

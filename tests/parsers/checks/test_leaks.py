@@ -150,3 +150,20 @@ def test_a_black_box_is_judged_by_its_deltas(build: Build) -> None:
     trace = build([("content", "a ")], [("content", "</tool_call>")], blind=True)
     (finding,) = leaks(subject(trace, black_box=True))
     assert (finding.severity, finding.step, finding.span) == ("warning", 2, None)
+
+
+# content, and at which character a token that ends a turn is sent as text; None: it is only mentioned
+TOKENS = [
+    ("Turns end with `<|im_end|>` there.", None),
+    ("So:\n```\n<|im_end|>\n```\nDone.", None),
+    ("Done.<|im_end|>", 5),
+    ("Turns end with `<|im_end|>` there.<|im_end|>", 34),
+    ("Half of `code<|im_end|>", 13),
+]
+
+
+@pytest.mark.parametrize("channel", ["content", "reasoning"])
+@pytest.mark.parametrize(("text", "at"), TOKENS)
+def test_a_token_that_is_shown_in_code_is_not_sent(build: Build, channel: str, text: str, at: int | None) -> None:
+    found = run_checks(subject(build([(channel, text)])), ["no_control_tokens"]).findings
+    assert [finding.span and finding.span.start for finding in found] == ([] if at is None else [at])

@@ -92,7 +92,7 @@ EXPECTED = [
         "langchain_message.txt",
         "client_objects",
         [Out(chunks=1)],
-        warnings=["arguments_rewritten", "no_finish"],
+        warnings=["arguments_rewritten"],
         server=ANY,
     ),
     Row("list.json", "chunk_list", [Out(TEXT, deltas=PARTS)]),

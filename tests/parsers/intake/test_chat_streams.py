@@ -116,6 +116,34 @@ def test_content_with_markers_in_one_answer_is_raw_text() -> None:
     assert (found.recording.text, found.recording.deltas) == ("<think>a", None)
 
 
+SHOWN = ["Like this:\n```\n<tool_call>\n{}\n</tool_call>\n```\nDone.", "Send `<tool_call>` first."]
+
+
+@pytest.mark.parametrize("content", SHOWN)
+def test_content_that_only_shows_markers_in_code_is_no_raw_text(content: str) -> None:
+    found = ndjson([{"choices": [{"message": {"content": content}, "finish_reason": "stop"}]}])
+    assert found.recording is not None
+    assert found.recording.text is None
+    assert "Markers are in the content as code only, which words are about." in [one.words for one in found.warnings]
+
+
+@pytest.mark.parametrize(
+    ("content", "raw"),
+    [
+        ("Hi you</tool_call>", False),
+        ("Hi <|tool_call_end|>", False),
+        ("Hm.</think>Hi", True),
+        ("<tool_call>f</tool_call>", True),
+        ('{"name": "f", "arguments": {}}\n</tool_call>', True),
+        ("See `<tool_call>`.</tool_call>", False),
+    ],
+)
+def test_a_content_in_which_calls_only_close_is_what_a_parser_left(content: str, *, raw: bool) -> None:
+    found = ndjson([{"choices": [{"message": {"content": content}, "finish_reason": "stop"}]}])
+    assert found.recording is not None
+    assert found.recording.text == (content if raw else None)
+
+
 def named(name: str | None, content: str, finish: str | None = None) -> dict[str, Any]:
     return {"id": name, **chat(content=content)} | {
         "choices": [{"index": 0, "delta": {"content": content}, "finish_reason": finish}]
@@ -208,3 +236,29 @@ def test_a_chunk_that_lost_a_brace_is_missing_from_the_recording(number: int | N
     lines = [line[:-1] if at == number else line for at, line in enumerate(lines)]
     found = recognise("".join([f"data: {line}\n\n" for line in lines]).encode(), pasted=True)
     assert [output.gaps for output in found.outputs] == [gaps]
+
+
+DONE = "data: [DONE]\n\n"
+NAMED_A, NAMED_B = ({**step(content=text), "id": text} for text in "ab")
+# lines of a log, whether the stream's own end follows each output, and what is said of the missing reason
+ENDS = [
+    ([step(content="a"), DONE], [True], "It has no finish reason."),
+    ([step(content="a")], [False], "the stream broke off"),
+    ([DONE, step(content="a")], [False], "the stream broke off"),
+    ([step(content="a"), DONE, step(content="b")], [True, False], "It has no finish reason."),
+    ([NAMED_A, DONE, NAMED_B, DONE], [True, True], "It has no finish reason."),
+    ([NAMED_A, DONE, NAMED_B], [True, False], "It has no finish reason."),
+]
+
+
+@pytest.mark.parametrize(("lines", "done", "words"), ENDS)
+def test_the_end_of_a_stream_belongs_to_what_came_before_it(lines: list[Any], done: list[bool], words: str) -> None:
+    text = "".join([line if isinstance(line, str) else f"data: {json.dumps(line)}\n\n" for line in lines])
+    found = recognise(text.encode(), pasted=False)
+    assert [output.done for output in found.outputs] == done
+    assert words in next(warn.words for warn in found.warnings if warn.code == "no_finish")
+
+
+def test_another_apis_end_is_not_the_streams_own() -> None:
+    events: Payloads = [{"type": "message_start", "message": {"id": "m"}}, {"type": "message_stop"}]
+    assert not any(output.done for output in log(events).outputs)

@@ -24,7 +24,9 @@ UNITS = (
     "Traceback (most recent call last):\n", "a: b\n", "ERROR ", "curl \\\n", "## x\n", '"', "'", "`", "\u201c",
     "a\u00abb ", "    x\n", "\n    x\n", "> x\n", "```\n", "```\na\n```\n", "<tool_call>", "a.b:", "0x1234 ", "\t",
     "\r\n", "  at a(", "1: a::", "/a/b:1: ", "\u2502", "[INST]", "<|im_start|>user\n", "<|im_start|>assistant\n",
-    "\\", "**", "(type='a' ", "Message(", "deadbee1 ", "100% ", "a@b:~ $ ", "you ", "\u74b0\u5883",
+    "\\", "**", "(type='a' ", "Message(", "deadbee1 ", "100% ", "a@b:~ $ ", "you ", ">>> a\n",
+    "In [1]: ", "a> b\n", "-----BEGIN A-----\n", "From: a\n", "a:1: b\n", "<a> b\n",
+    "\u74b0\u5883",
 )  # fmt: skip
 ENTRIES: dict[str, Callable[[str], object]] = {
     "quotes_in": lambda text: list(quotes_in(text)),

@@ -284,7 +284,19 @@ HOW: dict[str, tuple[list[dict[str, Any]], dict[str, Any], str, str | None, str]
     ),
     "it came inside arguments": (
         GOOD[:-2], {"done": True}, "broken_arguments", "parser",
-        "end before their JSON does, and the stream ends there.",
+        "end before their JSON does, and what the server sent ends there.",
+    ),
+    "a whole answer names no reason": (
+        answered({"content": "Hi"}, finish_reason=None), {}, "parser_flawed", "parser",
+        "The server's answer is whole, and has no finish reason.",
+    ),
+    "a whole answer ends inside arguments": (
+        answered({"content": None, "tool_calls": [call(CUT_ARGUMENTS, None)]}, finish_reason=None), {},
+        "broken_arguments", "parser", "end before their JSON does, and what the server sent ends there.",
+    ),
+    "a chunk is missing of one that names no reason": (
+        GOOD[:-1], {"done": True, "gaps": True}, "recording_cut", "request",
+        "What was recorded ends before a finish reason",
     ),
     "it came, and all is well": (GOOD, {"done": True}, "all_hold", None, "1 complete call"),
     "chunks are missing": (
@@ -382,7 +394,8 @@ def test_empty_arguments_are_a_fault_where_the_schema_requires_some(name: str, a
     schema, finish, kind, severity, words = EMPTY[name]
     tool = {"name": "f"} if schema is None else {"name": "f", "parameters": schema}
     whole = answered({"tool_calls": [call("", None)]}, finish_reason=finish)
-    found = searched(whole if answer else streamed(begun(""), finish=finish), tools=[tool]).found
+    stream, how = (whole if answer else streamed(begun(""), finish=finish)), {"gaps": answer and finish is None}
+    found = searched(stream, how=how, tools=[tool]).found
     assert (found.verdict.kind, found.verdict.severity) == (kind, severity), found.verdict.headline
     assert words in found.verdict.headline
     assert sum(one.severity == "error" for one in found.findings) == (severity == "error"), "one cause, one finding"

@@ -189,6 +189,35 @@ def test_a_type_that_no_format_lists_decides_nothing(model_type: str) -> None:
     assert select(Evidence(model_type=model_type, model_id="Qwen3-8B")).name == "qwen"
 
 
+MENTIONED = [
+    "[TOOL_CALLS]",
+    "<|python_tag|>",
+    "<|tool_calls_section_begin|>",
+    "<｜DSML｜function_calls>",
+    "<function=f>",
+]
+
+
+@pytest.mark.parametrize("marker", MENTIONED)
+@pytest.mark.parametrize(
+    "text", ["It looks for `{}` there.", "Like this:\n```\n{}\n```\nDone.", "`{0}` and `{0}`: both."]
+)
+def test_a_marker_that_is_only_mentioned_in_code_chooses_nothing(marker: str, text: str) -> None:
+    assert select(Evidence(text=text.format(marker))).name == "passthrough"
+
+
+@pytest.mark.parametrize(
+    ("text", "parser"),
+    [
+        ("It begins with `[TOOL_CALLS]`. [TOOL_CALLS]f", "mistral"),
+        ('Like this:\n```\n[TOOL_CALLS]f{"a": 1}\n```\nDone.', "mistral"),
+        ("```\n[TOOL_CALLS]f", "mistral"),
+    ],
+)
+def test_a_marker_that_stands_for_itself_chooses_beside_one_that_is_mentioned(text: str, parser: str) -> None:
+    assert select(Evidence(text=text)).name == parser
+
+
 @pytest.mark.parametrize(
     ("text", "parser"),
     [
