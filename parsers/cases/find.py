@@ -217,7 +217,7 @@ def _group(group: Group) -> dict[str, Any]:
 
 def _verdict(verdict: Verdict) -> dict[str, Any]:
     return {
-        **{name: getattr(verdict, name) for name in ("kind", "severity", "about", "headline")},
+        **{name: getattr(verdict, name) for name in ("kind", "severity", "about", "headline", "cause")},
         "details": list(verdict.sentences),
         "findings": list(verdict.findings),
         "proof": None if verdict.proof is None else verdict.proof.to_json(),

@@ -129,6 +129,8 @@ def checked_in_parts(
     replayer.foresee(others)
     for number, chunking in enumerate(others):
         yield number / (len(others) + 1)
+        if chunking == WHOLE:
+            replayer.trace(chunking)  # its steps are wanted below, and answer for its message
         for part in replayer.in_parts(chunking):
             yield (number + part) / (len(others) + 1)
         beside.append(compare_chunking(replayer, chunking, trace, rules))

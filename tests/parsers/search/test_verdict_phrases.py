@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
-from parsers.replays.chunking import Chunking
-from parsers.search.found import Leave
+from parsers.replays.chunking import WHOLE, Chunking
+from parsers.search.found import Leave, OutcomeClass
+from parsers.search.verdict_cuts import _shares
 from parsers.search.verdict_phrases import _the_call, harm, under
 from parsers.vocabulary.types import Message, ToolCall
 
@@ -131,3 +135,19 @@ def test_a_chunking_is_the_condition_of_a_sentence(chunking: Chunking, words: st
 )
 def test_where_an_output_leaves_a_grammar_is_told_by_what_stands_there_or_is_due(leave: Leave, words: str) -> None:
     assert leave.clause == words
+
+
+@pytest.mark.parametrize(
+    ("one_shot", "words"),
+    [
+        (True, "2 of 3 chunkings give this; the code path for whole outputs gives the right message."),
+        (False, "2 of 3 chunkings give this; 1 gives the fullest message, e.g. whole."),
+    ],
+)
+def test_it_is_said_which_chunkings_give_the_right_message(one_shot: bool, words: str) -> None:
+    worst, right = [
+        OutcomeClass(number, Message(), "stop", count, 0, WHOLE, label)
+        for number, count, label in ((0, 2, "token by token"), (1, 1, "whole"))
+    ]
+    evidence: Any = SimpleNamespace(outcomes=[worst, right], is_one_shot=lambda one: one_shot, own=None, allowed=None)
+    assert _shares(evidence, worst, right) == words

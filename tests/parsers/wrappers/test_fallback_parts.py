@@ -29,7 +29,11 @@ MARKERS = [
     ("glm47_moe", ["<tool_call>"], ["</tool_call>"]),
     ("mistral", ["[TOOL_CALLS]"], ["</s>"]),
     ("minimax_m2", ["<minimax:tool_call>", "<invoke name="], ["</minimax:tool_call>"]),
-    ("kimik2", ["<|tool_calls_section_begin|>", "<|tool_call_begin|>"], ["<|tool_calls_section_end|>"]),
+    (
+        "kimik2",
+        ["<|tool_calls_section_begin|>", "<|tool_call_begin|>"],
+        ["<|tool_calls_section_end|>", "<|tool_call_end|>"],
+    ),
 ]
 
 

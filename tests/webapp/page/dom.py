@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
-VOID = frozenset({"input", "meta", "link", "br", "hr", "img"})
+VOID = frozenset({"input", "meta", "link", "br", "hr", "img", "wbr"})
 _PART = re.compile(r'^([a-z0-9]+)|#([\w-]+)|\.([\w-]+)|\[([\w-]+)(?:="?([^"\]]*)"?)?\]')
 
 

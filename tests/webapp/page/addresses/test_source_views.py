@@ -65,7 +65,7 @@ def test_lines_that_ran_are_marked_with_what_they_did(app: Flask, address: str) 
 def test_what_ran_often_says_so_and_what_is_left_out_is_counted(app: Flask, address: str) -> None:
     made = pane(app, address, "step=5")
     assert made.one(".source-note").words.endswith("10,002 lines ran; the last 8,502 are not shown")
-    assert [node.text for node in made.all(".source-values span") if "times" in node.text] == ["750 times"] * 2
+    assert [node.text for node in made.all(".source-values span") if "times" in node.text] == ["750 times", "749 times"]
 
 
 def test_a_step_that_sends_nothing_says_so(app: Flask, address: str) -> None:
