@@ -140,14 +140,15 @@ def test_where_an_output_leaves_a_grammar_is_told_by_what_stands_there_or_is_due
 @pytest.mark.parametrize(
     ("one_shot", "words"),
     [
+        (None, "2 of 3 chunkings give this; none gives what the format reads."),
         (True, "2 of 3 chunkings give this; the code path for whole outputs gives the right message."),
         (False, "2 of 3 chunkings give this; 1 gives the fullest message, e.g. whole."),
     ],
 )
-def test_it_is_said_which_chunkings_give_the_right_message(one_shot: bool, words: str) -> None:
+def test_it_is_said_which_chunkings_give_the_right_message(one_shot: bool | None, words: str) -> None:
     worst, right = [
         OutcomeClass(number, Message(), "stop", count, 0, WHOLE, label)
         for number, count, label in ((0, 2, "token by token"), (1, 1, "whole"))
     ]
     evidence: Any = SimpleNamespace(outcomes=[worst, right], is_one_shot=lambda one: one_shot, own=None, allowed=None)
-    assert _shares(evidence, worst, right) == words
+    assert _shares(evidence, worst, None if one_shot is None else right) == words

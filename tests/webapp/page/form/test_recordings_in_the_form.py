@@ -21,7 +21,7 @@ def test_a_log_stays_in_the_text_area_and_fills_the_fields() -> None:
         "tool_calls",
     )
     assert case.context.template_kwargs == {"enable_thinking": False}
-    assert (case.input.model_fields_set, case.source and case.source.kind) == ({"stream"}, "sse_log")
+    assert (case.input.model_fields_set, case.source and case.source.kind) == ({"done", "stream"}, "sse_log")
     assert [row.label for row in shown_for(shown).filled] == ["Tools", "Tool choice", "Finish reason", "Model id"]
 
 
