@@ -133,6 +133,8 @@ def test_the_attributes_stand_behind_a_tab_and_follow_the_cursor(page: Page) -> 
     page.keyboard.press("ArrowRight")
     expect(changed).to_contain_text("grew by")
     expect(page.locator("#step .card:visible .changed-list")).to_contain_text("buffer grew by")
+    step = page.locator("#go-to").input_value()
+    expect(page).to_have_url(re.compile(rf"step={step}\b"))
     page.reload()
     expect(changed).to_contain_text("grew by")
 
