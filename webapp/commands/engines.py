@@ -20,6 +20,7 @@ from webapp.engines.revisions import forget_others, written_revision
 from webapp.settings import Settings, get_settings
 
 FAILED = 1
+_NOT_LOADED = ("__init__", "adapter_installed")  # files beside the worker that it does not ask for
 _EMPTY = "SOURCES: dict[str, str] = {}"
 
 
@@ -124,9 +125,9 @@ def worker() -> None:
 
 
 def one_file() -> str:
-    """The worker with the text of its adapters in it."""
-    titles = ["line_trace", "token_table", *[f"adapter_{name}" for name in ADAPTERS]]
-    sources = {title: (WORKER.parent / f"{title}.py").read_text("utf-8") for title in titles}
+    """The worker with the text of the files in it that it may load."""
+    others = [file for file in sorted(WORKER.parent.glob("*.py")) if file.stem not in (WORKER.stem, *_NOT_LOADED)]
+    sources = {file.stem: file.read_text("utf-8") for file in others}
     return WORKER.read_text("utf-8").replace(_EMPTY, f"SOURCES: dict[str, str] = {sources!r}", 1)
 
 

@@ -17,7 +17,7 @@ from parsers.cases.engines import Engine
 from parsers.replays.ran_lines import RanLines
 from parsers.vocabulary.types import UsageError
 from webapp.engines.engine_host import EngineHost
-from webapp.engines.entries import Entry, entries, keep_card, known_card
+from webapp.engines.entries import Entry, card_written, entries, keep_card, known_card
 from webapp.engines.foreign import engine_for
 from webapp.engines.lines import lines_of
 from webapp.engines.protocol import Card, Replayed, read
@@ -34,7 +34,7 @@ class Engines:
         self.settings = settings
         self._more = dict(more or {})
         self._hosts: dict[str, tuple[Entry, str, EngineHost]] = {}
-        self._cards: dict[str, tuple[Entry, Card]] = {}
+        self._cards: dict[str, tuple[Entry, int, Card]] = {}
         self._lock = Lock()
 
     @property
@@ -53,20 +53,19 @@ class Engines:
     def card(self, name: str) -> Card:
         """Who an engine is, as it said last, or says now where it was not asked yet. Raises UsageError."""
         entry = self._entry(name)
-        known = self._known(name, entry)
-        if known is None:
-            known = self._asked(name, entry)
-            self._cards[name] = entry, known
-        return known
+        return self._known(name, entry) or self._kept(name, entry, self._asked(name, entry))
+
+    def renew(self, name: str) -> Card:
+        """Who an engine says it is now, started anew for that. Raises UsageError."""
+        entry = self._entry(name)
+        return self._kept(name, entry, self._asked(name, entry, anew=True))
 
     def stamp(self, name: str) -> str:
         """What changes with the entry, the version and the sources of an engine; "" for what is not entered."""
         entry = self.entries().get(name)
         if entry is None:
             return ""
-        card = self._known(name, entry)
-        told = "" if card is None else f"{card.version} {sources_stamp(card.sources)}"
-        return hashlib.sha256(f"{entry!r} {told}".encode()).hexdigest()
+        return hashlib.sha256(f"{entry!r} {self._version(name, entry)}".encode()).hexdigest()
 
     def play(self, name: str, run: Mapping[str, Any]) -> list[Replayed]:
         """The replays of a run. Raises UsageError for an engine that is not there, or does not start."""
@@ -84,14 +83,29 @@ class Engines:
             self._hosts.clear()
 
     def _known(self, name: str, entry: Entry) -> Card | None:
-        kept = self._cards.get(name)
-        known = kept[1] if kept is not None and kept[0] == entry else known_card(self.settings, name, entry)
+        """Its card as this process read it, until another one was written."""
+        kept, written = self._cards.get(name), card_written(self.settings, name)
+        if kept is not None and kept[:2] == (entry, written):
+            return kept[2]
+        known = known_card(self.settings, name, entry)
         if known is not None:
-            self._cards[name] = entry, known
+            self._cards[name] = entry, written, known
         return known
 
-    def _asked(self, name: str, entry: Entry) -> Card:
-        card = self._host(name, entry).card()
+    def _kept(self, name: str, entry: Entry, card: Card) -> Card:
+        self._cards[name] = entry, card_written(self.settings, name), card
+        return card
+
+    def _version(self, name: str, entry: Entry) -> str:
+        """What changes with the version and the sources of an engine; "" where it was not asked yet."""
+        card = self._known(name, entry)
+        return "" if card is None else f"{card.version} {sources_stamp(card.sources)}"
+
+    def _asked(self, name: str, entry: Entry, *, anew: bool = False) -> Card:
+        host = self._host(name, entry)
+        if anew:
+            host.close()
+        card = host.card()
         keep_card(self.settings, name, entry, card)
         return card
 
@@ -102,9 +116,8 @@ class Engines:
         return found
 
     def _host(self, name: str, entry: Entry) -> EngineHost:
-        """The host of an entry; one of an entry that was changed, or of sources that were, is ended."""
-        card = self._known(name, entry)
-        stamp = "" if card is None else sources_stamp(card.sources)
+        """The host of an entry; one of an entry, a version or sources that were changed is ended."""
+        stamp = self._version(name, entry)
         with self._lock:
             known = self._hosts.get(name)
             if known is None or known[0] != entry or (known[1] and known[1] != stamp):
@@ -135,8 +148,8 @@ class SharedEngines(Engines):
     def lines(self, name: str, run: Mapping[str, Any]) -> RanLines:
         return lines_of(self._other({"do": "lines", "name": name, "run": dict(run)})["lines"])
 
-    def _asked(self, name: str, entry: Entry) -> Card:
-        return read(Card, self._other({"do": "card", "name": name})["card"])
+    def _asked(self, name: str, entry: Entry, *, anew: bool = False) -> Card:
+        return read(Card, self._other({"do": "renew" if anew else "card", "name": name})["card"])
 
 
 def answer(engines: Engines, question: Mapping[str, Any]) -> dict[str, Any]:
@@ -144,6 +157,8 @@ def answer(engines: Engines, question: Mapping[str, Any]) -> dict[str, Any]:
     name = question["name"]
     if question["do"] == "card":
         return {"card": engines.card(name).model_dump()}
+    if question["do"] == "renew":
+        return {"card": engines.renew(name).model_dump()}
     if question["do"] == "lines":
         return {"lines": asdict(engines.lines(name, question["run"]))}
     before = engines.spent

@@ -180,6 +180,14 @@ def keep_card(settings: Settings, name: str, entry: Entry, card: Card) -> None:
         return
 
 
+def card_written(settings: Settings, name: str) -> int:
+    """When that was written, in nanoseconds since 1970; 0 where it was not."""
+    try:
+        return _card_file(settings, name).stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
 def _card_file(settings: Settings, name: str) -> Path:
     return settings.data_dir / "engines" / f"{name}.json"
 

@@ -101,9 +101,15 @@ def test_our_files_hide_no_module_of_an_engine(tmp_path: Path) -> None:
 def test_worker_and_adapters_are_one_file(tmp_path: Path) -> None:
     (tmp_path / "alone.py").write_text(one_file())
     (tmp_path / "mine.py").write_text(Path(own_parsers.__file__).read_text("utf-8"))
-    given = lines({"hello": {}}).getvalue()
+    asked = {"request": {}, "replays": [[["a"]]]}
+    observed = [{"run": {**asked, "observe": "state"}}, {"run": {**asked, "observe": "lines", "step": 1}}]
+    given = lines({"hello": {}}, *observed).getvalue()
     done = start(str(tmp_path / "alone.py"), "class", "mine:Plain", given=given, env={"PYTHONPATH": str(tmp_path)})
-    assert json.loads(done.stdout)["answer"]["version"] == "2"
+    card, *answers = [json.loads(line)["answer"] for line in done.stdout.splitlines()]
+    assert card["version"] == "2"
+    states, ran = [answer["replays"][0] for answer in answers]
+    assert (states["raised"], len(states["states"])) == (None, 2)
+    assert (ran["raised"], ran["lines"]["steps"]) == (None, [])
     assert all(f"adapter_{name}" in one_file() for name in ADAPTERS)
 
 

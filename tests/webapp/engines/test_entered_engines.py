@@ -29,7 +29,7 @@ from webapp.engines.entered import (
     entered_parsers,
     use_engines,
 )
-from webapp.engines.entries import Entry, write_entry
+from webapp.engines.entries import Entry, keep_card, write_entry
 from webapp.engines.foreign import FIRST_OWN_ID, engine_for
 from webapp.engines.protocol import Card, Replayed, read_card
 from webapp.settings import Settings, get_settings
@@ -125,6 +125,34 @@ def test_an_engine_is_asked_once_who_it_is(settings: Settings) -> None:
     assert (found.card("fake"), found.listed()["fake"]) == (first, first)
     assert "fake:echo" in [one.name for one in entered_parsers()]
     assert Engines(settings).card("fake") == first  # by what was written down
+
+
+def test_another_process_hears_of_a_card_that_was_written(settings: Settings) -> None:
+    here, there = Engines(settings), SharedEngines(settings, partial(answer, entered(settings)))
+    first = here.card("fake")
+    older = first.model_copy(update={"version": "0.1"})
+    keep_card(settings, "fake", here.entries()["fake"], older)
+    assert (here.card("fake"), there.card("fake")) == (older, older)
+    stamp = here.stamp("fake")
+    assert (there.renew("fake"), here.card("fake"), here.stamp("fake") != stamp) == (first, first, True)
+
+
+def test_an_engine_is_started_anew_to_be_asked_again_and_where_its_version_is_another_one(settings: Settings) -> None:
+    found = entered(settings)
+    pids = list[int | None]()
+
+    def at_work() -> None:
+        found.play("fake", {"parser": "echo", "replays": [[]]})
+        pids.append(found._host("fake", found.entries()["fake"]).pid)
+
+    found.card("fake")
+    at_work()
+    found.renew("fake")
+    at_work()
+    newer = found.card("fake").model_copy(update={"version": "9"})
+    keep_card(settings, "fake", found.entries()["fake"], newer)
+    at_work()
+    assert len({*pids, None}) == 4
 
 
 def test_an_entry_that_was_changed_is_another_engine(settings: Settings) -> None:

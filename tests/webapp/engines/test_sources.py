@@ -86,6 +86,20 @@ def test_a_single_file_counts_and_what_is_gone_does_not(tmp_path: Path) -> None:
     assert before != sources_stamp([str(file)]) == sources_stamp([str(tmp_path / "gone")]) == "0 0"
 
 
+def test_however_much_lies_in_a_folder_only_so_much_is_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(300):
+        (tmp_path / f"folder{number}" / "inner").mkdir(parents=True)
+    changed(tmp_path / "near.py")
+    looked = list[str]()
+    scandir = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda folder: (looked.append(folder), scandir(folder))[1])
+    monkeypatch.setattr(sources, "MOST_LOOKED_AT", 350)
+    assert sources_stamp([str(tmp_path)]).endswith(" 1")
+    assert len(looked) < 60
+
+
 def test_an_installed_engine_has_no_sources_and_one_of_ours_no_stamp() -> None:
     assert (sources_stamp([]), engine_stamp(None), engine_stamp("nobody")) == ("", "", "")
 

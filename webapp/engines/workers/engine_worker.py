@@ -129,10 +129,10 @@ class Worker:
         micros: list[int] = []
         states: list[Any] = []
         answer: dict[str, Any] = {"sent": sent, "micros": micros, "raised": None}
-        printed, self._guard.on = self._printed, True
-        printed.begin()
         watch = _watch() if asked.get("observe") == "state" else None
         lines = _Lines(asked) if asked.get("observe") == "lines" else None
+        printed, self._guard.on = self._printed, True
+        printed.begin()
         try:
             for step, work in enumerate(self._steps(asked, deltas, watch or lines)):
                 printed.step = step + 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from time import monotonic
 
-from flask import Response, abort, request
+from flask import Response, abort, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
 from parsers.vocabulary.types import UsageError
@@ -29,13 +29,13 @@ def engines() -> Response:
 
 @blueprint.post("/engines/<engine>/ask")
 def engine_ask(engine: str) -> ResponseReturnValue:
-    """Ask an engine who it is: it is started for that."""
+    """Ask an engine who it is: it is started anew for that."""
     asked = entered(services().settings)
     try:
-        asked.card(engine)
-        return render("engines.html", rows=engine_rows(asked), problem="")
+        asked.renew(engine)
     except UsageError as error:
         return render("engines.html", rows=engine_rows(asked), problem=str(error), status=422)
+    return redirect(url_for("page.engines"), 303)
 
 
 @blueprint.get("/engines/<engine>/<parser>")

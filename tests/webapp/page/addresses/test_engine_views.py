@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 from tests.webapp.engines.entering import fake, own
 from tests.webapp.page.dom import page as tree
 from webapp.engines.entered import entered, use_engines
-from webapp.engines.entries import file_of, write_entry
+from webapp.engines.entries import file_of, keep_card, write_entry
 from webapp.page.engines import conformance_matrix
 from webapp.services import EXTENSION
 from webapp.settings import Settings, get_settings
@@ -62,7 +62,13 @@ def test_each_engine_is_listed_with_its_parsers_and_the_formats_they_read(
 
 
 def test_an_engine_is_asked_who_it_is(client: FlaskClient, settings: Settings) -> None:
-    assert client.post("/engines/qwen/ask").status_code == 200
+    engines = entered(settings)
+    now = engines.card("again")
+    keep_card(settings, "again", engines.entries()["again"], now.model_copy(update={"version": "0.0.1"}))
+    heads = [one.words for one in tree(client.get("/engines").text).all(".engine-head h2")]
+    assert f"again {now.name} 0.0.1" in heads
+    done = client.post("/engines/again/ask")
+    assert (done.status_code, done.location, engines.card("again")) == (303, "/engines", now)
     failed = client.post("/engines/silent/ask")
     assert failed.status_code == 422
     assert "engine silent does not start" in tree(failed.text).one(".engines-page .problem").words
