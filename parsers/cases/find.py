@@ -28,7 +28,7 @@ from parsers.search.search import Played, Search
 from parsers.search.sweep import MAX_REPLAYS
 from parsers.search.variants import CountLines
 from parsers.selection.registry import Evidence
-from parsers.vocabulary.types import Context, Piece
+from parsers.vocabulary.types import Context, Piece, joined
 
 
 @dataclass(slots=True)
@@ -126,7 +126,7 @@ def smaller_case(case: Case, form: Smaller, title: str, notes: tuple[str, ...]) 
         "verdict": "required",
         "source": case.source,
         "parent": case_id(case),
-        "input": Input(text="".join([piece.text for piece in form.pieces])),
+        "input": Input(text=joined(form.pieces)),
         "tools": _tools(case, form.context),
         "replay": (form.chunking, *form.beside),
         "expect": form.expect,

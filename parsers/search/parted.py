@@ -11,7 +11,7 @@ from parsers.replays.cut_grades import CutGrade
 from parsers.search.found import Sample
 from parsers.vocabulary.events import Failure
 from parsers.vocabulary.trace import Trace
-from parsers.vocabulary.types import Context, Message, Piece
+from parsers.vocabulary.types import Context, Message, Piece, joined
 
 
 @dataclass(slots=True, frozen=True)
@@ -47,7 +47,7 @@ class Parted:
     @property
     def text(self) -> str:
         """The output text."""
-        return "".join([piece.text for piece in self.pieces])
+        return joined(self.pieces)
 
 
 @dataclass(slots=True, frozen=True)

@@ -51,7 +51,7 @@ def left_markup(evidence: Evidence) -> Verdict | None:
         offer = Detail(f"The content can be replayed as a raw output: {quoted(name)} reads {read}.")
         found.details, found.offer = (offer, *found.details), text
         if called:
-            found.cause = f"The server left a call to {quoted(called)} in the content."
+            found.severity, found.cause = "error", f"The server left a call to {quoted(called)} in the content."
         found.proof = Proof({"by": "token"}, ((0, 0, text),), {"reasoning_open": True} if opened else {}, name)
     return found
 

@@ -100,7 +100,7 @@ SHAPES: dict[str, tuple[list[dict[str, Any]], str, str, str | None, str]] = {
     ),
     "a call left in the content": (
         streamed({"content": LEFT}, finish="stop"),
-        "marker_leak", "warning", "parser", "The server left markup in what it sent: `<tool_call>` is left in the",
+        "marker_leak", "error", "parser", "The server left markup in what it sent: `<tool_call>` is left in the",
     ),
     "the end of reasoning left": (
         streamed({"content": "Hm.</think>Hi"}, finish="stop"),

@@ -62,7 +62,7 @@ class _FindingLine:
     @property
     def severity(self) -> Severity:
         """How bad it is: as bad as what it brings about, where the verdict says that."""
-        return self.finding.severity if self.led is None else "error"
+        return self.finding.severity if self.led is None else self.led.severity
 
     @property
     def word(self) -> str:
@@ -393,7 +393,7 @@ def verdict(checked: Checked, lines: Findings, trace: Trace | None = None) -> Ve
     place = None if checked.played else _place(said.span, trace)
     details = [detail.words for detail in said.details if detail.finding is None]
     return VerdictLine(
-        severity="error" if said.cause else said.severity,
+        severity=said.severity,
         headline=said.cause or said.headline,
         sentences=_grounds(said, details[:_DETAILS]),
         more=details[_DETAILS:],
