@@ -61,9 +61,9 @@ WarnCode = Literal[
     # the request, the case, the person
     "chunks_differ", "no_expectation", "request_file", "request_unread", "har_secrets", "secret", "take_as",
 ]  # fmt: skip
-# What a warning says of the raw text; what is missing for good outweighs what is assumed.
 _CLOSING = frozenset(("CALL_END", "CALLS_END", "FUNCTION_END", "INVOKE_END", "SECTION_END", "TOOLS_END"))
 _MENTIONS = 20  # so many markers of a text are looked at one by one
+# What a warning says of the raw text; what is missing for good outweighs what is assumed.
 _DOUBTS: tuple[tuple[Certainty, frozenset[WarnCode]], ...] = (
     ("lossy", frozenset({
         "broken_off", "lone_surrogate", "lossy_text", "only_the_call", "specials_missing", "text_cut",

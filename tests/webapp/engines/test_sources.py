@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -92,9 +93,13 @@ def test_however_much_lies_in_a_folder_only_so_much_is_looked_at(
     for number in range(300):
         (tmp_path / f"folder{number}" / "inner").mkdir(parents=True)
     changed(tmp_path / "near.py")
-    looked = list[str]()
-    scandir = os.scandir
-    monkeypatch.setattr(os, "scandir", lambda folder: (looked.append(folder), scandir(folder))[1])
+    looked, scandir = list[str](), os.scandir
+
+    def counted(folder: str) -> Any:
+        looked.append(folder)
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", counted)
     monkeypatch.setattr(sources, "MOST_LOOKED_AT", 350)
     assert sources_stamp([str(tmp_path)]).endswith(" 1")
     assert len(looked) < 60

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Any
 
 MADE_UP = 2_000_000  # ids from here on are of parts of tokens, and differ with what is replayed together
@@ -52,7 +53,7 @@ class TokenTable:
             return list(ids)
         return [own for one in ids for own in self._fed.get(one, [one])]
 
-    @property
+    @cached_property  # of a whole tokenizer it is made anew each time, and each replay asks for it
     def vocab(self) -> dict[str, int]:
         """Ids by text."""
         return self._ids if self._whole is None else {**self._whole.get_vocab(), **self._special}

@@ -62,7 +62,8 @@ class _FindingLine:
     @property
     def severity(self) -> Severity:
         """How bad it is: as bad as what it brings about, where the verdict says that."""
-        return self.finding.severity if self.led is None else self.led.severity
+        said = None if self.led is None else self.led.severity
+        return self.finding.severity if said is None or said == "pass" else said
 
     @property
     def word(self) -> str:
