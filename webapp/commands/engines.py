@@ -74,7 +74,7 @@ def add(name: str, **options: Any) -> None:
     forget_others(settings, name, entry.commit)
     many = count(len(card.names("tool")), "parser"), count(len(card.names("reasoning")), "reasoning parser")
     at = f" at {entry.revision}" * bool(entry.revision)
-    click.echo(f"{name}: {card.name} {card.version}{at}, {many[0]}, {many[1]}; written to {file}")
+    click.echo(f"{name}: {f'{card.name} {card.version}'.strip()}{at}, {many[0]}, {many[1]}; written to {file}")
 
 
 @engines.command("list")

@@ -100,8 +100,8 @@ def _judged(run: CaseRun) -> Tried:
     wrong = [] if expect is None else differences(expect, run.trace.message, run.trace.finish_reason, run.case.compare)
     if wrong:
         first = wrong[0]
-        detail = f"{first.field}: {shorten(first.actual, 60)}, expected {shorten(first.expected, 60)}"
-        return Tried("differs", "error", detail)
+        came, right = [shorten(text, 60) or "nothing" for text in (first.actual, first.expected)]
+        return Tried("differs", "error", f"{first.field}: {came}, expected {right}")
     for severity, words in (("error", "fails"), ("warning", "warns")):
         found = [one for one in run.findings if one.severity == severity]
         if found:

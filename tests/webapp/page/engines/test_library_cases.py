@@ -71,7 +71,7 @@ def case(engine: str | None, parser: str, text: str = "ab", **more: Any) -> Case
     ("given", "words", "severity", "detail"),
     [
         (case(None, "qwen", CALL), "passes", "pass", "checks hold"),
-        (case(None, "qwen", CALL, expect={"content": "x"}), "differs", "error", "content: , expected x"),
+        (case(None, "qwen", CALL, expect={"content": "x"}), "differs", "error", "content: nothing, expected x"),
         (case(None, "qwen", CALL, tools=[{"name": "g"}]), "warns", "warning", "known_tool: "),
         (case("bad", "Raising", "a!"), "raises", "error", "ValueError: no !"),
         (case("nobody", "qwen"), "cannot run", "warning", "nobody"),
