@@ -13,19 +13,23 @@ NODE_BIN := requirements/node/node_modules/.bin
 SCRIPTS := static/js requirements/node/*.js docs/examples/*.mjs
 
 # The files with tests of a mark: to collect all the others as well takes longer than some of the runs.
-marked = $(sort $(shell grep -rl --include='*.py' 'mark\.$(1)' tests))
+marked = $(sort $(shell grep -rl --include='*.py' 'mark\.$(1)' tests/parsers tests/webapp))
+# What tests neither package: it carries the mark of `replays` (tests/conftest.py).
+OTHERS := $(filter-out tests/browser/ tests/cases/ tests/parsers/ tests/webapp/ %/__pycache__/,$(wildcard tests/*/))
 stamp = $(VENV)/$(1)-$(shell { $(PYTHON) --version; cat $(2); } 2>&1 | cksum | tr -dc 0-9).stamp
 APP := $(call stamp,app,requirements/build.txt requirements/run.txt pyproject.toml)
 TOOLS := $(call stamp,tools,requirements/test.txt)
+TEAM := $(call stamp,team,requirements/test.txt requirements/team.txt)
 LINTERS := $(call stamp,linters,requirements/test.txt requirements/node/package-lock.json)
 LOCK := $(call stamp,lock,requirements/lock.txt)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-# What Python compiled is kept: each run of the tests, its workers and every server they start would compile all of it anew.
+# What Python compiled is kept: each run of the tests, its workers and every server they start would compile all of it
+# anew. What is never imported is not compiled: pip would do so with all of transformers.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test test-all lint format unit browser bench soak truth test-engines chromium docs lock clean
+.PHONY: help run test test-all test-team lint format unit browser bench soak truth test-engines test-clients chromium postgresql docs lock clean
 
 help:  ## list the targets
 	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / { printf "make %-12s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,11 +43,12 @@ lint format: export PATH := $(CURDIR)/$(BIN):$(PATH)
 lint: $(LINTERS)  ## style and types, of Python, templates, scripts and style sheets
 	ruff check .
 	ruff format --check .
-	mypy
-	djlint --quiet templates
-	$(NODE_BIN)/eslint --config requirements/node/eslint.config.js --max-warnings 0 $(SCRIPTS)
-	$(NODE_BIN)/stylelint --config requirements/node/stylelint.config.js --max-warnings 0 'static/css/*.css'
-	$(NODE_BIN)/prettier --config requirements/node/package.json --log-level warn --check $(SCRIPTS) static/css
+	mypy & types=$$!; { \
+	  djlint --quiet templates && \
+	  $(NODE_BIN)/eslint --config requirements/node/eslint.config.js --max-warnings 0 $(SCRIPTS) && \
+	  $(NODE_BIN)/stylelint --config requirements/node/stylelint.config.js --max-warnings 0 'static/css/*.css' && \
+	  $(NODE_BIN)/prettier --config requirements/node/package.json --log-level warn --check $(SCRIPTS) static/css; \
+	}; others=$$?; wait $$types && exit $$others
 
 format: $(LINTERS)  ## lay out Python, scripts and style sheets as lint wants them
 	ruff format .
@@ -54,11 +59,17 @@ test-all: test  ## the same with all examples and every row of the tables, of wh
 
 # Branch coverage: all of parsers, nearly all of webapp. The seed keeps it from depending on luck.
 unit: $(TOOLS)  ## all tests but those in a browser, with the coverage they must reach
-	$(BIN)/pytest -m "not browser and not linear and not replays" --numprocesses $(JOBS) --dist loadfile --hypothesis-seed=0 --cov --cov-report=
+	$(BIN)/pytest tests/parsers tests/webapp -m "not linear and not replays" --numprocesses $(JOBS) --dist worksteal --hypothesis-seed=0 --cov --cov-report=
 	$(BIN)/coverage report --include 'parsers/*' --skip-covered --show-missing --fail-under 100
 	$(BIN)/coverage report --include 'webapp/*' --skip-covered --show-missing --fail-under 95
-	$(BIN)/pytest -m replays $(call marked,replays) --numprocesses $(JOBS) --dist worksteal
+	$(BIN)/pytest -m replays $(call marked,replays) $(OTHERS) --numprocesses $(JOBS) --dist worksteal
 	$(BIN)/pytest -m linear $(call marked,linear) --numprocesses $(JOBS)
+
+# PostgreSQL is Debian's postgresql-15, or whatever initdb is on the path or in /usr/lib/postgresql; it runs as an ordinary
+# user in a folder that goes when the tests end.
+test-team: export TEST_POSTGRESQL := 1
+test-team: $(TEAM) postgresql  ## the case store and the team server on a PostgreSQL of their own, started for the tests
+	$(BIN)/pytest tests/webapp/store tests/webapp/front/test_team_server.py
 
 browser: export TOOLCALL_INSPECTOR_REQUIRE_BROWSER := 1
 browser: $(TOOLS) chromium  ## the tests that drive the page in Chromium
@@ -81,6 +92,10 @@ test-engines: ENGINES ?= $(VENV)/engines
 test-engines: $(TOOLS)  ## set up the engines of others, search their parsers, and write docs/engines.md (ENGINES=FOLDER)
 	$(BIN)/python -m tests.engines $(ENGINES) $(ARGS)
 
+# Downloads what requirements/clients pins. CLIENT_PYTHON is the interpreter of the stranger, 3.9 or newer.
+test-clients: $(TOOLS)  ## run the example of the pytest plugin in real environments of other versions
+	$(BIN)/python -m tests.plugin $(or $(CLIENT_PYTHON),$(PYTHON))
+
 # libatomic1 is for the Node that Playwright brings along.
 chromium: $(TOOLS)
 	@missing=; \
@@ -99,7 +114,7 @@ chromium: $(TOOLS)
 
 # Pins hold for the oldest Python only if they were chosen by it: run this with 3.11.
 lock: $(LOCK) $(TOOLS)  ## pin the requirement sets again (ARGS=--upgrade takes newer releases)
-	cd requirements && for set in run build test lock; do \
+	cd requirements && for set in run build test team lock clients/oldest clients/newer; do \
 	  CUSTOM_COMPILE_COMMAND='make lock' ../$(VENV)/lock/bin/pip-compile --quiet --generate-hashes --no-strip-extras --allow-unsafe \
 	    --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-emit-options $(ARGS) \
 	    --output-file $$set.txt $$set.in || exit; \
@@ -122,18 +137,35 @@ clean:  ## remove .venv and everything else that was generated
 	rm -rf $(VENV) requirements/node/node_modules dist htmlcov test-results .coverage* .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
+postgresql:
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || { \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo Installing postgresql; \
+	    export DEBIAN_FRONTEND=noninteractive; \
+	    apt-get -qq update && apt-get -qq install --no-install-recommends postgresql nginx-light >/dev/null; \
+	  else \
+	    echo 'Missing: PostgreSQL. Best installed by root with apt-get install postgresql.' >&2; \
+	    exit 1; \
+	  fi; \
+	}
+
 $(APP):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
 	@echo 'Setting up $(VENV): about a minute, once.'
 	@$(PYTHON) -m venv $(VENV)
-	@$(PIP) install --require-hashes -r requirements/build.txt -r requirements/run.txt
-	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@$(PIP) install --no-compile --require-hashes -r requirements/build.txt -r requirements/run.txt
+	@$(PIP) install --no-compile --no-deps --no-build-isolation --editable .
 	@rm -f $(VENV)/app-*.stamp && touch $@
 
 $(TOOLS): $(APP)
 	@echo 'Adding the test tools to $(VENV).'
-	@$(PIP) install --require-hashes -r requirements/test.txt
+	@$(PIP) install --no-compile --require-hashes -r requirements/test.txt
 	@rm -f $(VENV)/tools-*.stamp && touch $@
+
+$(TEAM): $(TOOLS)
+	@echo 'Adding what a team server needs to $(VENV).'
+	@$(PIP) install --no-compile --require-hashes -r requirements/team.txt
+	@rm -f $(VENV)/team-*.stamp && touch $@
 
 $(LINTERS): $(TOOLS)
 	@echo 'Adding the linters for scripts and style sheets.'

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+OF_THE_PACKAGES = ("tests/browser/", "tests/parsers/", "tests/webapp/")
 PREFIX = "TOOLCALL_INSPECTOR_"
 REQUIRE_BROWSER = PREFIX + "REQUIRE_BROWSER"
 
@@ -28,6 +29,14 @@ def pytest_collection_finish() -> None:
     """Thousands of collected tests stay until the end: the garbage collector need not look at them again and again."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What tests neither package would only be slowed down by measuring which of their lines it reaches."""
+    for item in items:
+        if not item.nodeid.startswith(OF_THE_PACKAGES):
+            item.add_marker("replays")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

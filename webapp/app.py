@@ -13,11 +13,12 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-from flask import Flask, current_app, request, url_for
+from flask import Flask, Response, current_app, request, url_for
 from jinja2 import BytecodeCache, StrictUndefined
 from jinja2.bccache import Bucket
 
-from webapp import api, compression
+from parsers.cases.jsontext import utf8
+from webapp import api, compression, write_access
 from webapp.engines.entered import use_engines
 from webapp.formats.folder import formats_folder, refusals
 from webapp.glyphs import FILTERS
@@ -58,8 +59,18 @@ class _CompiledTemplates(BytecodeCache):
 _compiled = _CompiledTemplates()
 
 
+class _Answer(Response):
+    """An answer that somebody's parser may have put half of a surrogate pair in."""
+
+    def set_data(self, value: bytes | str) -> None:
+        """Give it another body."""
+        super().set_data(utf8(value) if isinstance(value, str) else value)
+
+
 class _Inspector(Flask):
     """Flask with static files that may be kept for ever when their address has a hash."""
+
+    response_class = _Answer
 
     def get_send_file_max_age(self, filename: str | None) -> int | None:
         """Seconds a static file may be kept; None: ask every time."""
@@ -79,6 +90,7 @@ def create_app(settings: Settings | None = None, ask: Ask | None = None) -> Flas
     app.jinja_env.filters.update(FILTERS)
     app.jinja_env.globals["static"] = _static_url
     init_app(app, settings, error_page)
+    write_access.init_app(app, settings)
     compression.init_app(app)
     settings.make_data_dir()
     use_engines(settings, ask and partial(_asked, ask, ENGINES))

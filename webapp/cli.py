@@ -3,15 +3,15 @@
 A command is imported when it is called, so that help and mistakes answer at once. Whatever goes wrong because of what
 a person gave is one line on standard error (what, where, what to do) and exit code 2, never a traceback.
 
-====  ================================================================
+====  =======================================================================================
 exit  meaning
-====  ================================================================
+====  =======================================================================================
 0     done, whatever was found in an output
-1     a check failed (`check`, `find`, `parsers check`)
+1     a check failed (`check`, `find`, `parsers check`), or `redact` could not keep the verdict
 2     what was given cannot be used
 130   interrupted
 141   whoever read the output has gone; nothing is said about it
-====  ================================================================
+====  =======================================================================================
 """
 
 from __future__ import annotations
@@ -49,9 +49,12 @@ COMMANDS = {
     "find": _Place("find", "Search for a chunking that breaks the parser; exit 1 on an error."),
     "check": _Place("check", "Run case files; exit 1 when one fails."),
     "export": _Place("replay", "Write a case as a file for another tool."),
+    "redact": _Place("redact", "Replace the words of a case while it shows the same failure."),
     "parsers": _Place("parsers", "List the parsers, show one, or check a format file."),
     "engines": _Place("engines", "Enter engines that are installed elsewhere, list and check them."),
+    "attend": _Place("attend", "Check cases for a program that starts this one, such as the pytest plugin."),
     "tokenizers": _Place("listings", "List the tokenizers."),
+    "library": _Place("library", "Import cases into the library, find some, and write them out again."),
     "settings": _Place("listings", "List the settings and their values."),
     "db": _Place("db", "Look after the database of shared cases."),
 }

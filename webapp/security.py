@@ -4,7 +4,9 @@
 threat              answer
 ==================  ================================================================================================
 script injection    a Content-Security-Policy without inline code, eval or foreign sources; model output is data
-CSRF                unsafe methods need the browser's own word that the request is same-origin; no tokens, no cookies
+CSRF                unsafe methods need the browser's own word that the request is same-origin; no tokens, no cookies;
+                    but for /new, which shows what was posted and does nothing with it
+clickjacking        no page may be framed, but for /c/ID/embed, which has nothing to press, by origins in the settings
 DNS rebinding       hosts other than the trusted ones get 400 (Flask's TRUSTED_HOSTS)
 large bodies        413 naming the limit and the size, the same for every encoding (`webapp.bodies`)
 leaks in errors     fixed sentences; a 500 says nothing about the code, the log has the trace
@@ -49,11 +51,19 @@ POLICY = {
     "connect-src": "'self'",
     "form-action": "'self'",
     "base-uri": "'none'",
-    "frame-ancestors": "'self'",
+    "frame-ancestors": "'none'",
     "font-src": "'none'",
 }
+
+
+def policy_of(**other: str) -> str:
+    """The Content-Security-Policy of a response, with `other` directives (an underscore for each hyphen)."""
+    said = {**POLICY, **{name.replace("_", "-"): value for name, value in other.items()}}
+    return "; ".join(f"{name} {value}" for name, value in said.items())
+
+
 HEADERS = {
-    "Content-Security-Policy": "; ".join(f"{name} {value}" for name, value in POLICY.items()),
+    "Content-Security-Policy": policy_of(),
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -62,6 +72,8 @@ HEADERS = {
 }
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 API_PREFIX = "/api/"
+HEALTH = "/healthz"
+SHOWS_ONLY = frozenset({"/new"})  # what is posted there is shown in the form, and neither run nor stored
 REFUSAL = "inspector.refusal"  # in the environ of a request: the HTTPException that answers it
 
 Limit = Literal["max_text_bytes", "max_tokens", "max_request_bytes", "tokenizer_upload_bytes"]
@@ -117,7 +129,7 @@ def init_app(app: Flask, settings: Settings, error_page: ErrorPage | None = None
 
     @app.before_request
     def refuse_cross_origin() -> None:
-        if is_cross_origin(request.method, request.headers, own):
+        if request.path not in SHOWS_ONLY and is_cross_origin(request.method, request.headers, own):
             raise _CrossOrigin
 
     @app.before_request
@@ -179,7 +191,7 @@ def api_error(
 
 def _is_api() -> bool:
     """Return whether the request is for the API, whose errors are JSON."""
-    return request.path.startswith(API_PREFIX)
+    return request.path == HEALTH or request.path.startswith(API_PREFIX)
 
 
 def _text_page(status: int, title: str, message: str) -> ResponseReturnValue:

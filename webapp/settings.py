@@ -31,6 +31,12 @@ LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 WILDCARDS = ("0.0.0.0", "[::]")  # noqa: S104 - compared with, never bound to
 
 _HOST_NAME = re.compile(r"\.?[\w.-]+|\[[0-9a-f:.]+\]")
+_ORIGIN = re.compile(r"https?://(?:[\w.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?")
+_HEADER = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
+_OF_CLIENTS = frozenset({
+    *("accept", "accept-encoding", "accept-language", "authorization", "connection", "content-length"),
+    *("content-type", "cookie", "host", "origin", "referer", "sec-fetch-site", "user-agent"),
+})  # fmt: skip
 _SERVICE_LINKS = "a Kubernetes service of this name sets such variables; give the pod enableServiceLinks: false"
 
 
@@ -97,6 +103,17 @@ class Settings(BaseSettings):
         description="Host names requests may use, separated by commas; a leading dot admits subdomains.",
         json_schema_extra={"default": "loopback names, host, and the host of public_url"},
     )
+    embed_origins: Annotated[tuple[str, ...], NoDecode] = Field(
+        (),
+        description="Origins whose pages may show /c/ID/embed in a frame, separated by commas, such as"
+        " https://tracker.example.",
+    )
+    write_secret: str | None = Field(
+        None, min_length=16, description="A secret without which nothing is stored or deleted; see docs/deploy.md."
+    )
+    write_header: str | None = Field(
+        None, description="Header that a proxy sets for those who may store and delete; see docs/deploy.md."
+    )
     max_text_bytes: PositiveInt = Field(1_000_000, description="Largest output text of a case, in bytes of UTF-8.")
     max_tokens: PositiveInt = Field(250_000, description="Largest number of tokens of a case.")
     max_request_bytes: PositiveInt = Field(
@@ -114,7 +131,8 @@ class Settings(BaseSettings):
     replay_processes: int = Field(
         default_factory=_processes,
         ge=0,
-        description="Processes that replay and draw, one request each, and one more for small ones; 0: none.",
+        description="Processes that replay and draw, one request each; one more for small ones, and as many again that"
+        " stand in for those whose runs somebody reads; 0: none.",
         json_schema_extra={"default": "one for each core, 2 to 8"},
     )
     replay_seconds: PositiveInt = Field(
@@ -184,6 +202,13 @@ class Settings(BaseSettings):
             raise ValueError("must be an SQLAlchemy URL that starts with sqlite: or postgresql:")
         return value
 
+    @field_validator("write_header")
+    @classmethod
+    def _header_of_a_proxy(cls, value: str | None) -> str | None:
+        if value is not None and (not _HEADER.fullmatch(value) or value.lower() in _OF_CLIENTS):
+            raise ValueError("must be the name of a header that no client sends by itself, like X-Remote-User")
+        return value
+
     @field_validator("public_url")
     @classmethod
     def _web_address(cls, value: str | None) -> str | None:
@@ -204,6 +229,19 @@ class Settings(BaseSettings):
         wrong = [host for host in value if not _HOST_NAME.fullmatch(host)]
         if wrong or not value:
             raise ValueError("must be host names without scheme, port or path, separated by commas")
+        return value
+
+    @field_validator("embed_origins", mode="before")
+    @classmethod
+    def _origins(cls, value: Any) -> Any:
+        parts = value.split(",") if isinstance(value, str) else value
+        return tuple([part.strip().rstrip("/").lower() for part in parts if part.strip()])
+
+    @field_validator("embed_origins")
+    @classmethod
+    def _are_origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if any(not _ORIGIN.fullmatch(origin) for origin in value):
+            raise ValueError("must be origins such as https://tracker.example, without a path, separated by commas")
         return value
 
     @field_validator("max_request_bytes")
@@ -256,9 +294,16 @@ def _refuse_unknown() -> None:
 def _explanation(error: ValidationError) -> str:
     first = error.errors()[0]
     name, given = str(first["loc"][0]), str(first["input"])
-    shown = _without_password(given) if name == "database_url" else given
+    shown = _public(name, given)
     hint = f" ({_SERVICE_LINKS})" if given.startswith("tcp://") else ""
     return f"{ENV_PREFIX}{name.upper()} is {shown!r}: {first['msg'].removeprefix('Value error, ')}{hint}"
+
+
+def _public(name: str, value: object) -> str:
+    """A value as it may be shown: no password, no secret."""
+    if name == "write_secret" and value is not None:
+        return "***"
+    return _without_password(_shown(value)) if name == "database_url" else _shown(value)
 
 
 def _without_password(url: str) -> str:
@@ -281,12 +326,11 @@ def setting_rows(settings: Settings) -> list[_SettingRow]:
     for name, field in Settings.model_fields.items():
         extra = field.json_schema_extra
         default = extra["default"] if isinstance(extra, dict) else field.default
-        value = _shown(getattr(settings, name))
         rows.append(
             _SettingRow(
                 env=ENV_PREFIX + name.upper(),
                 default=_shown(default),
-                value=_without_password(value) if name == "database_url" else value,
+                value=_public(name, getattr(settings, name)),
                 description=field.description or "",
             )
         )

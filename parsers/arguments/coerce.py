@@ -67,7 +67,7 @@ def types_of(schema: Schema | None, depth: int = 0) -> frozenset[str] | None:
     if not isinstance(schema, Mapping) or depth > MAX_SCHEMA_DEPTH:
         return None
     found: set[str] = set()
-    declared, nullable = schema.get("type"), schema.get("nullable") is True
+    declared, nullable = schema.get("type"), is_nullable(schema)
     if isinstance(declared, str) and not nullable:
         return _one_type(declared)
     for name in declared if isinstance(declared, list) else [declared]:
@@ -82,6 +82,11 @@ def types_of(schema: Schema | None, depth: int = 0) -> frozenset[str] | None:
     if found and nullable:
         found.add("null")
     return frozenset(found) or None
+
+
+def is_nullable(schema: Schema) -> bool:
+    """Return whether a schema allows null beside its type in the manner of OpenAPI 3.0."""
+    return schema.get("nullable") is True
 
 
 @lru_cache(maxsize=64)

@@ -25,7 +25,7 @@ from typing import Any, ClassVar, Protocol
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import Segment, Severity
 from parsers.vocabulary.states import NOWHERE, Part
-from parsers.vocabulary.trace import CodecState, Hold, Retelling
+from parsers.vocabulary.trace import CodecState, Hold, Retelling, Tail
 
 OPEN = "open"
 READ_ALONG = "(?s:.)"  # any text may matter
@@ -208,6 +208,13 @@ class ArgumentParser(Part, ABC):
         """Return a regular expression for what matters where the parser stands, if it would write all other text there
         as it is, in the same place and one piece a delta; None where it would not, or keeps anything. Where its scope
         is OPEN only READ_ALONG counts: that text may be of this kind is found by `pass_on`."""
+
+    def tail(self) -> Tail | None:
+        """Return what end of a text that passes is kept back, until more of it or `keep` comes; None where none is."""
+        return None
+
+    def keep(self, text: str, at: int) -> None:
+        """The end of the text that passed was kept back (see `tail`): this, at raw offset `at`."""
 
     def pass_on(self, text: str) -> str | None:
         """Read text that holds no terminal, if all of it is to be written as it is. Returns what `passes` would say

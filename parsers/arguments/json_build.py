@@ -189,24 +189,33 @@ class JsonBuilder(Part):
             return
         frame = self._frames[-1]
         at = frame.key[0][1] if frame.key else at
-        if frame.count:
-            self._synthetic(", ", at)
+        before = [Segment(", ", at, at, "synthetic")] if frame.count else []
         frame.count = min(frame.count + 1, 2)
         if frame.bracket == "{":
-            self._write_key(frame, at)
+            self._write_key(frame, before, at)
+        elif before:
+            self._write(tuple(before))
 
-    def _write_key(self, frame: _Frame, at: int) -> None:
+    def _write_key(self, frame: _Frame, before: list[Segment], at: int) -> None:
         pieces, frame.key = frame.key or [], None
-        self._synthetic('"', at)
+        before.append(Segment('"', at, at, "synthetic"))
         for text, start, end in pieces:
+            if start != at:
+                self._write(tuple(before))
+                before = []
             out = escape_json(text)
             kind: SegmentKind = "copied" if out == text and end - start == len(text) else "converted"
-            self._write((Segment(out, start, end, kind),))
+            if out:
+                before.append(Segment(out, start, end, kind))
             at = end
-        self._synthetic('": ', at)
+        self._write((*before, Segment('": ', at, at, "synthetic")))
 
     def _synthetic(self, text: str, at: int) -> None:
-        self._write((Segment(text, at, at, "synthetic"),))
+        segments = (Segment(text, at, at, "synthetic"),)
+        if self._groups:
+            self._kept.append(segments)
+        else:
+            self._out.arguments(text, at, at, segments)
 
     def _write(self, segments: tuple[Segment, ...]) -> None:
         if self._groups:
@@ -240,10 +249,13 @@ class JsonBuilder(Part):
         """Return whether the piece of a string goes out at once."""
         return self._string is not None and not self._waits and not self._groups
 
+    @property
+    def waits(self) -> bool:
+        """Return whether anything waits: a group, a string, a key."""
+        return bool(self._kept or self._string or (self._frames and self._frames[-1].key))
+
     def held_from(self) -> int | None:
-        """The first raw offset of what waits: a group, a string, a key."""
-        if not (self._kept or self._string or (self._frames and self._frames[-1].key)):
-            return None  # asked for after every delta, and most of the time nothing waits
+        """The first raw offset of what waits."""
         starts = [segments[0].start for segments in self._kept[:1]]
         starts += [frame.key[0][1] for frame in self._frames[-1:] if frame.key]
         starts += [start for _, start, _ in (self._string or [])[:1]]
@@ -345,12 +357,6 @@ class NotationParser(ArgumentParser):
         self.queue.append(trigger)
         return pos
 
-    def _unnamed_from(self) -> list[int]:
-        """Return where a name begins that waits on its own: no call is open that would wait with it."""
-        if self._committed or self.out.keeps:
-            return []
-        return [self._name[1]] if self._name[0] else [self._word_at] * bool(self._word)
-
     def _commit(self, at: int, *, bracketed: bool = True) -> None:
         """The call is named, and its arguments begin."""
         self._committed = True
@@ -383,5 +389,6 @@ class NotationParser(ArgumentParser):
         raw, start = "".join(self._word), self._word_at
         self._word, self._word_at = Pieces(), NOWHERE
         text = raw.rstrip()
-        self.out.marker(start + len(text), start + len(raw))
+        if len(text) < len(raw):
+            self.out.marker(start + len(text), start + len(raw))
         return text, start, start + len(text)

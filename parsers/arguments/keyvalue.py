@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, ClassVar
 
 from parsers.arguments.coerce import NUMBER
@@ -23,7 +24,7 @@ from parsers.arguments.json_value import escape_json
 from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.json_values import is_json
 from parsers.vocabulary.states import Part
-from parsers.vocabulary.trace import CodecState, Hold, Stand
+from parsers.vocabulary.trace import CodecState, Hold, Stand, Tail
 
 _STRING = "string"
 _NAME = re.compile(r"[\w.\-]+")
@@ -90,9 +91,9 @@ class KeyValue(NotationParser):
     # the name
 
     def _in_name(self, buffer: str, pos: int, end: int, base: int) -> int:
-        stop = self._read(_NAME, buffer, pos, end, base)
-        if stop > pos:
-            return stop
+        pos = self._read(_NAME, buffer, pos, end, base)
+        if pos == end:
+            return pos
         if not self._word:
             return self._refuse(pos)
         self._name = self._take_word()
@@ -112,9 +113,9 @@ class KeyValue(NotationParser):
     # keys
 
     def _key(self, buffer: str, pos: int, end: int, base: int) -> int:
-        stop = self._read(_KEY, buffer, pos, end, base)
-        if stop > pos:
-            return stop
+        pos = self._read(_KEY, buffer, pos, end, base)
+        if pos == end:
+            return pos
         char = buffer[pos]
         if not self._committed and char != ":" and (self._word or char not in "{}])"):
             return self._refuse(pos)
@@ -177,10 +178,10 @@ class KeyValue(NotationParser):
         self._phase = "after"
 
     def _in_word(self, buffer: str, pos: int, end: int, base: int) -> int:
-        stop = self._read(_WORD["(" if self._stack == ["("] else "{"], buffer, pos, end, base)
-        if stop == pos:
+        pos = self._read(_WORD["(" if self._stack == ["("] else "{"], buffer, pos, end, base)
+        if pos < end:
             self._end_word()
-        return stop
+        return pos
 
     def _end_word(self) -> None:
         text, start, end = self._take_word()
@@ -325,28 +326,44 @@ class KeyValue(NotationParser):
         return True
 
     def passes(self) -> str | None:
-        """See ArgumentParser.passes: a string value whose end may be the end of the call."""
+        """See ArgumentParser.passes: a string value."""
         reads = self.scope == _STRING and not self._is_key and self._builder.passes and self._tail.at is None
-        return rf"{ESCAPED}|[{re.escape(_BLANK_OR_CLOSER)}]\Z" if reads else None
+        return ESCAPED if reads else None
+
+    def tail(self) -> Tail:
+        """See ArgumentParser.tail: what may be the end of the call."""
+        return _TAIL
+
+    def keep(self, text: str, at: int) -> None:
+        self._tail.text(text, at)
 
     def hold(self) -> Hold | None:
+        if not (self._word or self._pieces or self._tail.waits or self._builder.waits):
+            return None  # as it is after most deltas
         starts = [self._word_at] * bool(self._word and self._committed) + [start for _, start, _ in self._pieces[:1]]
-        starts += self._unnamed_from()
         starts += [at for at in (self._tail.at, self._builder.held_from()) if at is not None]
         start = min(starts, default=self._at)
         if start >= self._at:
             return None
         why = "A word is read whole." if self._word else self._builder.wanted()
         if start == self._tail.at:
-            why = "Brackets that may close the call, if its string was not closed."
+            why = _TAIL.why
         return Hold(start, self._at, "codec", why)
 
     def describe(self) -> CodecState:
-        if self._phase == "name":
-            return CodecState("in the name", Stand.NAME)
-        words = {"named": "after the name", "over": "after the arguments"}.get(self._phase)
-        place = "in a string" if self.scope == _STRING else "between tokens"
-        return CodecState(words) if words else CodecState(f"{place}, depth {len(self._stack)}", Stand.INSIDE)
+        return _OUTSIDE.get(self._phase) or _in_arguments(len(self._stack), in_string=self.scope == _STRING)
+
+
+_OUTSIDE = {
+    "name": CodecState("in the name", Stand.NAME),
+    "named": CodecState("after the name"),
+    "over": CodecState("after the arguments"),
+}
+
+
+@lru_cache(maxsize=64)  # asked for after every delta
+def _in_arguments(depth: int, *, in_string: bool) -> CodecState:
+    return CodecState(f"{'in a string' if in_string else 'between tokens'}, depth {depth}", Stand.INSIDE)
 
 
 # Bare words, and strings whose closing delimiter may be forgotten.
@@ -356,6 +373,7 @@ class KeyValue(NotationParser):
 # everything waits for the delimiter. If none comes, the string ended before those brackets.
 
 _BLANK_OR_CLOSER = " \t\r\n)]}"
+_TAIL = Tail(_BLANK_OR_CLOSER, "Brackets that may close the call, if its string was not closed.", "codec")
 _ONLY_TOKENS = re.compile(r"(?:\s*<[^<>\s]{1,64}>)*\s*\Z")
 _CONSTANTS = frozenset({"true", "false", "null"})
 
@@ -385,6 +403,10 @@ class _OpenTail(Part):
         self._put = put
         self._tail: list[tuple[str, int]] = []
         self._ended: int | None = None
+
+    @property
+    def waits(self) -> bool:
+        return bool(self._tail)
 
     @property
     def at(self) -> int | None:

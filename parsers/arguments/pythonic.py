@@ -140,9 +140,9 @@ class Pythonic(NotationParser):
         return self._refuse(pos, "REJECT" if self._phase == "start" else "MALFORMED")
 
     def _in_name(self, buffer: str, pos: int, end: int, base: int) -> int:
-        stop = self._read(_NAME, buffer, pos, end, base)
-        if stop > pos:
-            return stop
+        pos = self._read(_NAME, buffer, pos, end, base)
+        if pos == end:
+            return pos
         if buffer[pos] != "(":
             return self._refuse(pos)
         self._name, self._builder, self._phase = self._take_word(), JsonBuilder(self.out), "call"
@@ -168,10 +168,10 @@ class Pythonic(NotationParser):
         return pos
 
     def _in_key(self, buffer: str, pos: int, end: int, base: int) -> int:
-        stop = self._read(_KEY, buffer, pos, end, base)
-        if stop == pos:
+        pos = self._read(_KEY, buffer, pos, end, base)
+        if pos < end:
             self._end_key()
-        return stop
+        return pos
 
     def _end_key(self) -> None:
         self._key, self._phase = [self._take_word()], "after_key"
@@ -266,9 +266,9 @@ class Pythonic(NotationParser):
             self._builder.end_string(at)
 
     def _in_word(self, buffer: str, pos: int, end: int, base: int) -> int:
-        stop = self._read(_WORD, buffer, pos, end, base)
-        if stop > pos:
-            return stop
+        pos = self._read(_WORD, buffer, pos, end, base)
+        if pos == end:
+            return pos
         if buffer[pos] in "([{=" or buffer[pos] in QUOTES:
             return self._trouble(pos)
         self._end_word()
@@ -374,6 +374,8 @@ class Pythonic(NotationParser):
 
     def hold(self) -> Hold | None:
         in_string = None if self._string is None else self._string.held_from()
+        if in_string is None and not (self._word or self._key or self._builder.waits):
+            return None  # as it is after most deltas
         start = self._held_since(in_string)
         if start >= self._at:
             return None
@@ -387,13 +389,11 @@ class Pythonic(NotationParser):
         little to look at."""
         start = self._at
         if self._phase in _BETWEEN_CALLS:
-            return min([start, *self._unnamed_from()]) if self._phase == "name" else start
+            return start
         if self._key:
             start = min(start, self._key[0][1])
         if self._word:
             start = min(start, self._word_at)
-        if not self._committed:
-            start = min([start, *self._unnamed_from()])
         built = self._builder.held_from()
         return min([start, *[at for at in (built, in_string) if at is not None]])
 

@@ -35,6 +35,7 @@ from parsers.cases.input import (
     to_token,
 )
 from parsers.cases.jsontext import JsonError, read, same
+from parsers.cases.message_events import EventKind
 from parsers.compare.divergence import Rules
 from parsers.decoding import Decode, Decoder
 from parsers.formats.contracts import Contract
@@ -141,8 +142,40 @@ class ExpectedCall(Model):
         return self
 
 
+class ExpectedEvent(Model):
+    """One of the parts that a message says in order: reasoning or text with its `text`, or a call as in `tool_calls`.
+
+    Text that stands between two others is one part, however many deltas it came in.
+    """
+
+    kind: EventKind
+    text: ShortText | None = None
+    name: str | None = None
+    arguments: dict[str, Any] | None = None
+    raw: ShortText | None = None
+
+    @model_validator(mode="after")
+    def _says_what_its_kind_says(self) -> ExpectedEvent:
+        given = self.model_fields_set - {"kind"}
+        if self.kind == "tool_call":
+            if self.name is None or self.text is not None:
+                raise PydanticCustomError("event", "a tool_call has a 'name', and 'arguments' or 'raw'")
+            self.call  # noqa: B018 - raises where its arguments say nothing, or two things
+        elif given != {"text"} or not self.text:
+            raise PydanticCustomError("event", "reasoning and text have a 'text' of at least one character")
+        return self
+
+    @property
+    def call(self) -> ExpectedCall:
+        """The call that a tool_call is."""
+        return ExpectedCall(name=self.name or "", arguments=self.arguments, raw=self.raw)
+
+
 class Expect(Model):
-    """Holds what should come out. None: not checked. "" (null in a file): there must be no such text."""
+    """Holds what should come out. None: not checked. "" (null in a file): there must be no such text.
+
+    `events` says in which order reasoning, text and calls come, which the others do not.
+    """
 
     reasoning: ExpectedText = Field(None, json_schema_extra=lambda schema: _absent_is_not_null(schema))
     content: ExpectedText = Field(None, json_schema_extra=lambda schema: _absent_is_not_null(schema))
@@ -150,6 +183,7 @@ class Expect(Model):
         tuple[ExpectedCall, ...] | None, BeforeValidator(lambda data: () if data is None else data)
     ] = Field(None, json_schema_extra=lambda schema: _absent_is_not_null(schema))
     finish_reason: Word | None = None
+    events: tuple[ExpectedEvent, ...] | None = None
 
 
 class Compare(Model):

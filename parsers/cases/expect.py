@@ -6,19 +6,24 @@ as JSON values where the expectation gives a value, as text where it gives the t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from parsers.cases import jsontext
-from parsers.cases.case import Compare, Expect, ExpectedCall
+from parsers.cases.case import Compare, Expect, ExpectedCall, ExpectedEvent
 from parsers.cases.jsontext import JsonError
+from parsers.cases.message_events import MessageEvent, events_of
 from parsers.vocabulary.channels import Channel
+from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Message, ToolCall
 
 
 @dataclass(slots=True)
 class Difference:
-    """One field that is not as expected. `field` is named like a channel: content, tool_calls[0].arguments ..."""
+    """One field that is not as expected. `field` is named like a channel: content, tool_calls[0].arguments ...
+
+    `events` are the kinds of all parts in order, `events[1]` is one of them.
+    """
 
     field: str
     expected: str
@@ -31,10 +36,22 @@ def accept(message: Message, finish_reason: str | None = None) -> Expect:
     return Expect(reasoning=message.reasoning, content=message.content, tool_calls=calls, finish_reason=finish_reason)
 
 
+def trace_differences(expect: Expect | None, trace: Trace, compare: Compare | None = None) -> list[Difference]:
+    """Every field in which a replay is not as expected; [] where it is, and where nothing is expected."""
+    if expect is None:
+        return []
+    events = None if expect.events is None else events_of(trace)
+    return differences(expect, trace.message, trace.finish_reason, compare, events)
+
+
 def differences(
-    expect: Expect, message: Message, finish_reason: str | None = None, compare: Compare | None = None
+    expect: Expect,
+    message: Message,
+    finish_reason: str | None = None,
+    compare: Compare | None = None,
+    events: Sequence[MessageEvent] | None = None,
 ) -> list[Difference]:
-    """Every field in which the result is not as expected; [] where it is.
+    """Every field in which the result is not as expected; [] where it is. The order is compared where `events` say it.
 
     A message lists its calls by index, so `compare.calls` has no bearing here; exported tests see deltas and use it.
     """
@@ -50,7 +67,14 @@ def differences(
         found.extend(_call_differences(expect.tool_calls, message.tool_calls))
     if expect.finish_reason not in (None, finish_reason):
         found.append(Difference("finish_reason", expect.finish_reason or "", finish_reason or ""))
+    if expect.events is not None and events is not None:
+        found.extend(_event_differences(expect.events, events, soft=soft))
     return found
+
+
+def event_words(event: ExpectedEvent) -> str:
+    """An expected part of a message as text."""
+    return f"{event.name} {arguments_text(event.call)}" if event.kind == "tool_call" else event.text or ""
 
 
 def arguments_text(call: ExpectedCall) -> str:
@@ -66,6 +90,29 @@ def _call_differences(expected: tuple[ExpectedCall, ...], calls: list[ToolCall])
             yield Difference(str(Channel(index, "name")), wanted.name, call.name)
         if not _same_arguments(wanted, call.arguments):
             yield Difference(str(Channel(index, "arguments")), arguments_text(wanted), call.arguments)
+
+
+def _event_differences(
+    expected: Sequence[ExpectedEvent], events: Sequence[MessageEvent], *, soft: bool
+) -> Iterator[Difference]:
+    """The kinds in order where these differ, else every part that does. `soft`: text of white space only is none."""
+    if soft:
+        expected = [one for one in expected if one.kind == "tool_call" or (one.text or "").strip()]
+        events = [one for one in events if one.kind == "tool_call" or one.text.strip()]
+    kinds, came = [one.kind for one in expected], [one.kind for one in events]
+    if kinds != came:
+        yield Difference("events", ", ".join(kinds), ", ".join(came))
+        return
+    for number, (wanted, event) in enumerate(zip(expected, events, strict=True)):
+        if not _is_event(wanted, event, soft=soft):
+            yield Difference(f"events[{number}]", event_words(wanted), event.words)
+
+
+def _is_event(wanted: ExpectedEvent, event: MessageEvent, *, soft: bool) -> bool:
+    if event.kind == "tool_call":
+        return wanted.name == event.name and _same_arguments(wanted.call, event.text)
+    text = wanted.text or ""
+    return text == event.text or (soft and text.split() == event.text.split())
 
 
 def _same_arguments(wanted: ExpectedCall, text: str) -> bool:

@@ -17,6 +17,7 @@ from parsers.cases.engines import ENGINES, Engine, choose
 from parsers.cases.expect import accept
 from parsers.cases.input import Input, ToolObject
 from parsers.cases.io import case_id, load_case, to_data
+from parsers.cases.jsontext import halves_spelled
 from parsers.cases.run import characters, chunkings_of, replayer_of, settled_case
 from parsers.compare.divergence import Divergence
 from parsers.replays.budget import Budget
@@ -25,7 +26,7 @@ from parsers.replays.replay import finish_reason
 from parsers.replays.replayer import Rerender
 from parsers.search.found import Found, Group, Guess, Minimized, OutcomeClass, Progress, Verdict
 from parsers.search.search import Played, Search
-from parsers.search.sweep import MAX_REPLAYS
+from parsers.search.sweep import MAX_REPLAYS, json_of
 from parsers.search.variants import CountLines
 from parsers.selection.registry import Evidence
 from parsers.vocabulary.types import Context, Piece, joined
@@ -99,7 +100,7 @@ def recorded_cuts(case: Case) -> tuple[int, ...]:
 
 def minimized_case(case: Case, small: Minimized) -> Case:
     """The case for a minimised output. It replays first under the failing chunking, then under those that differ."""
-    said = small.finding.message.encode("utf-8", "backslashreplace").decode("utf-8")  # a parser may send half a pair
+    said = halves_spelled(small.finding.message)  # a parser may send half a pair
     notes = f"{small.check}: {said}", found_by_search(case.text(), small.text)
     beside = tuple([chunking for chunking in small.beside if chunking.by != "recorded"])
     form = Smaller(small.pieces, small.chunking, small.context, beside, _expect(small))
@@ -221,6 +222,7 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
         "details": list(verdict.sentences),
         "findings": list(verdict.findings),
         "proof": None if verdict.proof is None else verdict.proof.to_json(),
+        "right": None if verdict.right is None else json_of(verdict.right),
         "offer": verdict.offer,
         "span": None if verdict.span is None else list(verdict.span),
         "guesses": [_guess(guess) for guess in verdict.guesses],

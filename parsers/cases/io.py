@@ -10,7 +10,7 @@ Reading never re-encodes text and never guesses: what is wrong raises CaseError 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import rfc8785
@@ -21,9 +21,7 @@ from parsers.cases import jsontext
 from parsers.cases.case import Case, CaseError
 from parsers.cases.input import Input, Token, each_once
 from parsers.cases.jsontext import JsonError
-from parsers.checks.causes import flattened
-from parsers.vocabulary.trace import Finding
-from parsers.vocabulary.types import FormatError, Message
+from parsers.vocabulary.types import FormatError
 from parsers.wire.halves import with_whole_characters
 
 SCHEMA_VERSION = 1
@@ -137,31 +135,6 @@ def _id_of(written: bytes) -> str:
     return "".join([_CROCKFORD[(number >> shift) & 31] for shift in range(5 * (_ID_LENGTH - 1), -1, -5)])
 
 
-_UNCHECKED = "unchecked "  # stands before the digest of a message alone
-
-
-def outcome_digest(message: Message, finish_reason: str | None, findings: Iterable[Finding] | None) -> str:
-    """SHA-256, in hex, of what came out of a run: equal as long as no result changes. Findings count as a set; None
-    where nothing was checked, which the digest says."""
-    outcome: dict[str, Any] = {"message": message.to_json(), "finish_reason": finish_reason}
-    if findings is not None:
-        rows = {(finding.check, finding.severity, finding.about) for finding in flattened(findings)}
-        outcome["findings"] = [list(row) for row in sorted(rows)]
-    digest = hashlib.sha256(rfc8785.dumps(_encodable(outcome))).hexdigest()
-    return digest if findings is not None else _UNCHECKED + digest
-
-
-def has_outcome(
-    digest: str, message: Message, finish_reason: str | None, findings: Iterable[Finding] | None
-) -> bool | None:
-    """Return whether a run came out as an `outcome_digest` says; None where that is about findings nobody knows."""
-    if digest.startswith(_UNCHECKED):
-        findings = None
-    elif findings is None:
-        return None
-    return outcome_digest(message, finish_reason, findings) == digest
-
-
 def one_line(path: jsontext.Path) -> bool:
     """Return whether a value of a case is written on one line: each token, delta and chunking, and the times."""
     return path == ("input", "times") or any(
@@ -223,12 +196,3 @@ def _words(error: ErrorDetails) -> str:
         return message
     shown = jsontext.line(given)
     return f"{message}, not {shown if len(shown) <= 40 else shown[:40] + '…'}"
-
-
-def _encodable(value: Any) -> Any:
-    """The value with lone surrogates, which UTF-8 lacks, spelled out."""
-    if isinstance(value, str):
-        return value.encode("utf-8", "backslashreplace").decode("utf-8")
-    if isinstance(value, dict):
-        return {key: _encodable(item) for key, item in value.items()}
-    return [_encodable(item) for item in value] if isinstance(value, list) else value

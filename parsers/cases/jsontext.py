@@ -15,7 +15,9 @@ from typing import Any
 
 MAX_DEPTH = 100
 MAX_INTEGER = 2**53 - 1
-_INVISIBLE = re.compile("[\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]")
+_INVISIBLE = re.compile(
+    "[\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb]"
+)
 _SCALARS = frozenset({int, bool, type(None)})
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -179,6 +181,21 @@ def compact(value: Any) -> str:
     """The value on one line without blanks."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return _INVISIBLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def utf8(text: str) -> bytes:
+    """A text in UTF-8. Half a surrogate pair, which that lacks, is spelled as JSON escapes it."""
+    return text.encode("utf-8", "backslashreplace")
+
+
+def plain(value: Any, indent: int | None = None) -> str:
+    """The value as programs read it, in UTF-8: half a surrogate pair, which that lacks, is escaped."""
+    return halves_spelled(json.dumps(value, ensure_ascii=False, indent=indent))
+
+
+def halves_spelled(text: str) -> str:
+    """A text that UTF-8 can hold: half a surrogate pair is spelled as JSON escapes it."""
+    return utf8(text).decode("utf-8")
 
 
 def pretty(value: Any, inline: Inline, atom: Atom = atom) -> str:

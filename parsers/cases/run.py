@@ -11,7 +11,7 @@ all of it. Whoever writes it out takes `run_parts`, for it is many times the out
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from parsers.cases.case import Case, CaseError
@@ -36,6 +36,7 @@ from parsers.search.variants import variants
 from parsers.search.weighed import weigh_by_contract, weigh_by_cuts
 from parsers.selection.registry import Evidence, Selection, known_format, policies
 from parsers.vocabulary.events import CallEnd, Diagnostic, Dropped, Event, Marker, TextEvent
+from parsers.vocabulary.observed import Observed
 from parsers.vocabulary.trace import Finding, Step, Trace
 from parsers.vocabulary.types import Context, Piece
 from parsers.wire.chunks import Dialect, Envelope, chunks, recorded_chunks, transcript
@@ -125,6 +126,7 @@ def checked_in_parts(
     if honest_only:
         grader = Grader(replayer)
         others = [chunking for chunking in others if grader.chunking(chunking) is CutGrade.HONEST]
+    says_order = case.known.expect is not None and case.known.expect.events is not None  # which a message does not
     beside = []
     replayer.foresee(others)
     for number, chunking in enumerate(others):
@@ -133,7 +135,7 @@ def checked_in_parts(
             replayer.trace(chunking)  # its steps are wanted below, and answer for its message
         for part in replayer.in_parts(chunking):
             yield (number + part) / (len(others) + 1)
-        beside.append(compare_chunking(replayer, chunking, trace, rules))
+        beside.append(compare_chunking(replayer, chunking, trace, rules, in_full=says_order))
     # One delta is one part, however long: not the first one, for whoever has just opened the output moves.
     whole = trace if choice.plays else replayer.trace(WHOLE)
     yield len(others) / (len(others) + 1)
@@ -344,7 +346,17 @@ def step_json(trace: Trace, step: Step) -> dict[str, Any]:
         ],
         "events": [_event_json(event) for event in step.events],
         "delta": _delta_json(step),
+        **_observed_json(trace.observed, step.index),
     }
+
+
+def _observed_json(observed: Observed | None, index: int) -> dict[str, Any]:
+    """What somebody else's parser showed of itself at a step; nothing where it showed nothing at all."""
+    if observed is None or index > len(observed.steps):
+        return {}
+    micros = observed.micros[index - 1] if index <= len(observed.micros) else None
+    changed = [asdict(one) for one in observed.steps[index - 1].changed]
+    return {"observed": {"micros": micros, "changed": changed}}
 
 
 def _event_json(event: Event) -> dict[str, Any]:

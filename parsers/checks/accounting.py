@@ -17,7 +17,7 @@ from itertools import islice, zip_longest
 from parsers.checks.check import LIMIT, Need, any_of, check
 from parsers.checks.departures import moved
 from parsers.checks.known import Fact, Origin
-from parsers.checks.leaks import is_marker
+from parsers.checks.leaks import begins_call, is_marker
 from parsers.checks.origins import false_copies, is_sound
 from parsers.checks.prose import TAG, lost_prose
 from parsers.checks.spaces import squeezed
@@ -27,7 +27,7 @@ from parsers.vocabulary.channels import CONTENT, Channel, channel_of, message_te
 from parsers.vocabulary.drops import LOST, UNSAID, Cause, DropReason
 from parsers.vocabulary.events import Severity
 from parsers.vocabulary.stretches import Place
-from parsers.vocabulary.trace import Finding, Topic, Trace
+from parsers.vocabulary.trace import Finding, RejectedCall, Topic, Trace
 from parsers.vocabulary.types import Span, ToolCall
 from parsers.vocabulary.words import counted, quoted
 
@@ -37,7 +37,10 @@ _TOKEN = re.compile(r"<[|｜][^<>|｜\s]*[|｜]>")  # the usual spelling of a sp
 _REFERENCE = re.compile(r"&#?(\w{1,32});")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
 _PAIR = re.compile(r"(?<!\w)(\w+)(\s+)(?=(\w+))")
+_ENDS = frozenset(".!?…。\uff01\uff1f")
+_BEGUN = re.compile(r"</?[|｜]?\w{0,40}")  # of a marker that nothing ends
 _LONG = 4  # a shorter word stands in another one by chance
+_MANY = 4  # so many lost words at the end of an answer are no matter of how a word is spelled
 _FEW = 20  # so many lost words are looked for among those that are joined
 ROUNDED = "digits beyond double precision are lost"
 # Words of the envelope around calls in the known formats, and literals whose spelling JSON changes.
@@ -151,13 +154,18 @@ def _dropped(subject: Subject) -> Iterator[Finding]:
 def _lost_words(subject: Subject) -> Iterator[Finding]:
     """The weak form: the first word of the output that the message does not hold, else the first sign."""
     trace, reference = subject.trace, subject.builtin.trace
+    end = _lost_end(subject)
+    if end is not None:
+        yield end
+        return
     sent = _words(message_texts(trace.message).values())
     known = sent | _ENVELOPE | _words(subject.renamed.values())
     bare = _unescaped(_TOKEN.sub(" ", _markup(subject).sub(" ", trace.text)))
     words = [*lost_prose(bare, known)] if subject.known.grammar is Origin.UNKNOWN else _WORD.findall(bare)
     lost = [word for word in words if word.casefold() not in known]
     values = {_value(word): word for word in sent}
-    references = {name: said for name, said in _references(subject) if name in lost}
+    gone = set(lost)
+    references = {name: said for name, said in _references(subject) if name in gone}
     yield from islice(_decoded(subject, references), 1)
     lost = [word for word in lost if word not in references]
     yield from islice(_written_otherwise(subject, lost, values), 1)
@@ -180,6 +188,10 @@ def _lost_words(subject: Subject) -> Iterator[Finding]:
         return
     start = trace.text.find(lost[0])
     more = f" ({counted(len(lost), 'word')} in all)" if len(lost) > 1 else ""
+    rest = _lost_rest(subject) if len(lost) >= _MANY else None
+    if rest is not None:
+        yield rest
+        return
     yield _spans_cover_input.finding(
         f"The word `{lost[0]}` of the output is nowhere in the message{more}.",
         severity="warning",
@@ -189,11 +201,62 @@ def _lost_words(subject: Subject) -> Iterator[Finding]:
     )
 
 
+def _lost_end(subject: Subject) -> Finding | None:
+    """The end of a plain answer of which all else is sent as it stands, where no server has a reason to hold it back:
+    no marker stands there, though one may begin."""
+    trace, reference, message = subject.trace, subject.builtin.trace, subject.trace.message
+    if message.tool_calls or subject.allowed is not None:
+        return None
+    if reference is not None:
+        rest = None if reference.rejected_calls else _lost_rest(subject)
+        text = "" if rest is None or rest.span is None else trace.text[rest.span.start : rest.span.end]
+        return rest if _is_plain(subject, text) else None
+    given = (message.content or "").rstrip()
+    start = len(given) + len(trace.text[len(given) :]) - len(trace.text[len(given) :].lstrip())
+    lost = trace.text[start:].rstrip()
+    sure = subject.known.grammar is not Origin.UNKNOWN or _BEGUN.fullmatch(lost)
+    if not (given and lost and sure) or message.reasoning or not trace.text.startswith(given):
+        return None
+    if not _is_plain(subject, lost):
+        return None
+    words = f"The end of the answer is lost: {quoted(lost)} is nowhere in the message."
+    return _spans_cover_input.finding(words, within=(trace, start, start + len(lost)))
+
+
+def _is_plain(subject: Subject, text: str) -> bool:
+    """Return whether no marker, of the format or of another, is in a text."""
+    return bool(text) and not (_markup(subject).search(text) or TAG.search(text))
+
+
+def _lost_rest(subject: Subject) -> Finding | None:
+    """All that is behind one place of a plain answer, where the built-in parser keeps it and nothing else differs."""
+    reference, message = subject.builtin.trace, subject.trace.message
+    if reference is None or message.tool_calls or reference.message.tool_calls:
+        return None
+    wanted, given = reference.channels[CONTENT], (message.content or "").rstrip()
+    if squeezed(message.reasoning) != squeezed(reference.message.reasoning) or not wanted.text.startswith(given):
+        return None
+    at = len(given) + len(wanted.text[len(given) :]) - len(wanted.text[len(given) :].lstrip())
+    size, place = len(wanted.text.rstrip()) - at, wanted.place(at)
+    return _spans_cover_input.finding(
+        f"The end of the answer is lost, {counted(size, 'character')} from {place.words(at, 'it')} on;"
+        f" the built-in parser `{reference.parser}` keeps them.",
+        step=None if place.raw is None else subject.trace.step_at(place.raw),
+        span=place.span(size),
+        expected=excerpt(wanted.text, at),
+        actual=excerpt(message.content or "", at),
+    )
+
+
 def _references(subject: Subject) -> Iterator[tuple[str, re.Match[str]]]:
     """The words inside character references of the output that are sent as the characters they stand for."""
     sent = "\n".join(message_texts(subject.trace.message).values())
+    decoded: dict[str, bool] = {}  # each spelling is looked for once, in all that was sent
     for match in _REFERENCE.finditer(subject.trace.text):
-        if match.group() not in sent and unescape(match.group()) in sent:
+        written = match.group()
+        if written not in decoded:
+            decoded[written] = written not in sent and unescape(written) in sent
+        if decoded[written]:
             yield match.group(1), match
 
 
@@ -281,30 +344,52 @@ def _value(word: str) -> Decimal | None:
 
 
 def _lost_signs(subject: Subject) -> Iterator[Finding]:
-    """Signs that are no words, where the content of a black box is that of the built-in parser without some of them."""
+    """Signs that are no words, where the content of a black box is that of the built-in parser without some of them;
+    without one, where it is the whole output without some that end sentences."""
     trace, reference, markup = subject.trace, subject.builtin.trace, _markup(subject)
-    if reference is None or reference.rejected_calls or moved(subject):
+    if reference is None:
+        yield from _lost_ends(subject)
+        return
+    if reference.rejected_calls or moved(subject):
         return
     wanted, given = reference.channels[CONTENT], trace.message.content or ""
     if markup.search(wanted.text) or markup.search(given):
         return
+    lost = _left_out(wanted.text, given)
+    if lost:
+        yield _lost_sign(subject, wanted.text, lost, wanted.place(lost[0]))
+
+
+def _lost_ends(subject: Subject) -> Iterator[Finding]:
+    """Any other sign may be markup, where nobody knows the grammar."""
+    trace, message = subject.trace, subject.trace.message
+    if message.tool_calls or message.reasoning:
+        return
+    lost = _left_out(trace.text, message.content or "")
+    if lost and all(trace.text[at] in _ENDS for at in lost):
+        yield _lost_sign(subject, trace.text, lost, Place(lost[0], trace.step_at(lost[0])))
+
+
+def _left_out(wanted: str, given: str) -> list[int]:
+    """Where the characters stand, blanks apart, that one text has and the other has not; none where it has others."""
     left, met, lost = "".join(given.split()), 0, list[int]()
-    for offset, char in enumerate(wanted.text):
+    for offset, char in enumerate(wanted):
         if char == left[met : met + 1]:
             met += 1
         elif not char.isspace():
             lost.append(offset)
-    if not lost or met < len(left):
-        return
-    place = wanted.place(lost[0])
+    return lost if met == len(left) else []
+
+
+def _lost_sign(subject: Subject, wanted: str, lost: Sequence[int], place: Place) -> Finding:
     more = f" ({counted(len(lost), 'character')} in all)" if len(lost) > 1 else ""
-    yield _spans_cover_input.finding(
-        f"The `{wanted.text[lost[0]]}` of the output is nowhere in the content{more}.",
+    return _spans_cover_input.finding(
+        f"The `{wanted[lost[0]]}` of the output is nowhere in the content{more}.",
         severity="warning",
-        step=None if place.raw is None else trace.step_at(place.raw),
+        step=None if place.raw is None else subject.trace.step_at(place.raw),
         span=place.span(),
-        expected=excerpt(wanted.text, lost[0]),
-        actual=excerpt(given, lost[0]),
+        expected=excerpt(wanted, lost[0]),
+        actual=excerpt(subject.trace.message.content or "", lost[0]),
     )
 
 
@@ -312,12 +397,32 @@ def _wanted(subject: Subject, reference: Trace) -> list[str]:
     """Return what the built-in parser of a black box's format delivers, but for calls that a server may refuse, and for
     what differs by white space alone."""
     message, given = reference.message, subject.trace.message
-    texts = [] if reference.rejected_calls else [(message.content, given.content)]
-    texts.append((message.reasoning, given.reasoning))
+    content = _unrefused(subject, reference) if reference.rejected_calls else message.content
+    texts = [(content, given.content), (message.reasoning, given.reasoning)]
     sound = [call for call in message.tool_calls if is_sound(subject, call)]
     mine = given.tool_calls if len(given.tool_calls) == len(sound) else []
     texts += list(zip_longest(map(_call_text, sound), map(_call_text, mine)))
     return [right or "" for right, wrong in texts if squeezed(right) != squeezed(wrong)]
+
+
+def _unrefused(subject: Subject, reference: Trace) -> str:
+    """The words of the content that stand outside calls that were begun and are none."""
+    text, at, kept = subject.trace.text, 0, list[str]()
+    for call in reference.rejected_calls:
+        kept.append(text[at : call.start])
+        at = max(at, _refused_to(subject, call))
+    outside = _words([" ".join([*kept, text[at:]])])
+    return " ".join([word for word in _WORD.findall(reference.message.content or "") if word.casefold() in outside])
+
+
+def _refused_to(subject: Subject, call: RejectedCall) -> int:
+    """How far a server that reads no call there may take its text for one."""
+    text, pattern = subject.trace.text, _markup(subject)
+    opener = pattern.match(text, call.start)
+    if opener is not None and call.name is None and not begins_call(text, opener.end()):
+        return call.end
+    following = pattern.search(text, call.end)
+    return len(text) if following is None else following.start()
 
 
 def _call_text(call: ToolCall) -> str:

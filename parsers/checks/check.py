@@ -13,7 +13,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
 
 from parsers.checks.known import Fact
 from parsers.checks.subject import Subject, VariantKind
@@ -26,6 +25,9 @@ from parsers.vocabulary.types import Span
 LIMIT = 50  # so many findings of one check are listed, and so many calls are looked at closely
 
 _Test = Callable[[Subject], object]
+
+
+MEASURES = ("work", "lines", "times")  # of how what a parser does grows: characters, lines of Python, microseconds
 
 
 class Need(Enum):
@@ -48,7 +50,7 @@ class Need(Enum):
     WHOLE = "the output was not replayed whole", lambda subject: subject.replays.whole, Fact.PARSER
     COSTS = (
         "neither the characters examined nor the lines executed nor a clock's time were taken",
-        lambda subject: subject.costs.examined or subject.costs.lines or subject.costs.seconds,
+        lambda subject: subject.costs.examined or subject.costs.lines or subject.costs.times,
     )
     FINISHED = "the parser failed before the end", lambda subject: subject.failed_at is None
     TOKEN_IDS = (
@@ -89,6 +91,10 @@ class Need(Enum):
     NEIGHBOUR = "no text or call could be put beside the first call", "neighbour"
     ESCAPED = "no string argument was found to plant anything in", "escaped"
     PADDED = "no string argument was found to lengthen", "padded"
+    MEASURED = (
+        "what a longer argument takes was not measured",
+        lambda subject: any(one.facts.get(cost) for one in subject.of_kind("padded") for cost in MEASURES),
+    )
     START_STATE = "the prompt says where the output begins, or the output leaves no doubt", "start_state"
     REUSED = "the parser was not used twice", "reused"
     NO_TOOLS = "the output was not replayed without its tools", "no_tools"
@@ -245,9 +251,3 @@ def any_of(literals: Iterable[str]) -> re.Pattern[str]:
     """A pattern that finds any of some literals, the longest first; it finds nothing where there are none."""
     texts = sorted({text for text in literals if text}, key=len, reverse=True)
     return re.compile("|".join([re.escape(text) for text in texts]) or r"(?!)")
-
-
-def chunking_of(trace: Trace) -> dict[str, Any]:
-    """The chunking of a trace as a case holds it: without the cuts that follow from it."""
-    given = trace.chunking_json
-    return {key: value for key, value in given.items() if key != "cuts" or given.get("by") == "cuts"}

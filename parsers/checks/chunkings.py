@@ -8,15 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
-from parsers.checks.check import Check, Need, check, chunking_of
-from parsers.checks.spaces import change_words
-from parsers.checks.subject import Subject
+from parsers.checks.check import Check, Need, check
+from parsers.checks.json_text import is_whole_object
+from parsers.checks.prose import TAG
+from parsers.checks.spaces import Spaced, change_words, joined_words, squeezed
+from parsers.checks.subject import Subject, chunking_of
 from parsers.compare.divergence import Divergence, Key, divergence, grade, message_key, same_message
+from parsers.compare.nearness import distance
 from parsers.replays.chunking import Chunking
 from parsers.replays.chunking import label as label_of
 from parsers.replays.cut_grades import CutGrade, worst
-from parsers.vocabulary.channels import message_texts
+from parsers.vocabulary.channels import CONTENT, REASONING, message_texts
 from parsers.vocabulary.stretches import Place
 from parsers.vocabulary.trace import Finding, Proof, Trace
 from parsers.vocabulary.types import Span
@@ -43,6 +47,17 @@ def _chunking(subject: Subject) -> Iterator[Finding]:
         yield _outcome(subject, replays, more if number == FEW else "", grades[key])
 
 
+def told_between(subject: Subject, right: Trace, wrong: Trace, chunking: Chunking, share: str) -> Finding | None:
+    """The finding of `chunking` for two replays: how the message of the wrong one differs, which `chunking` gives, and
+    how many give it. None where the rules let that pass."""
+    if same_message(right.message, wrong.message, subject.rules):
+        return None
+    when = f'With the chunking "{label_of(chunking)}"'
+    found = _finding(_chunking, subject, when, f"{share}.", right=right, wrong=wrong, shown=wrong, cuts=CutGrade.HONEST)
+    proof = Proof(chunking.model_dump(mode="json", exclude_defaults=True))
+    return replace(found, proof=proof, step=found.step if subject.trace in (right, wrong) else None)
+
+
 @check("C2", "Read in one piece, the output gives the same message as read delta by delta.", needs=(Need.WHOLE,))
 def _whole_equals_streamed(subject: Subject) -> Iterator[Finding]:
     """At most one finding: an error when calls or words differ, a warning when only whitespace does."""
@@ -55,20 +70,28 @@ def _whole_equals_streamed(subject: Subject) -> Iterator[Finding]:
     if not told and key != message_key(trace.message, subject.rules):
         when = "Read by the code path for whole outputs" if one_shot else "Read in one piece"
         grade = _contradicted(subject, key)
-        rest = subject.replays.supposing("") + "."
-        yield _finding(_whole_equals_streamed, subject, when, rest, right=whole, wrong=trace, shown=whole, cuts=grade)
+        rest = f"{_supposing(subject, '', trace)}."
+        nearer = _fuller(trace, whole) if subject.builtin.message is None else _nearer(subject, whole)
+        right, wrong = (trace, whole) if nearer is trace else (whole, trace)
+        yield _finding(_whole_equals_streamed, subject, when, rest, right=right, wrong=wrong, shown=whole, cuts=grade)
 
 
 def _contradicted(subject: Subject, key: Key) -> CutGrade:
     """The grade of the surest cuts under which this message and another one come: that of the worse of the two."""
+    best = _surest(subject)
+    others = [grade for one, grade in best.items() if one != key]
+    return worst((best[key], min(others, key=lambda one: one.rank))) if others else CutGrade.HONEST
+
+
+def _surest(subject: Subject) -> dict[Key, CutGrade]:
+    """The grade of the surest cuts under which each message comes."""
     best = {message_key(subject.trace.message, subject.rules): subject.replays.grade("")}
     whole = subject.replays.whole
     labelled = [(label, trace) for label, trace in subject.replays.compared if not trace.failure]
     for label, trace in [("whole", whole), *labelled] if whole is not None and not whole.failure else labelled:
         grade, one = subject.replays.grade(label), message_key(trace.message, subject.rules)
         best[one] = min(best.get(one, grade), grade, key=lambda one: one.rank)
-    others = [grade for one, grade in best.items() if one != key]
-    return worst((best[key], min(others, key=lambda one: one.rank))) if others else CutGrade.HONEST
+    return best
 
 
 def _outcomes(subject: Subject) -> dict[Key, Replays]:
@@ -97,27 +120,75 @@ def _share(subject: Subject, replays: Replays) -> int:
 
 
 def _outcome(subject: Subject, replays: Replays, more: str, cuts: CutGrade) -> Finding:
-    """One other message. Where the whole output gives it too, the traced chunking is the odd one."""
+    """One other message. Where the whole output gives it too, the traced chunking is the odd one, and so it is where
+    the other message is nearer to what the format reads."""
     label, trace = min(replays, key=lambda replay: (subject.replays.grade(replay[0]).rank, len(replay[1].steps)))
     base, whole, rules = subject.trace, _one_delta(subject), subject.rules
     share, every = _share(subject, replays), sum(subject.replays.shares.values()) or len(subject.replays.compared)
     own = f'With the chunking "{label_of(Chunking.model_validate(chunking_of(base)))}"'
-    reading, loose = subject.builtin.message, replace(rules, ids=False)
-    is_right = reading is not None and same_message(reading, base.message, loose)
-    if whole is not None and same_message(whole.message, trace.message, rules) and not is_right:
+    nearer = _nearer(subject, trace, most=2 * share > every)
+    others = f"{_supposing(subject, '', base)}; {share:,} of {every:,} other chunkings"
+    if nearer is not base and whole is not None and same_message(whole.message, trace.message, rules):
         which = "that in one delta" if subject.replays.one_shot else "the whole output"
-        rest = f"{subject.replays.supposing('')}; {share:,} of {every:,} other chunkings agree with {which}.{more}"
+        rest = f"{others} agree with {which}.{more}"
         return _finding(_chunking, subject, own, rest, right=whole, wrong=base, shown=whole, cuts=cuts)
-    if share == every > 1:
-        rest = f"{subject.replays.supposing('')}; {share:,} other chunkings agree with one another.{more}"
+    if nearer is not base and share == every > 1:
+        rest = f"{_supposing(subject, '', base)}; {share:,} other chunkings agree with one another.{more}"
+        return _finding(_chunking, subject, own, rest, right=trace, wrong=base, shown=trace, cuts=cuts)
+    if nearer is trace:
+        rest = f"{others} give the message that is nearer to what the format reads.{more}"
         return _finding(_chunking, subject, own, rest, right=trace, wrong=base, shown=trace, cuts=cuts)
     give = f"; {share:,} of {counted(every, 'chunking')} give this message" if share > 1 else ""
-    when, rest = f'With the chunking "{label}"', f"{subject.replays.supposing(label)}{give}.{more}"
+    when, rest = f'With the chunking "{label}"', f"{_supposing(subject, label, trace)}{give}.{more}"
     return _finding(_chunking, subject, when, rest, right=base, wrong=trace, shown=trace, cuts=cuts)
+
+
+def _nearer(subject: Subject, other: Trace, *, most: bool = False) -> Trace | None:
+    """The traced replay or the other one: whose message is nearer to what the format reads; None where nobody knows.
+
+    White space that a server may leave out or not proves nothing: there the message is right that `most` replays give.
+    """
+    reading, base, rules = subject.builtin.message, subject.trace, subject.rules
+    if reading is None:
+        return None
+    mine, yours = distance(reading, base.message), distance(reading, other.message)
+    if mine != yours:
+        return base if mine < yours else other
+    if most and grade(base.message, other.message, rules) == "whitespace":
+        return other
+    return base if same_message(reading, base.message, replace(rules, ids=False)) else None
+
+
+def _fuller(one: Trace, other: Trace) -> Trace:
+    """The replay whose message has more whole calls, then more of a plain answer, or less of what looks like markup.
+    Nobody knows what is right."""
+    plain = not any(each.message.tool_calls or TAG.search(each.message.content or "") for each in (one, other))
+
+    def worth(trace: Trace) -> tuple[int, int]:
+        content = trace.message.content or ""
+        whole = sum([call.complete and is_whole_object(call.arguments) for call in trace.message.tool_calls])
+        return whole, len(content) if plain else -len(squeezed(content))
+
+    return one if worth(one) > worth(other) else other
+
+
+def _supposing(subject: Subject, label: str, trace: Trace) -> str:
+    """What it takes for a replay to have its cuts, where its message comes under no cuts that take nothing."""
+    sure = _surest(subject)[message_key(trace.message, subject.rules)] is CutGrade.HONEST
+    return "" if sure else subject.replays.supposing(label)
 
 
 def _place(parting: Divergence) -> str:
     return Place(parting.raw, None).words(parting.offset, "it")
+
+
+def _joins(subject: Subject, right: Trace, wrong: Trace) -> bool:
+    """Return whether two words are one in the wrong message that stand apart in the output, in one text: no contract is
+    about that."""
+    texts = [message_texts(one.message) for one in (right, wrong)]
+    pairs = [[Spaced(text.get(channel)) for text in texts] for channel in (REASONING, CONTENT)]
+    joined = chain.from_iterable([joined_words(one, other, one.differing(other)) for one, other in pairs])
+    return subject.known.raw and any(before in subject.trace.text for before in joined)
 
 
 def _finding(
@@ -137,7 +208,7 @@ def _finding(
     loose = f" ({rules.words()})" if rules.words() else ""
     return of.finding(
         f"{when}, the message differs in {parting.channel.words(calls)}{place}{only}{loose}{rest}",
-        severity=cuts.weigh("warning" if level == "whitespace" else "error"),
+        severity=cuts.weigh("warning" if level == "whitespace" and not _joins(subject, right, wrong) else "error"),
         step=parting.step_a if right is subject.trace else parting.step_b,
         span=None if parting.raw is None else Span(parting.raw, parting.raw),
         expected=parting.expected,

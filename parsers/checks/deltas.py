@@ -192,22 +192,32 @@ def taken_back(of: Check, message: str, sent: ChannelText, final: str) -> Findin
 @check("N1", "Every call has one name, sent once, before any of its arguments.")
 def _name_once_before_arguments(subject: Subject) -> Iterator[Finding]:
     calls = subject.calls
-    named, early, begun = set[int](), set[int](), set[int]()
+    named, early, begun, filled = dict[int, ToolCallDelta](), set[int](), set[int](), set[int]()
     for step, part in _parts(subject.trace):
         words = call_words(part.index, calls[part.index].name if 0 <= part.index < len(calls) else None)
-        begun.add(part.index)
-        if part.name and part.index in named:
+        first = named.get(part.index)
+        if part.name and first is not None:
             message = f"The name of {words} is sent again, as `{part.name}`."
+            if _is_another(first, part, is_filled=part.index in filled):
+                message = f"Index {part.index} serves two calls: `{first.name}`, and then `{part.name}`."
             yield _name_once_before_arguments.finding(message, step=step, actual=part.name)
+        begun.add(part.index)
         if part.name:
-            named.add(part.index)
-        if part.arguments and part.index not in named | early:
+            named.setdefault(part.index, part)
+        filled |= {part.index} if part.arguments else set()
+        if part.arguments and part.index not in {*named, *early}:
             early.add(part.index)
             message = f"Arguments of {words} are sent before its name."
             yield _name_once_before_arguments.finding(message, step=step, actual=part.arguments)
     for index in sorted(begun) if len(begun) == len(calls) else range(len(calls)):
         if index not in named:
             yield _name_once_before_arguments.finding(f"Call {index} is never given a name.")
+
+
+def _is_another(first: ToolCallDelta, part: ToolCallDelta, *, is_filled: bool) -> bool:
+    """Return whether the part that names a call again begins another one: it has an id of its own, or another name
+    after arguments."""
+    return bool(part.id and first.id and part.id != first.id) or (is_filled and part.name != first.name)
 
 
 @check("N2", "No name is sent empty, and no delta of a call is empty.")

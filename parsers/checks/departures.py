@@ -16,7 +16,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from parsers.checks.check import Need, check
-from parsers.checks.spaces import Spaced, differing_gaps, squeezed
+from parsers.checks.spaces import Spaced, differing_gaps, joined_words, squeezed
 from parsers.checks.subject import Subject
 from parsers.compare.divergence import shared_prefix
 from parsers.formats.contracts import Contract
@@ -206,6 +206,8 @@ def _edges(parts: Sequence[_Part], calls: int) -> Mapping[Channel, Mapping[int, 
             end = at[part.channel]
             gaps[end] = gaps.get(end, ()) + _end_keys(part, calls, last=last)
         before = part.after
+    if calls and not at[CONTENT]:  # all white space that may come is an edge: of the calls
+        edges[CONTENT] = {0: ("content_between_calls" if calls > 1 else "content_after_calls",)}
     return edges
 
 
@@ -288,10 +290,11 @@ def _space_finding(
     verb = "is added to" if gap not in right.runs else "is changed in" if gap in wrong.runs else "is lost from"
     more = f" ({len(gaps)} places in all)" if len(gaps) > 1 else ""
     said = stand.value.format(quoted(subject.promised.name))
+    joins = stand is _Stand.INSIDE and any(joined_words(right, wrong, gaps))
     place = reference.channels[channel].place(right.place(gap))
     return _spaces_kept.finding(
         f"White space {verb} {channel.words([])}: {quoted(before)} becomes {quoted(after)}{more}{said}.",
-        severity=_weight(subject.promised, stand),
+        severity="error" if joins else _weight(subject.promised, stand),
         step=None if place.raw is None else subject.trace.step_at(place.raw),
         span=place.span(max(1, len(right.runs.get(gap, "")))),
         expected=before,

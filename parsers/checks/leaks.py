@@ -12,6 +12,7 @@ import json
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from itertools import islice
 from typing import Any
@@ -19,6 +20,7 @@ from typing import Any
 from parsers.checks.check import Check, Need, any_of, check
 from parsers.checks.json_text import JsonPrefix, is_whole_object
 from parsers.checks.known import Fact
+from parsers.checks.mentions import is_shown, is_spoken_of
 from parsers.checks.origins import align
 from parsers.checks.subject import Subject
 from parsers.compare.divergence import ANY_ID, same_message
@@ -27,7 +29,7 @@ from parsers.selection.claims import GLUED, first_meant
 from parsers.vocabulary.channels import CONTENT, REASONING, Channel, call_words, message_texts
 from parsers.vocabulary.events import Marker, ReasoningEnd, ReasoningText
 from parsers.vocabulary.stretches import Place
-from parsers.vocabulary.trace import About, Finding, RejectedCall, Trace
+from parsers.vocabulary.trace import About, Finding, RejectedCall, Topic, Trace
 from parsers.vocabulary.types import Message, Span
 
 # Tokens that end a turn, begin a text or fill it up in the families whose formats are built in.
@@ -54,6 +56,7 @@ _STANDS: Mapping[bool, tuple[str, About]] = {
     False: ("is left in {}", "parser"),
 }
 _ENCLOSED = ("<>", "[]")  # what a marker begins and ends with, whatever stands between
+_LEAST = 3  # characters: fewer of a marker may be anything
 SHOWN = 20  # so many places of a marker are looked at one by one
 _FENCE = re.compile(r"^```(\w*)", re.MULTILINE)
 _PLAIN_TAG = re.compile(r"</?[a-z]+>")
@@ -83,10 +86,9 @@ def call_markers() -> re.Pattern[str]:
     return any_of([text for text in unmistakable_markers() if text not in _around_reasoning()])
 
 
-def is_shown(text: str, at: int) -> bool:
-    """Return whether what stands at a place is code or quoted, and so only written about."""
-    line = text.rfind("\n", 0, at) + 1
-    return bool(text.count("```", 0, at) % 2 or text.count("`", line, at) % 2 or text[at - 1 : at] in tuple("\"'“‘«("))
+def begins_call(text: str, at: int) -> bool:
+    """Return whether what stands behind a marker looks like the beginning of a call, not like prose."""
+    return _BODY.match(text, at) is not None
 
 
 def is_of_program(text: str, at: int) -> bool:
@@ -117,6 +119,24 @@ def _no_terminal_leak(subject: Subject) -> Iterator[Finding]:
         within = subject.trace, call.start, call.end
         message = f"The call at {where} could not be read and stays in the text: {call.reason.words}."
         yield _no_terminal_leak.finding(message, severity="info", about="output", within=within)
+    yield from _half_marker(subject)
+
+
+def _half_marker(subject: Subject) -> Iterator[Finding]:
+    """The output breaks off inside a marker, of which the better half is the end of the content."""
+    content = subject.trace.channels[CONTENT]
+    for marker in _markers_of(subject):
+        sizes = range(len(marker) - 1, max(len(marker) // 2, _LEAST), -1)
+        size = next((one for one in sizes if content.text.endswith(marker[:one])), 0)
+        place = content.place(len(content.text) - size)
+        if size and place.raw is not None and place.raw + size == len(subject.trace.text):
+            half = marker[:size]
+            message = f"The output ends inside `{marker}`, and `{half}` is sent in the content."
+            found = _no_terminal_leak.finding(
+                message, severity="warning", about="output", at=place, length=size, actual=half, topic=Topic.HALF_MARKER
+            )
+            yield replace(found, severity="info") if subject.request.finish_reason == "length" else found
+            return
 
 
 @check("L2", "No marker of the format, and so no call, is left in the reasoning.", word="tool_markup_in_reasoning")
@@ -204,9 +224,11 @@ def _markers_in(
 
 
 def _stands(of: Check, subject: Subject, channel: Channel, literal: str, where: str, **place: Any) -> Finding:
-    """A marker that stands in a text: written there by the model, or left there by a parser that reads no reasoning."""
+    """A marker that stands in a text: written there by the model, or left there by a parser that reads no reasoning, or
+    not the calls that the built-in one reads."""
     reference = subject.builtin.trace
-    own = None if reference is None or not reference.message.reasoning else message_texts(reference.message)
+    reads = reference is not None and (reference.message.reasoning or _whole_calls(reference.message))
+    own = message_texts(reference.message) if reference is not None and reads else None
     if own is not None and own.get(channel, "").count(literal) < subject.trace.channels[channel].text.count(literal):
         assert reference is not None
         message = f"`{literal}` stays in {where}; the built-in parser `{reference.parser}` reads it as a marker."
@@ -216,9 +238,13 @@ def _stands(of: Check, subject: Subject, channel: Channel, literal: str, where: 
 
 
 def is_all_shown(text: str, literal: str) -> bool:
-    """Return whether a marker is code or quoted wherever it stands; one that stands in very many places is not."""
-    places = [match.start() for match in islice(re.finditer(re.escape(literal), text), SHOWN + 1)]
-    return len(places) <= SHOWN and all(is_shown(text, at) for at in places)
+    """Return whether a marker is code, quoted or a word of a sentence wherever it stands; one that stands in very many
+    places is not, and in the middle of a sentence a marker of reasoning may be meant."""
+    places = [match.span() for match in islice(re.finditer(re.escape(literal), text), SHOWN + 1)]
+    spoken = literal not in _around_reasoning()
+    return len(places) <= SHOWN and all(
+        is_shown(text, at) or (spoken and is_spoken_of(text, at, end)) for at, end in places
+    )
 
 
 def _is_mentioned(subject: Subject, channel: Channel, literal: str) -> bool:
@@ -241,7 +267,7 @@ def _is_mentioned(subject: Subject, channel: Channel, literal: str) -> bool:
 def _is_of_call(text: str, literal: str) -> bool:
     """Return whether what stands beside a marker anywhere looks like the body of a call; else it is but spoken of."""
     places = [match.span() for match in re.finditer(re.escape(literal), text)]
-    begins = not literal.startswith("</") and any(_BODY.match(text, end) for _, end in places)
+    begins = not literal.startswith("</") and any(begins_call(text, end) for _, end in places)
     return begins or any(text[:start].rstrip().endswith(("}", "]", ")")) for start, _ in places)
 
 
@@ -256,9 +282,11 @@ def _was_read(subject: Subject, place: Place, literal: str) -> bool:
 
 
 def _other_texts(subject: Subject) -> list[tuple[str, dict[Channel, str]]]:
-    """The texts of other replays with another message, and of the built-in parser if it finds the same calls."""
+    """The texts of other replays with another message, and of the built-in parser if it finds the same calls. One that
+    failed proves nothing about what it did not reach."""
     message = subject.trace.message
-    differing = [(label, t.message) for label, t in subject.others if not same_message(message, t.message, ANY_ID)]
+    whole = [(label, other.message) for label, other in subject.others if not other.failure]
+    differing = [(label, other) for label, other in whole if not same_message(message, other, ANY_ID)]
     texts = [(f'the chunking "{label}"', message_texts(other)) for label, other in differing]
     reference = subject.builtin.trace
     if reference is not None and _whole_calls(reference.message) == _whole_calls(message) != []:
@@ -319,9 +347,16 @@ def _sent_of(literal: str, sent: str, text: str, at: int) -> int:
 
 def _stops_before_parser(subject: Subject, literal: str) -> bool:
     """Return whether the output ends with a token that a server may never show its parser: one of another model than
-    the format's, or any where the parser is a foreign one."""
+    the format's, or any where the parser is a foreign one; not where the server is known to have sent it."""
     foreign = subject.black_box or literal not in subject.grammar.end_tokens
-    return foreign and not subject.server.plays and subject.trace.text.rstrip().endswith(literal)
+    unsent = not (subject.server.plays or _was_sent(subject, literal))
+    return foreign and unsent and subject.trace.text.rstrip().endswith(literal)
+
+
+def _was_sent(subject: Subject, literal: str) -> bool:
+    """Return whether the server's own stream of the output has a text in its content."""
+    deltas = [chunk.delta for chunk in subject.server.chunks or () if chunk.delta is not None]
+    return literal in "".join([delta.content or "" for delta in deltas])
 
 
 def _first_unshown(text: str, literal: str) -> int:
@@ -352,11 +387,13 @@ def _no_control_tokens(subject: Subject) -> Iterator[Finding]:
                 before = (
                     " At the end of an output a server may leave it out before its parser is asked." if stops else ""
                 )
-                mild = stops or (channel.part == "arguments" and not token)
+                told = channel.part in ("content", "reasoning") and literal not in recorded
+                mentioned = told and is_all_shown(text.text, literal)
+                mild = stops or mentioned or (channel.part == "arguments" and not token)
                 yield _no_control_tokens.finding(
                     f"`{literal}` is sent in {channel.words(subject.calls)}.{before}",
                     severity="info" if mild else "error" if token else "warning",
-                    about="parser" if token or not subject.known.raw else "output",
+                    about="parser" if token or not subject.known.raw or _was_sent(subject, literal) else "output",
                     at=text.place(offset),
                     length=len(literal),
                     actual=literal,

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from parsers.checks.changes import Differs, weight_of
-from parsers.checks.check import Check, Need, check
+from parsers.checks.check import MEASURES, Check, Need, check
 from parsers.checks.subject import Subject, Variant
 from parsers.compare.divergence import grade
 from parsers.vocabulary.channels import call_words
@@ -129,21 +129,28 @@ def _recovers(subject: Subject) -> Iterator[Finding]:
         one = group[0]
         # Servers may differ in damaged outputs, and where a call begins without a marker.
         unsure = subject.black_box and (one.facts["changed"] or one.facts["bare"])
-        name, arguments = one.facts["expected"][-1]
+        call, given = _appended(one)
+        again, known = (" once more", given) if call in given else ("", [])
         yield _recovers.finding(
-            f"Read {one.label}, the output does not give that call{_others_words(group, 'changed output')}.",
+            f"Read {one.label}, the output does not give that call{again}{_others_words(group, 'changed output')}.",
             severity=weight_of(subject, one.kind, Differs.CALL_LOST, sure=not unsure),
-            expected=f"{name}({arguments})",
+            expected=", ".join([f"{name}({arguments})" for name, arguments in [*known, call]]),
             actual=calls_text(one.message.tool_calls),
             **changed_at(subject, one),
         )
 
 
+def _appended(one: Variant) -> tuple[tuple[str, str], list[tuple[str, str]]]:
+    """The call that was appended, and those that the same parser reads without it."""
+    name, arguments = one.facts["expected"][-1]
+    return (name, arguments), [(name, arguments) for name, arguments in one.facts["given"]]
+
+
 def _has_appended(one: Variant) -> bool:
     """Return whether the call that was appended is found once more than the output itself has it."""
-    already: int = one.facts["already"]
-    calls = [(call.name, call.arguments) for call in one.message.tool_calls]
-    return calls.count(tuple(one.facts["expected"][-1])) > already
+    call, given = _appended(one)
+    calls = [(each.name, each.arguments) for each in one.message.tool_calls]
+    return calls.count(call) > given.count(call)
 
 
 @check(
@@ -244,21 +251,31 @@ def _value_finding(of: Check, subject: Subject, one: Variant, message: str) -> F
     return of.finding(message, severity=weight, expected=expected, actual=actual, **changed_at(subject, one))
 
 
-@check("P1", "Twice as long an argument takes about twice the work.", severity="warning", needs=(Need.PADDED,))
+@check(
+    "P1",
+    "Twice as long an argument takes about twice the work.",
+    severity="warning",
+    needs=(Need.PADDED, Need.MEASURED),
+)
 def _linear_arguments(subject: Subject) -> Iterator[Finding]:
     for one in subject.of_kind("padded"):
-        for fact, (verb, unit) in _SPENT.items():
-            slope = one.facts.get(fact, ())
-            if not grows_steeply(slope, timed=fact == "times"):
+        for cost in MEASURES:
+            slope = one.facts.get(cost, ())
+            if not grows_steeply(slope, timed=cost == "times"):
                 continue
-            (short, first), (long, last) = slope[0], slope[-1]
-            takes = f"For {short:,} characters the parser {verb} {first:,}{unit}, "
-            takes += f"for {long:,} it {verb} {last:,}{unit}."
-            wanted, given = f"about {first * long / short:,.0f}", f"{last:,}"
+            takes, wanted, given = spent_words(slope, cost)
             place = changed_at(subject, one, judged=False)
             weight = weight_of(subject, one.kind, Differs.WORK)
             yield _linear_arguments.finding(takes, severity=weight, expected=wanted, actual=given, **place)
             return
+
+
+def spent_words(slope: Sequence[tuple[int, int]], cost: str) -> tuple[str, str, str]:
+    """What the shortest and the longest length take, what the longest should, and what it does, in words."""
+    (short, first), (long, last) = slope[0], slope[-1]
+    verb, unit = _SPENT[cost]
+    takes = f"For {short:,} characters the parser {verb} {first:,}{unit}, for {long:,} it {verb} {last:,}{unit}."
+    return takes, f"about {first * long / short:,.0f}", f"{last:,}"
 
 
 def grows_steeply(slope: Sequence[tuple[int, int]], *, timed: bool) -> bool:

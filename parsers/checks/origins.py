@@ -21,6 +21,7 @@ from parsers.checks.check import Need, any_of, check
 from parsers.checks.json_text import Node, is_whole_object, read_object, walk
 from parsers.checks.schema import misfits
 from parsers.checks.subject import Subject
+from parsers.checks.surplus import surplus_calls
 from parsers.vocabulary.channels import (
     CONTENT,
     REASONING,
@@ -34,6 +35,7 @@ from parsers.vocabulary.events import Segment, TextEvent
 from parsers.vocabulary.stretches import Place, Stretch
 from parsers.vocabulary.trace import Finding, Trace
 from parsers.vocabulary.types import Span, Tool, ToolCall
+from parsers.vocabulary.words import counted, quoted
 
 _FLOWING = (REASONING, CONTENT)
 _SHOWN = 40
@@ -42,6 +44,7 @@ _SEARCHES = 200
 _WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r"0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO][0-7]+|\d[\d_,]*(?:\.\d+)?(?:[eE][-+]?\d+)?|\.\d+")
 _ESCAPE = re.compile(r"""\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|(.))""", re.DOTALL)
+_PYTHON = {"null": "none", "none": "null"}  # True and False are the same words in JSON, but for their case
 _CONTROL = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0", "a": "\a", "v": "\v", "\n": ""}
 
 
@@ -61,7 +64,19 @@ def _nothing_invented(subject: Subject) -> Iterator[Finding]:
 
 @check("A4", "No character of the output is sent twice, or to two channels.", needs=(Need.RAW,))
 def _no_double_ownership(subject: Subject) -> Iterator[Finding]:
-    yield from islice(chain(_claimed_twice(subject.trace), _sent_again(subject), _sent_to_both(subject)), 1)
+    twice = (_claimed_twice(subject.trace), _sent_again(subject), _sent_to_both(subject), _calls_again(subject))
+    yield from islice(chain(*twice), 1)
+
+
+def _calls_again(subject: Subject) -> Iterator[Finding]:
+    found = surplus_calls(subject)
+    again, new = ([one.number for one in found if one.again is said] for said in (True, False))
+    for numbers, words in ((again, "is sent once more than the output has it"), (new, "is not in the output")):
+        more = f" ({counted(len(numbers), 'call')} in all)" if len(numbers) > 1 else ""
+        for index in numbers[:1]:
+            call, place = subject.calls[index], subject.trace.channels[Channel(index, "name")].place(0)
+            words = f"The call to {quoted(call.name)} {words}{more}."
+            yield _no_double_ownership.finding(words, step=place.step, actual=call.arguments)
 
 
 def _claimed_twice(trace: Trace) -> Iterator[Finding]:
@@ -216,7 +231,7 @@ class _Source:
         return next((word for word in _WORD.findall(text) if not self._has_word(word.casefold())), None)
 
     def _has_word(self, word: str) -> bool:
-        if word in self._words:
+        if word in self._words or _PYTHON.get(word) in self._words:
             return True
         self._left -= 1  # cut out of a longer word, or joined where something was left out
         return self._left < 0 or any(word in form for form in self._squeezed)

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import accumulate
 
-from parsers.checks.check import Need, check, chunking_of
+from parsers.checks.check import Need, check
 from parsers.checks.known import Finish
-from parsers.checks.metamorphic_output import grows_steeply
-from parsers.checks.subject import GROWTH, Subject
+from parsers.checks.metamorphic_output import grows_steeply, spent_words
+from parsers.checks.subject import GROWTH, Subject, chunking_of
 from parsers.replays.cut_grades import CutGrade
 from parsers.vocabulary.events import Raised
 from parsers.vocabulary.trace import Finding, Hold, Proof, Topic, Trace
 from parsers.vocabulary.types import Span
 from parsers.vocabulary.words import counted, listed, quoted
 
-SLOWER = 3.0  # a clock is less exact than a counter
-MEASURABLE = 0.05  # seconds
 SILENT, MANY_STEPS = 256, 16
 
 
@@ -136,7 +134,8 @@ def _call_as_asked(subject: Subject) -> Iterator[Finding]:
 @check("E1", "The parser never fails on model output, under any chunking.")
 def _parser_raised(subject: Subject) -> Iterator[Finding]:
     """One finding for each kind of failure. It weighs as the surest cuts that lead to it; slowness is no matter of
-    cuts. A failure of the replay under study is never but a note: nothing else can be said of that replay."""
+    cuts. A failure of the replay under study is a warning only where no server cuts like that: of any tokens some make
+    such a delta, and nothing else can be said of that replay."""
     known: set[str] = set()
     replays = [("", subject.trace), *subject.others]
     surest = subject.replays.surest()
@@ -151,12 +150,13 @@ def _parser_raised(subject: Subject) -> Iterator[Finding]:
             if event.failure.kind not in known:
                 known.add(event.failure.kind)
                 when = f'With the chunking "{label}", the parser' if label else "The parser"
-                doubted = not event.failure.slow and (label or surest is not CutGrade.HONEST)
+                doubted = not event.failure.slow and (label or surest is CutGrade.HOSTILE)
                 rest = subject.replays.supposing(label) if doubted else ""
                 severity = grades.get(event.failure.kind, CutGrade.HONEST).weigh("error")
+                number = 0 if event.failure.before else step
                 yield _parser_raised.finding(
-                    f"{when} failed at step {step}, {fed_at(trace, step)}{rest}: {event.message}",
-                    severity="warning" if severity == "info" and not label else severity,
+                    f"{when} failed at step {number}, {fed_at(trace, step)}{rest}: {event.message}",
+                    severity=severity if label else "warning" if severity == "info" else "error",
                     step=None if label else step,  # step numbers belong to the traced replay only
                     span=Span(event.start, event.end),
                     proof=Proof(chunking_of(trace)) if label else None,
@@ -167,6 +167,8 @@ def _parser_raised(subject: Subject) -> Iterator[Finding]:
 def fed_at(trace: Trace, number: int) -> str:
     """What a step was fed, as a part of a sentence: 'on the delta `"`'."""
     step = trace.steps[number - 1]
+    if any(isinstance(event, Raised) and event.failure.before for event in step.events):
+        return "before the first delta"
     text = trace.text[step.span.start : step.span.end]
     return "at the end of the output" if step.end else f"on the delta {quoted(text)}" if text else "on an empty delta"
 
@@ -176,24 +178,15 @@ def _linear_time(subject: Subject) -> Iterator[Finding]:
     if subject.costs.examined is not None:
         once, twice = subject.costs.examined
         if twice > GROWTH * once:
-            yield _growth(once, twice, "examine", "characters", "")
+            factor = f"{twice / once:.1f} times" if once else f"{twice} instead of no"
+            message = f"An output of twice the length makes the parser examine {factor} the characters."
+            yield _linear_time.finding(message, expected=f"at most {GROWTH * once:.0f}", actual=str(twice))
         return
-    lines = subject.costs.lines
-    if grows_steeply(lines, timed=False):
-        (short, first), (long, last) = lines[0], lines[-1]
-        takes = f"For {short:,} characters the parser executes {first:,} lines, for {long:,} it executes {last:,}."
-        yield _linear_time.finding(takes, expected=f"about {first * long / short:,.0f}", actual=f"{last:,}")
-        return
-    once_s, twice_s = subject.costs.seconds or (0.0, 0.0)
-    if twice_s > SLOWER * once_s and twice_s >= MEASURABLE:
-        yield _growth(round(once_s * 1000), round(twice_s * 1000), "take", "time", " ms")
-
-
-def _growth(once: int, twice: int, verb: str, noun: str, unit: str) -> Finding:
-    factor = f"{twice / once:.1f} times" if once else f"{twice}{unit} instead of no"
-    message = f"An output of twice the length makes the parser {verb} {factor} the {noun}."
-    growth = SLOWER if unit else GROWTH
-    return _linear_time.finding(message, expected=f"at most {growth * once:.0f}{unit}", actual=f"{twice}{unit}")
+    for cost, slope in (("lines", subject.costs.lines), ("times", subject.costs.times)):
+        if grows_steeply(slope, timed=cost == "times"):
+            takes, expected, actual = spent_words(slope, cost)
+            yield _linear_time.finding(takes, expected=expected, actual=actual)
+            return
 
 
 @check(

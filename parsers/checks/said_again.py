@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import accumulate, islice, pairwise
 from typing import NamedTuple
 
 from parsers.checks.check import Need, check
+from parsers.checks.json_text import is_whole_object
 from parsers.checks.subject import Subject
 from parsers.vocabulary.channels import CONTENT, REASONING, Channel
 from parsers.vocabulary.trace import Finding, Topic
@@ -27,6 +29,7 @@ _WORDS = 2  # different words in a text that is sent again as a whole
 _RUN_WORDS, _RUN = 4, 20  # different words, and characters, of a run that comes twice in a row
 _LONGEST = 400  # characters of such a run
 _NEAR = 8  # characters of white space that may stand between the two
+_EVERY, _EACH, _WHOLE = "Every delta", "Each delta", "The whole text"
 _WORD = re.compile(r"\w+")
 _BLANK = re.compile(r"\s*\0\s*")
 _STOP = r"[.!?\u3002\uff01\uff1f]"
@@ -56,6 +59,7 @@ def _sent_once(subject: Subject) -> Iterator[Finding]:
 
 
 def _said_again(subject: Subject) -> Iterator[Finding]:
+    yield from _arguments_again(subject)
     yield from _every_delta_twice(subject)
     yield from _as_both(subject)
     for channel in (REASONING, CONTENT):
@@ -87,6 +91,35 @@ def _every_delta_twice(subject: Subject) -> Iterator[Finding]:
         first = pairs[0][1]
         words = f"Every delta came twice: {counted(len(pairs), 'delta')}, each followed by the same once more."
         yield _finding(words, first[0], first[1].content or first[1].reasoning or "")
+
+
+def _arguments_again(subject: Subject) -> Iterator[Finding]:
+    """Arguments that are no JSON as they came, and are without what came again: an error, for nobody can read them."""
+    sent: dict[int, list[tuple[int, str]]] = {}
+    for step, delta in subject.trace.columns.sent():
+        for part in delta.tool_calls:
+            if part.arguments:
+                sent.setdefault(part.index, []).append((step, part.arguments))
+    for index, parts in sent.items():
+        texts = [text for _, text in parts]
+        how = None if is_whole_object("".join(texts)) else _again(texts)
+        if how is not None:
+            words = f"{how} of {Channel(index, 'arguments').words(subject.calls)}"
+            end = "repeats all of the text before it" if how == _EACH else "came twice"
+            finding = _finding(f"{words} {end}.", parts[1][0], texts[1])
+            yield replace(finding, severity="error")
+
+
+def _again(texts: Sequence[str]) -> str | None:
+    """What of these deltas came again, where one JSON object is left without that."""
+    if len(texts) < _TWO:
+        return None
+    if len(texts) % 2 == 0 and texts[::2] == texts[1::2] and is_whole_object("".join(texts[::2])):
+        return _EVERY
+    grows = all(other.startswith(one) for one, other in pairwise(texts))
+    if grows and is_whole_object(texts[-1]):
+        return _EACH
+    return _WHOLE if is_whole_object(texts[-1]) and texts[-1] == "".join(texts[:-1]) else None
 
 
 def _said(pairs: Sequence[tuple[tuple[int, MessageDelta], tuple[int, MessageDelta]]]) -> str:

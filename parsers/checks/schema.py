@@ -29,6 +29,7 @@ from jsonschema_rs import (
 )
 from jsonschema_rs import ValidationErrorKind as Kind
 
+from parsers.arguments.coerce import is_nullable
 from parsers.checks.json_text import Member, Node, read_object
 from parsers.vocabulary.json_values import object_of
 from parsers.vocabulary.words import shortened
@@ -260,7 +261,7 @@ class _Copy:
         self.newest = self.newest or isinstance(given.get("prefixItems"), list)
         given = _with_bounds(given)
         out = {key: self._part(key, value, (*path, key)) for key, value in given.items() if self._is_judged(key, value)}
-        if given.get("nullable") is True and isinstance(given.get("type"), str | list):
+        if is_nullable(given) and isinstance(given.get("type"), str | list):
             types = [given["type"]] if isinstance(given["type"], str) else given["type"]
             out["type"] = [*[name for name in types if name != "null"], "null"]
         if given.get("additionalProperties") is False and "patternProperties" not in given:

@@ -56,7 +56,7 @@ def _server_agrees(subject: Subject) -> Iterator[Finding]:
     if subject.server.error is not None:
         yield _ended_with_error(_server_agrees, subject)
     told = [*_unparsed(subject, theirs)] or [*_left(subject, theirs)] or apart or [*_timing(subject)]
-    yield from (*_cut_inside(subject), *told)
+    yield from (*_early_end(subject), *told)
 
 
 def _ended_with_error(of: Check, subject: Subject) -> Finding:
@@ -168,27 +168,30 @@ def _call_alone(index: int, chunk: int | None, step: int | None, side: Channels)
 
 
 def _finish_apart(subject: Subject) -> Iterator[Finding]:
-    """The finish reasons. One that was never sent says only that the recording ends early."""
+    """The finish reasons. Where none was sent, what was recorded may end before the output did."""
     chunks, ours = subject.server.chunks or (), subject.trace.finish_reason
     reasons = [(number, chunk.finish_reason) for number, chunk in enumerate(chunks, start=1) if chunk.finish_reason]
     last = subject.trace.steps[-1].index if subject.trace.steps else None
-    if not reasons:
+    if not reasons and subject.known.finish is not Finish.CUT:
         message = f"The server's stream ends without a finish reason; the replay's is `{ours}`."
-        yield _server_agrees.finding(message, severity="info", step=last, expected=ours)
-    elif reasons[-1][1] != ours:
+        promised = subject.known.finish in (Finish.LEFT_OUT, Finish.UNSAID)
+        yield _server_agrees.finding(message, severity="warning" if promised else "info", step=last, expected=ours)
+    elif reasons and reasons[-1][1] != ours:
         number, theirs = reasons[-1]
         message = f"The finish reason of the server's chunk {number} is `{theirs}`, that of the replay `{ours}`."
         yield _server_agrees.finding(message, step=last, expected=ours, actual=theirs)
 
 
-def _cut_inside(subject: Subject) -> Iterator[Finding]:
-    """The output ends inside a call, and no finish reason came: so it may be but the recording that ends there."""
+def _early_end(subject: Subject) -> Iterator[Finding]:
+    """No finish reason came, and nothing tells that the stream was over: what was recorded may not be all of it."""
+    if subject.known.finish is not Finish.CUT:
+        return
     calls, rejected, size = subject.calls, subject.trace.rejected_calls, len(subject.trace.text)
     is_open = any(not call.complete for call in calls[-1:]) or any(call.end == size for call in rejected[-1:])
-    if is_open and subject.known.finish is Finish.CUT:
-        message = "What was recorded ends inside a call, before a finish reason: what came after it is not known."
-        last = subject.trace.steps[-1].index if subject.trace.steps else None
-        yield _server_agrees.finding(message, topic=Topic.CUT, about="request", step=last)
+    where, topic = ("inside a call, before", Topic.CUT) if is_open else ("before", Topic.UNENDED)
+    message = f"What was recorded ends {where} a finish reason: what came after it is not known."
+    last = subject.trace.steps[-1].index if subject.trace.steps else None
+    yield _server_agrees.finding(message, topic=topic, about="request", step=last)
 
 
 def _timing(subject: Subject) -> Iterator[Finding]:

@@ -7,12 +7,15 @@ have one number. All is linear in the texts.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from parsers.vocabulary.words import quoted
 
 _RUN = re.compile(r"\s+")
 _BEFORE, _AFTER = re.compile(r"\S{0,12}\Z"), re.compile(r"\S{0,12}")
+_BETWEEN = re.compile(r"\S{0,11}\w\s+\w\S{0,11}")
+_LOST = 50  # so many gaps are looked at
 _SHOWN = 12  # characters beside a gap that are shown
 
 
@@ -58,6 +61,15 @@ def differing_gaps(right: Spaced, others: Iterable[Spaced]) -> list[int]:
     """The gaps in which no other text has the white space of the right one; all have the same characters."""
     found = [{*right.differing(other)} for other in others]
     return sorted(set.intersection(*found)) if found else []
+
+
+def joined_words(right: Spaced, wrong: Spaced, gaps: Iterable[int]) -> Iterator[str]:
+    """What stands around the gaps between two words that another text has not; both have the same characters."""
+    lost = (gap for gap in gaps if gap in right.runs and gap not in wrong.runs)
+    for gap in islice(lost, _LOST):
+        before, _ = right.change(wrong, gap)
+        if _BETWEEN.fullmatch(before):
+            yield before
 
 
 def change_words(right: str | None, wrong: str | None) -> str | None:

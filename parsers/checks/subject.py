@@ -9,6 +9,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from types import MappingProxyType
 from typing import Any, Literal
 
 from parsers.checks.known import Known, known_of
@@ -151,7 +152,7 @@ class Costs:
 
     examined: tuple[int, int] | None = None  # characters that the parser looked at
     lines: Sequence[tuple[int, int]] = ()  # lines executed for outputs of several lengths: (length, lines)
-    seconds: tuple[float, float] | None = None  # time by a clock of the caller's
+    times: Sequence[tuple[int, int]] = ()  # microseconds for them
 
 
 @dataclass(frozen=True)
@@ -277,13 +278,14 @@ def subject_of(
     rules: Rules = EXACT,
     variants: Sequence[Variant] = (),
     known: Known | None = None,
-    lines: Sequence[tuple[int, int]] = (),
+    grown: Mapping[str, Sequence[tuple[int, int]]] = MappingProxyType({}),
     counted: bool = True,
 ) -> Subject:
     """Return what the checks look at: two replays and the others, whose labels are all different.
 
-    `known`: what may be said of it, worked out from the replayer where nobody says. `lines`: how many lines the parser
-    executes for the output made longer, by its length. `counted`: what it examines is counted, which takes two replays.
+    `known`: what may be said of it, worked out from the replayer where nobody says. `grown`: what of `Costs`
+    the parser takes for the output made longer, by its length. `counted`: what it examines is counted, which takes two
+    replays.
     """
     differ = not all(other.same for other in others) or not same_message(trace.message, whole.message, rules)
     known = known or known_of(replayer)
@@ -316,7 +318,7 @@ def subject_of(
             error=None if replayer.server is None else replayer.server.error,
         ),
         _builtin(replayer, trace, known, differ=differ),
-        Costs(_examined_twice(replayer) if counted else None, lines),
+        Costs(_examined_twice(replayer) if counted else None, **grown),
         variants,
         black_box=replayer.black_box,
         known=known,
@@ -347,21 +349,27 @@ def _otherwise(own: Replayer, trace: Trace, reference: Trace) -> Message | None:
     return own.with_context(context).outcome(WHOLE).message
 
 
+_FEW_CUTS = 4  # a chunking with so many stands for the traced one where both give the same message
+
+
 def _graded(replayer: Replayer, trace: Trace, others: Sequence[Compared]) -> tuple[dict[str, CutGrade], dict[str, str]]:
     """By label, how far a server can make the cuts of these replays, and what assumed ones suppose of the tokens."""
     if replayer.plays or not trace.chunking.get("by"):
         return {}, {}
-    grader, own = Grader(replayer), _traced_chunking(trace)
+    grader, own = Grader(replayer), Chunking.model_validate(chunking_of(trace))
     grades = {"": grader.chunking(own)}
     grades |= {other.label: other.cuts or grader.chunking(other.chunking) for other in others}
-    made = {"": own, **{other.label: other.chunking for other in others if not other.same}}
+    alike = (one.chunking for one in others if one.same and one.chunking.by == "cuts")
+    few = [one for one in alike if len(one.cuts or ()) <= _FEW_CUTS and grader.chunking(one) is grades[""]]
+    fewest = min(few, key=lambda one: len(one.cuts or ()), default=own)
+    made = {"": fewest, **{other.label: other.chunking for other in others if not other.same}}
     return grades, {label: grader.supposed(made[label]) for label in made if grades[label] is not CutGrade.HONEST}
 
 
-def _traced_chunking(trace: Trace) -> Chunking:
-    """The chunking of a trace, without the cuts that follow from it."""
-    given = dict(trace.chunking_json)
-    return Chunking.model_validate({key: cut for key, cut in given.items() if key != "cuts" or given["by"] == "cuts"})
+def chunking_of(trace: Trace) -> dict[str, Any]:
+    """The chunking of a trace as a case holds it: without the cuts that follow from it."""
+    given = trace.chunking_json
+    return {key: value for key, value in given.items() if key != "cuts" or given.get("by") == "cuts"}
 
 
 def _grammar(replayer: Replayer, trace: Trace) -> Grammar:

@@ -16,8 +16,9 @@ from parsers.vocabulary.trace import Trace
 class Compared:
     """Another chunking of the same output: whether its message is the same, and where it parts if not.
 
-    `deltas` is how many deltas it fed. `trace` has steps only where the message differs. `chunkings`: how many of them
-    this one stands for, itself included; `cuts`: the grade of the surest of these, where somebody has worked it out.
+    `deltas` is how many deltas it fed. `trace` has steps only where the message differs, or where they are wanted.
+    `chunkings`: how many of them this one stands for, itself included; `cuts`: the grade of the surest of these, where
+    somebody has worked it out.
     """
 
     chunking: Chunking
@@ -30,11 +31,14 @@ class Compared:
     cuts: CutGrade | None = None
 
 
-def compare_chunking(replayer: Replayer, chunking: Chunking, trace: Trace, rules: Rules = EXACT) -> Compared:
-    """Another chunking beside `trace`: only its message, unless that differs."""
+def compare_chunking(
+    replayer: Replayer, chunking: Chunking, trace: Trace, rules: Rules = EXACT, *, in_full: bool = False
+) -> Compared:
+    """Another chunking beside `trace`: only its message, unless that differs, or all of it is wanted (`in_full`)."""
     outcome, rules = replayer.outcome(chunking), rules_for(replayer, rules)
     if outcome.raised is None and same_message(outcome.message, trace.message, rules):
-        return alike(replayer, chunking, trace, outcome)
+        found = alike(replayer, chunking, trace, outcome)
+        return replace(found, trace=replayer.trace(chunking)) if in_full else found
     other = replayer.trace(chunking)
     return Compared(chunking, label(chunking), other, outcome.deltas, False, divergence(trace, other, rules))
 

@@ -75,7 +75,7 @@ def message_key(message: Message, rules: Rules = EXACT) -> Key:
     """A hashable value that is equal for messages that say the same."""
     ids, as_json = rules.ids, rules.arguments == "json"
     calls = [
-        (c.name, _as_json(c.arguments) if as_json else c.arguments, c.complete, (c.id or "") if ids else "")
+        (c.name, as_json_value(c.arguments) if as_json else c.arguments, c.complete, (c.id or "") if ids else "")
         for c in message.tool_calls
     ]
     content, reasoning = message.content or "", message.reasoning or ""
@@ -84,7 +84,8 @@ def message_key(message: Message, rules: Rules = EXACT) -> Key:
     return content, reasoning, (tuple(calls), message.order if rules.calls == "order" else ())
 
 
-def _as_json(text: str) -> str:
+def as_json_value(text: str) -> str:
+    """A text in the one spelling that its JSON value has; itself where it is no JSON."""
     try:
         return json.dumps(json.loads(text), sort_keys=True)
     except (ValueError, RecursionError):
@@ -156,7 +157,7 @@ def _counts(channel: Channel, a: str, b: str, rules: Rules) -> bool:
     if a == b or (channel.part == "id" and not rules.ids):
         return False
     if channel.part == "arguments" and rules.arguments == "json":
-        return _as_json(a) != _as_json(b)
+        return as_json_value(a) != as_json_value(b)
     return rules.whitespace == "exact" or channel.part not in TEXT_PARTS or a.split() != b.split()
 
 

@@ -6,7 +6,7 @@ a marker's piece has the marker's text and nothing else. Each step costs the byt
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
 
 from parsers.decoding.policy import FLUSHES, DecodePolicy, Spelled
@@ -32,6 +32,17 @@ def spell(tokens: Sequence[Token], policy: DecodePolicy) -> Spelled:
     for at in found.lost:
         found.texts[at] = ""
     return found
+
+
+def pending_bytes(tokens: Iterable[Token]) -> Iterator[bytes]:
+    """The bytes that wait after each token for the rest of their character."""
+    decoder = Utf8Decoder()
+    for token in tokens:
+        if token.whole:
+            decoder.finish()
+        elif token.raw:
+            decoder.feed(token.raw)
+        yield decoder.pending
 
 
 class _Text:

@@ -36,8 +36,8 @@ def decode_pieces(
     prompt, so it stays unless the prompt is ''; None: the stored text tells. `end_tokens` are those of the format that
     end an output.
     """
-    if decode is None and decoder == "byte_level" and _all_spelled(pieces):
-        return Decoded(tuple(pieces), None, (PLAIN,) * len(pieces))
+    if decode is None and decoder == "byte_level":
+        return Decoded(tuple(pieces), None, _undecoded(pieces))
     policy = decode or _EXACT
     tokens = decoder_tokens(pieces, policy, decoder, end_tokens)
     found = _spelled(pieces, tokens, policy, decoder, prompt_tail)
@@ -53,6 +53,15 @@ def decode_pieces(
     changed = [piece if piece.text == text else replace(piece, text=text) for piece, text in both]
     facts = [_facts(at, token, found, cut, ends, due) for at, token in enumerate(tokens)]
     return Decoded(tuple(changed), None if due == ends else tuple(due), tuple(facts))
+
+
+def _undecoded(pieces: Sequence[Piece]) -> tuple[TokenFacts, ...]:
+    """What becomes of tokens that no policy decodes: a character may begin in one that others complete."""
+    if _all_spelled(pieces):
+        return (PLAIN,) * len(pieces)
+    pending = list(bytelevel.pending_bytes(decoder_tokens(pieces, _EXACT, "byte_level", ())))
+    facts = {one: TokenFacts(one) for one in {*pending}}
+    return tuple(map(facts.__getitem__, pending))
 
 
 def _all_spelled(pieces: Sequence[Piece]) -> bool:

@@ -32,9 +32,11 @@ _SKIPPED = Token(b"", "", skipped=True)
 
 
 def decoder_tokens(pieces: Sequence[Piece], decode: Decode, decoder: Decoder, end_tokens: Iterable[str]) -> list[Token]:
-    """The tokens as the decoder gets them."""
+    """The tokens as the decoder gets them. Pieces that are one object are looked at once."""
     base = _byte_base(pieces) if decoder == "byte_fallback" else None
-    tokens = [_token(piece, decoder, base) for piece in pieces]
+    known = {id(piece): piece for piece in pieces}
+    made = {one: _token(piece, decoder, base) for one, piece in known.items()}
+    tokens = list(map(made.__getitem__, map(id, pieces)))
     kept = _MISTRAL_KEEPS if decode.policy == "vllm_mistral" else frozenset[str]()
     if kept or decode.skip_special_tokens:  # Mistral's tokenizer leaves out the same whatever the request says
         for at, piece in enumerate(pieces):

@@ -13,12 +13,12 @@ from parsers.formats.extends import Expanded, pointer_to
 from parsers.formats.layout import NOTHING_DRAWN, Diagram, layout
 from parsers.formats.layout_cells import Graph, Link
 from parsers.formats.model import Format, Row, guard_holds, row_ids
-from parsers.vocabulary.words import shortened
+from parsers.formats.told_apart import told_apart
 
 END = "END"
 MOST_NODES, MOST_LINKS = 100, 200  # of a drawing: the work on it grows with the square of either, and no eye follows
 _WALKED = 18, 2  # characters of a marker beside an edge that was walked, and how many of them
-_DRAWN = 10, 1  # the same where all are drawn
+_DRAWN = 12, 1  # the same where all are drawn
 _FEW, _ROOMY = 6, (18, 1)  # of so few states, where there is room
 _SEEN = str.maketrans({"\n": "⏎", " ": "·"})
 
@@ -72,11 +72,14 @@ def diagram(fmt: Format, policy: Mapping[str, str] | None = None) -> Diagram:
         if target == end or target in fmt.states:
             merged.setdefault((state, target), []).append((row_id, row))
     names = list(fmt.states)
-    room = _ROOMY if len(names) <= _FEW else _DRAWN
+    shown, most = _shown(fmt, _ROOMY if len(names) <= _FEW else _DRAWN)
     ends = any(target == end for _, target in merged)
     start = fmt.initial if fmt.initial in fmt.states else next(iter(names), "")
     links = tuple(
-        [Link(*edge, tuple([row_id for row_id, _ in rows]), _label(fmt, rows, *room)) for edge, rows in merged.items()]
+        [
+            Link(*edge, tuple([row_id for row_id, _ in rows]), _label(fmt, rows, shown, most))
+            for edge, rows in merged.items()
+        ]
     )
     return _drawn(Graph((*names, end) if ends else tuple(names), links, start, end if ends else None))
 
@@ -93,11 +96,14 @@ def walked(fmt: Format, times: Mapping[str, int]) -> Diagram:
             merged.setdefault((state, end if row.on == END else row.to), []).append((row_id, row))
     reached = {name for edge in merged for name in edge}
     names = [name for name in fmt.states if name in reached] or [fmt.initial]
+    shown, most = _shown(fmt, _WALKED)
     start = fmt.initial if fmt.initial in names else names[0]
     links = tuple(
         [
-            Link(source, target, tuple([row_id for row_id, _ in rows]), _walk_label(fmt, rows, times))
-            for (source, target), rows in merged.items()
+            Link(
+                *edge, tuple([row_id for row_id, _ in rows]), f"{_label(fmt, rows, shown, most)} {_times(rows, times)}"
+            )
+            for edge, rows in merged.items()
         ]
     )
     return _drawn(
@@ -110,17 +116,26 @@ def _drawn(graph: Graph) -> Diagram:
     return NOTHING_DRAWN if too_large else layout(graph)
 
 
-def _walk_label(fmt: Format, rows: list[tuple[str, Row]], times: Mapping[str, int]) -> str:
-    """What the rows of an edge read, and how often they fired."""
-    return f"{_label(fmt, rows, *_WALKED)} × {sum([times[row_id] for row_id, _ in rows]):,}"
+def _times(rows: list[tuple[str, Row]], times: Mapping[str, int]) -> str:
+    """How often the rows of an edge fired."""
+    return f"× {sum([times[row_id] for row_id, _ in rows]):,}"
 
 
-def _label(fmt: Format, rows: list[tuple[str, Row]], longest: int, most: int) -> str:
-    """What the rows of an edge read: so many of their texts, of so many characters, and how many more."""
-    read = list(dict.fromkeys([fmt.terminals.get(row.on, row.on.lower()).translate(_SEEN) for _, row in rows]))
-    texts = [shortened(text, longest) for text in read[:most]]
+def _shown(fmt: Format, room: tuple[int, int]) -> tuple[dict[str, str], int]:
+    """What is shown of each text that a row reads, and of how many texts an edge tells."""
+    longest, most = room
+    return told_apart([_read(fmt, row) for _, _, row in _rows(fmt, None)], longest), most
+
+
+def _read(fmt: Format, row: Row) -> str:
+    return fmt.terminals.get(row.on, row.on.lower()).translate(_SEEN)
+
+
+def _label(fmt: Format, rows: list[tuple[str, Row]], shown: Mapping[str, str], most: int) -> str:
+    """What the rows of an edge read: so many of their texts, and how many more."""
+    read = list(dict.fromkeys([shown[_read(fmt, row)] for _, row in rows]))
     more = [f"+{len(read) - most}"] * (len(read) > most)
-    return " ".join([*texts, *more])
+    return " ".join([*read[:most], *more])
 
 
 def _rows(fmt: Format, policy: Mapping[str, str] | None) -> Iterator[tuple[str, str, Row]]:

@@ -39,6 +39,7 @@ _TRACK = 16.0  # distance of tracks between rows: a label fits between them
 _COLUMN_TRACK = 10.0
 _UNDER, _OVER = 18.0, 12.0  # from a node down to the first track, from the last track down to the next node
 _GAP_PLAIN, _GAP_ARROW, _GAP_LABEL = 24.0, 44.0, 26.0
+_GAP_DOWN = 36.0  # of an arrow down: its label stands beside it
 _CROSSING, _BEND, _TALL = 60.0, 15.0, 4.0  # what these cost, with the length of all lines
 _LOOSE = 0.5  # runs in a column channel are counted in rows, so half a row apart is apart
 
@@ -174,7 +175,7 @@ class _Sheet:
         if channel == 0:
             return busy + _OVER if levels else _MARGIN
         spans = [sorted((way.source.row, way.target.row)) for way in self.routes if way.straight]
-        labels = _GAP_ARROW if any(low < channel <= high for low, high in spans) else 0.0
+        labels = _GAP_DOWN if any(low < channel <= high for low, high in spans) else 0.0
         return max(_GAP_PLAIN, busy + _OVER if levels else 0.0, labels)
 
     # boxes and lines

@@ -2,30 +2,40 @@
 
 The modules in the order in which the bytes pass them. Each imports only those above it.
 
-    evidence          the answer: outputs, with facts (exact, assumed, lossy, missing), warnings and asks
-    captures          the commands that record what is missing
-    plain_text        bytes -> text (UTF-8, BOM, CRLF), escapes, halves of characters
-    written_values    text -> values, as JSON writes them or Python prints them
-    moments           time stamps -> when each part of a log came
-    json_frames       text -> JSON objects, as event streams, lines and logs carry them
-    surroundings      text -> the body, without HTTP, curl's noise, prefixes of log lines and prose
-    requests          body -> the request beside the recording, and the rest
-    token_bytes       log probabilities -> tokens
-    chat_dialects     events of the Responses and Messages APIs -> chat chunks
-    api_families      payload -> its API: a table of shapes, with a reader for each that holds raw output
-    api_logs          frames -> a log of one API, its damage, and the raw output rebuilt
-    chat_streams      chat chunks -> what the server's parser made, and what still tells of the raw output
-    curl_traces       dumps of curl --trace -> the log that came
-    answers           logs and answers of APIs, by themselves or inside other JSON
-    string_lists      deltas and texts as programs print them
-    token_records     token ids, with or without texts
-    litellm_logs      the log of LiteLLM -> the answers that it quotes
-    server_logs       lines of a server's log that quote an output
-    quoted_outputs    errors, reports and conversations that quote an output
-    client_objects    printed objects of client libraries -> chat chunks
-    printed_answers   the same of other libraries, by the keys that they print
-    dynamo_cases      test cases in YAML
-    recognise         every reader in order -> the answer, with the other readings
+    evidence           the answer: outputs, with facts (exact, assumed, lossy, missing), warnings and asks
+    captures           the commands that record what is missing
+    plain_text         bytes -> text (UTF-8, BOM, CRLF), escapes, halves of characters
+    written_values     text -> values, as JSON writes them or Python prints them
+    moments            time stamps -> when each part of a log came
+    json_frames        text -> JSON objects, as event streams, lines and logs carry them
+    surroundings       text -> the body, without HTTP, curl's noise, prefixes of log lines and prose
+    requests           body -> the request beside the recording, and the rest
+    token_bytes        log probabilities -> tokens
+    closing_events     events of the Responses API -> what they say twice and not alike
+    chat_dialects      events of the Responses and Messages APIs -> chat chunks
+    cloud_dialects     answers and events of Bedrock and Gemini -> chat chunks
+    api_families       payload -> its API: a table of shapes, with a reader for each that holds raw output
+    api_logs           frames -> a log of one API, its damage, and the raw output rebuilt
+    chat_streams       chat chunks -> what the server's parser made, and what still tells of the raw output
+    curl_traces        dumps of curl --trace -> the log that came
+    answers            logs and answers of APIs, by themselves or inside other JSON
+    string_lists       deltas and texts as programs print them
+    token_records      token ids, with or without texts
+    litellm_logs       the log of LiteLLM -> the answers that it quotes
+    server_logs        lines of a server's log that quote an output
+    quoted_outputs     errors, reports and conversations that quote an output
+    client_objects     printed objects of client libraries -> chat chunks
+    printed_answers    the same of other libraries, by the keys that they print
+    dynamo_cases       test cases in YAML
+    python_functions   what Python's own functions do to plain values
+    python_values      expressions of Python -> values; nothing is run
+    python_statements  statements of Python -> names and their values
+    python_modules     a file of Python -> the records that it makes
+    vllm_suites        samples of vLLM's tests -> cases
+    recognise          every reader in order -> the answer, with the other readings
+    case_data          a recording -> the data of a case, without a tokenizer
+    column_rows        rows of a suite, by columns -> cases
+    suites             any of these -> cases by name
 
 Everything is taken. Chunks that a server has parsed are kept as they came; raw text is rebuilt where ids, bytes or
 unparsed content allow it; damage is named and what is whole is used. What is missing is asked for, with the command

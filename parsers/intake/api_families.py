@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from parsers.intake.chat_dialects import anthropic_as_chat, parts_as_chat, responses_as_chat
+from parsers.intake.cloud_dialects import BEDROCK_EVENTS, bedrock_as_chat, gemini_as_chat, is_bedrock, is_gemini
 from parsers.intake.evidence import Payload, Warn
 from parsers.intake.json_frames import Frame
 from parsers.intake.moments import Moment
@@ -447,6 +448,10 @@ FAMILIES = (
         "Anthropic Messages", _is_anthropic, parsed=True, translate=anthropic_as_chat, rewrites="Anthropic's API sends",
     ),
     Family(
+        "Bedrock Converse", is_bedrock, parsed=True, translate=bedrock_as_chat, rewrites="Bedrock's API sends",
+    ),
+    Family("Gemini", is_gemini, parsed=True, translate=gemini_as_chat, rewrites="Gemini's API sends"),
+    Family(
         "SGLang /generate", lambda p: _has(p, meta_info=dict) and (_has(p, text=str) or _has(p, output_ids=list)),
         read=_sglang_chunks, caveat=_SAMPLED, skips=True, cumulative=True, ends_done=True, server="SGLang",
     ),
@@ -506,8 +511,8 @@ FAMILIES = (
     UNKNOWN,
 )  # fmt: skip
 # A payload without any of these keys has none of the shapes: most objects are told apart by this alone.
-_CLUES = frozenset((
-    "choices", "content", "delta", "error", "event", "function", "function_call", "generated_text", "message", "msg",
-    "object", "output_ids", "reasoning_content", "response", "role", "schema", "sglext", "text", "token", "tool_calls",
-    "type",
+_CLUES = BEDROCK_EVENTS | frozenset((
+    "candidates", "choices", "content", "delta", "error", "event", "function", "function_call", "generated_text",
+    "message", "msg", "object", "output", "output_ids", "reasoning_content", "response", "role", "schema", "sglext",
+    "text", "token", "tool_calls", "type",
 ))  # fmt: skip

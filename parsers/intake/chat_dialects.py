@@ -13,12 +13,14 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
+from parsers.intake.closing_events import unlike_deltas
 from parsers.intake.evidence import Payload
 from parsers.intake.json_frames import Frame
 from parsers.intake.written_values import ids_of, object_of, objects_of, word_of
 from parsers.wire.chat_parts import ChatPart, chat_part_of
+from parsers.wire.read import CLOSED_OTHERWISE
 
-_STOPS = {"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length", "tool_use": "tool_calls"}
+STOPS = {"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length", "tool_use": "tool_calls"}
 _TEXTS = {
     "response.output_text.delta": "content",
     "response.reasoning_text.delta": "reasoning",
@@ -29,7 +31,7 @@ _ENDS = frozenset(("response.completed", "response.incomplete", "response.done")
 
 
 @dataclass(slots=True)
-class _State:
+class ChatState:
     """The response that is being read, and the index of the call that each item or block is."""
 
     name: str | None = None
@@ -63,7 +65,7 @@ class _State:
 
     def call_start(self, event: Payload, call_id: Any, name: Any) -> Payload:
         """Return a chunk with the first part of the event's call, its arguments yet to come."""
-        return self.chunk({"tool_calls": [{"index": self._index(event), **_whole_call(call_id, name, "")}]})
+        return self.chunk({"tool_calls": [{"index": self._index(event), **whole_call(call_id, name, "")}]})
 
     def arguments(self, event: Payload, text: str) -> Payload:
         """Return a chunk with a part of the arguments of the event's call."""
@@ -78,14 +80,19 @@ class _State:
 def responses_as_chat(frames: list[Frame]) -> list[Frame]:
     """Translate events or answers of OpenAI's Responses to chat frames, but for those that say nothing.
 
-    Frames that cannot be read stay.
+    Frames that cannot be read stay. What the server says twice and not alike, the last one that can be read notes.
     """
-    return list(_chat_frames(frames, _responses))
+    said = list(chat_frames(frames, _responses))
+    apart = unlike_deltas([frame.payload for frame in frames if frame.payload is not None])
+    whole = [at for at, frame in enumerate(said) if frame.payload is not None]
+    for at in whole[-1:] if apart is not None else ():
+        said[at] = replace(said[at], payload=(said[at].payload or {}) | {CLOSED_OTHERWISE: apart})
+    return said
 
 
 def anthropic_as_chat(frames: list[Frame]) -> list[Frame]:
     """Translate events or answers of Anthropic's Messages, as `responses_as_chat` does."""
-    return list(_chat_frames(frames, _anthropic))
+    return list(chat_frames(frames, _anthropic))
 
 
 def parts_as_chat(frames: list[Frame]) -> list[Frame]:
@@ -143,15 +150,16 @@ def _with_text(call: Payload, place: int) -> Payload:
     return {"id": f"call_{place}", **call, "function": {**function, "arguments": text}}
 
 
-def _chat_frames(frames: list[Frame], chat_payload: Callable[[_State, Payload], Payload | None]) -> Iterator[Frame]:
-    state = _State()
+def chat_frames(frames: list[Frame], chat_payload: Callable[[ChatState, Payload], Payload | None]) -> Iterator[Frame]:
+    """Translate frames one by one, but for those that say nothing; those that cannot be read stay."""
+    state = ChatState()
     for frame in frames:
         payload = frame.payload if frame.payload is None else chat_payload(state, frame.payload)
         if payload is not None or frame.payload is None:
             yield replace(frame, payload=payload)
 
 
-def _responses(state: _State, payload: Payload) -> Payload | None:
+def _responses(state: ChatState, payload: Payload) -> Payload | None:
     if payload.get("object") == "response":
         return _whole_response(state, payload)
     kind, delta = payload.get("type"), payload.get("delta")
@@ -190,13 +198,13 @@ def _message_ids(response: Payload) -> list[int]:
     return [one for part in parts for one in part or ()] if None not in parts else []
 
 
-def _whole_response(state: _State, payload: Payload) -> Payload:
+def _whole_response(state: ChatState, payload: Payload) -> Payload:
     state.begin(payload)
     parts: list[tuple[str, Any]] = []
     for item in objects_of(payload.get("output")) or []:
         texts = [*(objects_of(item.get("summary")) or []), *(objects_of(item.get("content")) or [])]
         if item.get("type") == "function_call":
-            parts.append(("tool_calls", _whole_call(item.get("call_id"), item.get("name"), item.get("arguments"))))
+            parts.append(("tool_calls", whole_call(item.get("call_id"), item.get("name"), item.get("arguments"))))
         elif item.get("type") in ("reasoning", "message"):
             text = "".join([part["text"] for part in texts if isinstance(part.get("text"), str)])
             parts.append(("reasoning" if item["type"] == "reasoning" else "content", text))
@@ -205,7 +213,7 @@ def _whole_response(state: _State, payload: Payload) -> Payload:
     return state.answer(parts, finish, **more) | _usage(payload)
 
 
-def _anthropic(state: _State, payload: Payload) -> Payload | None:
+def _anthropic(state: ChatState, payload: Payload) -> Payload | None:
     kind, delta = payload.get("type"), object_of(payload.get("delta"))
     if kind == "message":
         return _whole_message(state, payload)
@@ -224,23 +232,24 @@ def _anthropic(state: _State, payload: Payload) -> Payload | None:
         return state.arguments(payload, more) if isinstance(more, str) else None
     if kind == "message_delta":
         reason = delta.get("stop_reason")
-        return state.chunk({}, _STOPS.get(str(reason), word_of(reason))) | _usage(payload)
+        return state.chunk({}, STOPS.get(str(reason), word_of(reason))) | _usage(payload)
     return payload if kind == "error" else None
 
 
-def _whole_message(state: _State, payload: Payload) -> Payload:
+def _whole_message(state: ChatState, payload: Payload) -> Payload:
     state.begin(payload)
     parts: list[tuple[str, Any]] = []
     for block in objects_of(payload.get("content")) or []:
         kind = block.get("type")
         if kind == "tool_use":
             arguments = json.dumps(block.get("input"), ensure_ascii=False)
-            parts.append(("tool_calls", _whole_call(block.get("id"), block.get("name"), arguments)))
+            parts.append(("tool_calls", whole_call(block.get("id"), block.get("name"), arguments)))
         elif kind in ("text", "thinking"):
             parts.append(("content" if kind == "text" else "reasoning", str(block.get(kind, ""))))
     reason = payload.get("stop_reason")
-    return state.answer(parts, _STOPS.get(str(reason), word_of(reason))) | _usage(payload)
+    return state.answer(parts, STOPS.get(str(reason), word_of(reason))) | _usage(payload)
 
 
-def _whole_call(call_id: Any, name: Any, arguments: Any) -> Payload:
+def whole_call(call_id: Any, name: Any, arguments: Any) -> Payload:
+    """Return a call as a chat answer has it."""
     return {"id": word_of(call_id), "type": "function", "function": {"name": name, "arguments": arguments}}

@@ -33,7 +33,7 @@ from parsers.intake.plain_text import LONE_SURROGATE, whole_characters
 from parsers.intake.token_bytes import LoggedToken, choice_tokens, ids_in, lossy_text, pieces_of
 from parsers.intake.written_values import choices_of, ids_of, object_of, word_of, word_or_number_of
 from parsers.vocabulary.types import Piece, RecordedDelta, Recording, Request
-from parsers.wire.read import is_error
+from parsers.wire.read import CLOSED_OTHERWISE, is_error
 
 _ASIDE = frozenset(("usage", "sglext", "output_ids", "prompt_token_ids", "prompt_text", "object"))
 _BACKWARDS = Warn(
@@ -215,9 +215,12 @@ def chat_intake(log: Log) -> Intake:
     finishes = may_finish([frame.payload for frame in frames if frame.payload is not None])
     chat = replace(log, frames=frames, ends=[len(frames)], finishes=finishes)
     found = replace(_intake(chat), title=log.intake("").title)
-    choices = [choice for one in found.outputs for chunk in one.stream or () for choice in chunk.get("choices", ())]
+    chunks = [chunk for one in found.outputs for chunk in one.stream or ()]
+    choices = [choice for chunk in chunks for choice in chunk.get("choices", ())]
     if log.family.rewrites and any("tool_calls" in choice.get("message", {}) for choice in choices):
         found.warnings += (rewritten_arguments(log.family.rewrites),)
+    said = [chunk[CLOSED_OTHERWISE] for chunk in chunks if CLOSED_OTHERWISE in chunk]
+    found.warnings += tuple([Warn("closed_otherwise", words) for words in said])
     found.notes = ("Its parts were turned into OpenAI chat chunks, one for each that says something.",)
     return found
 
@@ -310,7 +313,7 @@ def _recording(log: Log, label: str, output: _Output) -> Recording:
         stop_reason=next((value for value in map(word_or_number_of, stops) if value is not None), None),
         request=Request(model=model) if model else None,
         done=log.sent_end(output.part),
-        gaps=log.streamed and _begins_inside_call(output),
+        gaps=_begins_inside_call(output),
     )
 
 

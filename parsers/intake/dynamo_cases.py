@@ -191,13 +191,30 @@ def _parity(expected: Any) -> Payload | None:
 
 
 def _golden(golden: Any) -> Payload | None:
-    """Return the parts in the order of emission, joined by kind."""
+    """Return the parts in the order of emission, and joined by kind."""
     parts = objects_of(object_of(golden).get("assembled"))
     if parts is None:
         return None
     texts = [(part.get("kind"), word_of(part.get("text")) or "") for part in parts]
     reasoning, content = ("".join([text for kind, text in texts if kind == one]) for one in ("reasoning", "text"))
-    return _expectation(reasoning, content, [part for part in parts if part.get("kind") == "tool_call"])
+    expect = _expectation(reasoning, content, [part for part in parts if part.get("kind") == "tool_call"])
+    return {**expect, "events": list(_in_order(parts))}
+
+
+def _in_order(parts: list[Payload]) -> Iterator[Payload]:
+    """The parts in a case's words: parts of text that follow each other are one."""
+    before: Payload = {}
+    for part in parts:
+        kind, text = part.get("kind"), word_of(part.get("text")) or ""
+        if kind == "tool_call":
+            before = {"kind": kind, **_call(part)}
+            yield before
+        elif kind in ("reasoning", "text") and text:
+            if before.get("kind") == kind:
+                before["text"] += text
+                continue
+            before = {"kind": kind, "text": text}
+            yield before
 
 
 def _expectation(reasoning: str | None, content: str | None, calls: list[Payload]) -> Payload:
@@ -205,12 +222,14 @@ def _expectation(reasoning: str | None, content: str | None, calls: list[Payload
     expect: Payload = {"content": content or None}
     if reasoning is not None:
         expect["reasoning"] = reasoning or None
-    expect["tool_calls"] = []
-    for call in calls:
-        arguments = call.get("arguments")
-        told = {"arguments": arguments} if isinstance(arguments, dict) else {"raw": word_of(arguments) or ""}
-        expect["tool_calls"].append({"name": word_of(call.get("name")) or "", **told})
+    expect["tool_calls"] = [_call(call) for call in calls]
     return expect
+
+
+def _call(call: Payload) -> Payload:
+    arguments = call.get("arguments")
+    told = {"arguments": arguments} if isinstance(arguments, dict) else {"raw": word_of(arguments) or ""}
+    return {"name": word_of(call.get("name")) or "", **told}
 
 
 def _intake(value: Payload, made: list[tuple[Recording, list[Warn]]]) -> Intake:
@@ -219,7 +238,7 @@ def _intake(value: Payload, made: list[tuple[Recording, list[Warn]]]) -> Intake:
     document = object_of(value.get("input_document")) or value
     family, mode = word_of(document.get("family")), word_of(document.get("mode"))
     what = " ".join([word for word in ("Dynamo YAML", mode, f"({family})" if family else None) if word])
-    return intake_of(
+    found = intake_of(
         "dynamo_yaml",
         f"{what}, {number(len(made), 'case')}",
         outputs,
@@ -228,3 +247,5 @@ def _intake(value: Payload, made: list[tuple[Recording, list[Warn]]]) -> Intake:
         warnings=[warn for _, warnings in made for warn in warnings],
         server="Dynamo",
     )
+    found.family = family or ""
+    return found

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain, islice
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from parsers.formats.model import builtin_formats
 from parsers.search.markup import BODY, LEFT_OVER
@@ -50,7 +50,7 @@ WarnCode = Literal[
     # what was pasted or logged is damaged
     "bad_chunk", "bad_object", "broken_off", "curl_error", "cut_json", "cut_line", "error", "no_done", "no_finish",
     "other_lines", "prefixed", "lone_surrogate", "lossy_bytes", "lossy_text", "text_cut", "text_maybe_cut",
-    "text_start_missing", "only_the_call", "unquoted", "rewritten",
+    "text_start_missing", "only_the_call", "unquoted", "rewritten", "closed_otherwise",
     # whose chunks they are, and which were left out
     "ids_differ", "increments", "interleaved", "no_id", "other_chunk", "other_recordings", "other_text", "several",
     "times_unusable",
@@ -59,7 +59,7 @@ WarnCode = Literal[
     "ids_without_chunks", "lists_joined", "logprobs_partial", "not_an_id", "arguments_rewritten", "no_markers",
     "parsed", "special_tokens", "special_tokens_asked", "specials_missing",
     # the request, the case, the person
-    "chunks_differ", "no_expectation", "request_file", "request_unread", "har_secrets", "secret", "take_as",
+    "chunks_differ", "no_expectation", "request_file", "request_unread", "har_secrets", "secret", "skipped", "take_as",
 ]  # fmt: skip
 _CLOSING = frozenset(("CALL_END", "CALLS_END", "FUNCTION_END", "INVOKE_END", "SECTION_END", "TOOLS_END"))
 _MENTIONS = 20  # so many markers of a text are looked at one by one
@@ -120,6 +120,35 @@ class Reading:
     title: str
 
 
+class Skipped(NamedTuple):
+    """A part of a suite that is not read: its line (from 1) and why, for behind a colon."""
+
+    line: int
+    why: str
+
+
+def skipped_warnings(skipped: Iterable[Skipped], noun: str) -> tuple[Warn, ...]:
+    """Warn of the parts of a suite that are not read; `noun`: what is counted, as a sentence begins with it."""
+    return tuple([Warn("skipped", f"{noun} {one.line:,} is not read: {one.why}.") for one in skipped])
+
+
+def unused_name(name: str, known: Container[str], number: int = 2) -> str:
+    """The name of a case, with a number where it is taken: the first free one from `number` on."""
+    found = name
+    while found in known:
+        found = f"{name} ({number})"
+        number += 1
+    return found
+
+
+class ColumnTaken(NamedTuple):
+    """A part of a case, and the column of a suite in rows that it is taken from; `guessed` where nobody named it."""
+
+    key: str
+    path: str
+    guessed: bool
+
+
 @dataclass(slots=True, kw_only=True)
 class Intake:
     """All that was recognised. Readers make it; `recognise` adds what stood around and what follows from it.
@@ -130,6 +159,8 @@ class Intake:
     knows better than what follows from the first output); `warnings` the traps; `asks` what a person can add;
     `captures` how to record what is missing; `readings` what else it can be taken for; `notes` the changes made.
     `request` is what was asked of the server, and `server` the one that the log shows signs of, as `captures` names it.
+    `skipped` are samples of a suite that no case could be made of, `columns` what its rows were read by.
+    `family` is what a suite calls the parser of its cases.
     """
 
     kind: Kind
@@ -147,6 +178,9 @@ class Intake:
     notes: tuple[str, ...] = ()
     request: Request | None = None
     server: str | None = None
+    skipped: tuple[Skipped, ...] = ()
+    columns: tuple[ColumnTaken, ...] = ()
+    family: str = ""
 
     @property
     def recording(self) -> Recording | None:

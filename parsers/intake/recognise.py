@@ -37,6 +37,7 @@ from parsers.intake.evidence import (
 from parsers.intake.litellm_logs import raw_responses
 from parsers.intake.plain_text import BOM, text_of
 from parsers.intake.printed_answers import read_printed_answer
+from parsers.intake.python_modules import Modules
 from parsers.intake.quoted_outputs import read_conversation, read_quote
 from parsers.intake.requests import RequestBeside, merged_request, take_request
 from parsers.intake.server_logs import read_server_log
@@ -51,6 +52,7 @@ from parsers.intake.surroundings import (
     without_secrets,
 )
 from parsers.intake.token_records import read_replay_record, read_token_ids, read_token_pairs
+from parsers.intake.vllm_suites import read_vllm_suite
 from parsers.intake.written_values import choices_of, object_of, whole_object, whole_value, word_of
 from parsers.search.pasted import look, pasted_as
 from parsers.search.pasted_kinds import Pasted
@@ -89,10 +91,18 @@ _DOUBTS = (
 )  # fmt: skip
 
 
-def recognise(data: bytes, *, pasted: bool, filename: str | None = None, take_as: Kind | None = None) -> Intake:
+def recognise(
+    data: bytes,
+    *,
+    pasted: bool,
+    filename: str | None = None,
+    take_as: Kind | None = None,
+    modules: Modules | None = None,
+) -> Intake:
     """Say what the bytes are. `pasted` text came through a form, otherwise it is a file, perhaps with a name.
 
-    `take_as` is a kind that the person chose in place of the first guess. Never raises; linear in the input.
+    `take_as` is a kind that the person chose in place of the first guess. `modules` gives the text of what a file of
+    Python imports. Never raises; linear in the input.
     """
     read = text_of(data, pasted=pasted)
     if isinstance(read, Intake):
@@ -101,18 +111,19 @@ def recognise(data: bytes, *, pasted: bool, filename: str | None = None, take_as
     if not text:
         advice = "Paste a model's raw output or open a file that holds it."
         return Intake(kind="empty", title="empty input", advice=advice, notes=changes)
-    found = _chosen_reading(text, filename, take_as)
+    found = _chosen_reading(text, filename, take_as, modules)
     found.notes = changes + found.notes
     _complete(found)
     return found
 
 
-def _chosen_reading(text: str, filename: str | None, take_as: Kind | None) -> Intake:
+def _chosen_reading(text: str, filename: str | None, take_as: Kind | None, modules: Modules | None) -> Intake:
     """Return the reading that was asked for, else the first; the others are listed in it."""
     around = without_http(text.removeprefix(BOM))
     asked = take_request(around.body)
     plain = without_secrets(text) if around.secret or asked.secret else text
-    found = _readings(plain, filename, around, asked)
+    suite = read_vllm_suite(plain, modules)
+    found = [*filter(None, [suite]), *_readings(plain, filename, around, asked)]
     if take_as == "raw_text":
         found = [_raw_text(plain, ()), *[one for one in found if one.kind != "raw_text"]]
     taken = next((one for one in found if one.kind == take_as), found[0])

@@ -48,6 +48,7 @@ _UNWANTED = frozenset({CallState.AS_TEXT, CallState.DROPPED, *_REJECTED})  # raw
 _RECOVERIES = {"content": CallEvent.REJECT, "skip_call": CallEvent.SKIP, "fail": CallEvent.FAIL}
 _UNKNOWN = {"text": CallEvent.UNKNOWN_AS_TEXT, "drop": CallEvent.UNKNOWN_DROPPED}
 _SPACE = re.compile(r"\s")
+_SELF_CLOSED = re.compile(r"""(["'])[^"']*\1\s*/\Z""")  # what is left of <f name="x"/>
 _TAG_ALONE = re.compile(r"(?:<[^<>\s][^<>]+>|\[[A-Z_]{4,}\])\s*\Z")
 HEADS: frozenset[TextKind | None] = frozenset({"name", "header", "id"})  # states whose text names the call
 
@@ -482,6 +483,10 @@ class Calls(Writer):
             return None
         return self._reasoning.tail() if kind == "reasoning" else self._content.tail()
 
+    def lead(self, kind: TextKind) -> Tail | None:
+        """See ContentStage.lead, for text of a state of this kind."""
+        return None if self.keeps or kind != "content" else self._content.lead()
+
     def waits(self, kind: TextKind) -> bool:
         """Return whether the stage for text of this kind keeps any."""
         return (self._reasoning if kind == "reasoning" else self._content).hold() is not None
@@ -503,6 +508,9 @@ class Calls(Writer):
             lead = end - len(raw.lstrip())
             if state.unquote and is_quoted(text):
                 text, lead = text[1:-1], lead + 1
+            elif state.unquote and _SELF_CLOSED.match(text):
+                self._refusal = DropReason(Cause.NO_NAME)
+                return
             self.marker(start, lead)
             if state.doubled:
                 text = self._once(text)
@@ -511,8 +519,8 @@ class Calls(Writer):
 
     def _once(self, name: str) -> str:
         """A name that stands there twice with a dot between, if only that is a declared tool's, else as it is."""
-        first, _, second = name.partition(".")
-        return first if first == second and self.knows(first) and not self.knows(name) else name
+        first, second = name[: len(name) // 2], name[len(name) // 2 :]
+        return first if second == f".{first}" and self.knows(first) and not self.knows(name) else name
 
     def _give_head(self, kind: TextKind | None, text: str, at: int, said: str) -> None:
         if kind == "name" and _SPACE.search(text):
@@ -523,8 +531,8 @@ class Calls(Writer):
         elif text:
             self.call_id(text, at, at + len(text))
             if kind == "header":
-                start, end = split_header(text)
-                if end == len(text) and text[start:end].isdecimal():
+                start, end = split_header(text, self._tools)
+                if end == len(text) and text[start:end].rpartition(".")[2].isdecimal():
                     self._refusal = DropReason(Cause.NUMBER_FOR_NAME)
                 else:
                     self.name(text[start:end], at + start, at + end)

@@ -19,10 +19,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from parsers.vocabulary.states import Constant
-from parsers.vocabulary.types import Delta, FormatError, Mode, Piece
+from parsers.vocabulary.types import Delta, FormatError, Mode
 
 Match = tuple[int, str | None, int]
-_MARKED = frozenset({"special", "added"})  # kinds of pieces that may be a marker by their id
+MARKED = frozenset({"special", "added"})  # kinds of pieces that may be a marker by their id
 _SHORTEST_PART = 3  # characters
 
 
@@ -197,7 +197,7 @@ class Scanner:
             known = piece.text in self.by_id or (special and piece.text in self._literals)
             is_part = piece.text in self.parts
             dropped = self._drops and special and piece.text not in self._within
-            if not (piece.recorded and piece.kind in _MARKED and (known or is_part or dropped)):
+            if not (piece.recorded and piece.kind in MARKED and (known or is_part or dropped)):
                 run.append(piece.text)
                 continue
             if joined := "".join(run):
@@ -209,14 +209,10 @@ class Scanner:
         return out
 
 
-def may_be_marker(piece: Piece) -> bool:
-    """Return whether a piece may be a marker by its id."""
-    return piece.kind in _MARKED
-
-
 def is_plain(delta: Delta) -> bool:
     """Return whether no piece of a delta may be a marker by its id."""
-    return _MARKED.isdisjoint([piece.kind for piece in delta.pieces])
+    pieces = delta.pieces
+    return pieces[0].kind not in MARKED if len(pieces) == 1 else MARKED.isdisjoint([piece.kind for piece in pieces])
 
 
 def slices(text: str, at: int, size: int) -> Iterator[str]:

@@ -554,7 +554,7 @@ class Machine(LayerReader):
         if self._kept:
             self._end_open_text()
         if self._disturbs is None:
-            self._own, self._tail = "", None
+            self._own, self._tail, self._leads = "", None, False
             self._open_kind, self._open_call, self._open_at = ContentText, NOWHERE, NOWHERE
         else:
             self._tell_of_open_text()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from enum import Enum
 
 _SPACE = re.compile(r"\s")
+_PREFIX = "functions."
 _CHARS = r"\w.:/@$\-\\\"'"  # a backslash may be an escape, quotes may stand around it
 
 
@@ -33,12 +34,14 @@ def name_patterns(names: Iterable[str]) -> Mapping[NamePart, re.Pattern[str]]:
     return {part: re.compile(pattern) for part, pattern in patterns.items()}
 
 
-def split_header(text: str) -> tuple[int, int]:
-    """Return where the name stands in the header: after the last dot before the last colon, up to that colon.
+def split_header(text: str, declared: Collection[str]) -> tuple[int, int]:
+    """Return where the name stands in a header, `functions.NAME:INDEX` or less of it: up to the last colon.
 
-    A header without dot or colon is all name. (Rule of vLLM 0.33.0's kimi_k2 parser.)
+    A name may have dots of its own, so all behind the prefix is the name (as vLLM 0.33.0 and SGLang read it), unless
+    the header only ends with a declared tool's. The longest counts.
     """
     colon = text.rfind(":")
     end = colon if colon > 0 else len(text)
-    start = text.rfind(".", 0, end) + 1
-    return (start, end) if start < end else (0, end)
+    bare = len(_PREFIX) if text.startswith(_PREFIX) and end > len(_PREFIX) else 0
+    ends = [name for name in declared if text[:end] == name or text.endswith(f".{name}", 0, end)]
+    return (end - max(map(len, ends)) if ends else bare), end

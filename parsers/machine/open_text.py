@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import ClassVar
 
 from parsers.arguments.contract import OPEN, READ_ALONG, ArgumentParser
@@ -37,6 +37,7 @@ class OpenTextReader(Part):
         "_calls",
         "_disturbs",
         "_kept",
+        "_leads",
         "_open_at",
         "_open_call",
         "_open_kind",
@@ -74,6 +75,7 @@ class OpenTextReader(Part):
         self._own = ""
         self._tail: Tail | None = None
         self._kept = ""
+        self._leads = False  # whether a stage keeps all of it
         self._open_kind: _OpenKind = ContentText
         self._open_call = self._open_at = NOWHERE
         self._open_view: StateView | None = None
@@ -91,12 +93,13 @@ class OpenTextReader(Part):
     @property
     def is_settled(self) -> bool:
         """Return whether all of the state is that of a call that may stand, or of text without a tail that waits."""
-        return not (self._calls.quiet or self._calls.defers or self._kept or self._tail)
+        stands = not (self._calls.quiet or self._calls.defers)
+        return stands and (self._parser is not None or self._leads or not (self._kept or self._tail))
 
     @property
     def disturbs(self) -> Callable[[str], object] | None:
-        """The search for what may matter, in open text that nobody reads along."""
-        return None if self._own == READ_ALONG else self._disturbs
+        """The search for what may matter, in open text that nobody reads along and that has no tail."""
+        return None if self._own == READ_ALONG or self._tail is not None else self._disturbs
 
     @property
     def calls(self) -> int:
@@ -124,16 +127,16 @@ class OpenTextReader(Part):
             self._end_open_text()
         return self._read_delta(delta, text)
 
-    def read_open_text(self, deltas: Sequence[Delta], texts: Sequence[str], start: int) -> OpenText | None:
+    def read_open_text(self, keys: Sequence[Hashable], texts: Sequence[str], start: int) -> OpenText | None:
         """See ReadsOpenText."""
         disturbs, tail, stop, retold = self._disturbs, self._tail, start, None
         if disturbs is None:
             return None
         stride, by_text = self.stride, self._by_text
-        while stop < len(texts) and len(texts[stop]) <= stride and (by_text or is_plain(deltas[stop])):
+        while stop < len(texts) and len(texts[stop]) <= stride and (by_text or isinstance(keys[stop], str)):
             text = texts[stop]
             if disturbs(text) is None:
-                if tail is not None and not text.strip(tail.chars):
+                if tail is not None and not (text if self._leads else text.strip(tail.chars)):
                     break
             else:
                 before = retold or self._retelling()
@@ -148,6 +151,9 @@ class OpenTextReader(Part):
         text = "".join(texts[start:stop])
         if not text:
             return OpenText(stop)
+        if self._leads:
+            self._lead(texts[start:stop])
+            return OpenText(stop, len(text), None, tail)
         event = self._passed(text) if tail is None else self._passed_but_tail(text, text.rstrip(tail.chars))
         return OpenText(stop, len(text), event, tail, retold)
 
@@ -172,10 +178,13 @@ class OpenTextReader(Part):
         """The event of open text, all of which goes on at once."""
         start, self._base = self._base, self._base + len(text)
         self.examined += len(text)
+        return self._told(start, self._base, text)
+
+    def _told(self, start: int, end: int, text: str) -> TextEvent:
         if self._open_kind is CallArguments:
             self._calls.argued = self._calls.written = True
-            return CallArguments(start, self._base, text, None, self._open_call)
-        return self._open_kind(start, self._base, text)
+            return CallArguments(start, end, text, None, self._open_call)
+        return self._open_kind(start, end, text)
 
     def _passed_but_tail(self, text: str, solid: str) -> TextEvent:
         """The event of open text of which only what is `solid` goes on; the rest waits for what comes next."""
@@ -183,7 +192,16 @@ class OpenTextReader(Part):
         start, self._base = self._base, self._base + len(text)
         self.examined += len(text)
         self._open_view = None
-        return self._open_kind(start - len(kept), start + len(solid), kept + solid)
+        return self._told(start - len(kept), start + len(solid), kept + solid)
+
+    def _lead(self, texts: Sequence[str]) -> None:
+        """The stage keeps all of these."""
+        kind, start = self._state.text or "content", self._base
+        for text in texts:
+            self._calls.read(kind, text, self._base)
+            self._base += len(text)
+        self.examined += 2 * (self._base - start)  # it was searched, and the stage looks at it
+        self._open_at, self._open_view = self._base, None
 
     def _find_open_text(self) -> None:
         """Remember that this stands in open text, where all of the text was consumed and it does."""
@@ -191,17 +209,21 @@ class OpenTextReader(Part):
             return
         calls, parser, state = self._calls, self._parser, self._state
         kind: _OpenKind = CallArguments
-        tail, own = None, ""
+        tail, own, leads = None, "", False
         if parser is None:
             kind = ReasoningText if state.text == "reasoning" else ContentText
             tail = calls.tail(state.text or "content")
             if tail is None:
+                tail, leads = calls.lead(state.text or "content"), True
+            if tail is None:
                 return
+            if leads:
+                own = r"\S" if tail.chars is None else f"[^{re.escape(tail.chars)}]"
         else:
             passes = None if calls.keeps else parser.passes()
             if passes is None or (parser.scope == OPEN and passes != READ_ALONG):
                 return
-            own = passes
+            own, tail = passes, parser.tail()
         if not calls.may_pass(kind):
             return
         call = NOWHERE if calls.call is None else calls.call
@@ -212,6 +234,7 @@ class OpenTextReader(Part):
         self._own, self._disturbs = own, _search(state, None if own == READ_ALONG else scope, own)
         self._tail = tail if tail is not None and tail.chars != "" else None
         self._kept = ""
+        self._leads = leads
 
     def _end_open_text(self) -> None:
         """Something may matter."""
@@ -223,11 +246,13 @@ class OpenTextReader(Part):
         """Who did not see the text so far is told of it."""
         if self._base > self._open_at:
             self._calls.passed(self._open_kind)
-        if self._kept:
-            self._calls.read(self._state.text or "content", self._kept, self._base - len(self._kept))
-            self._kept = ""
+        kept, self._kept = self._kept, ""
         if self._parser is not None:
             self._parser.passed(self._base)
+            if kept:
+                self._parser.keep(kept, self._base - len(kept))
+        elif kept:
+            self._calls.read(self._state.text or "content", kept, self._base - len(kept))
 
 
 def _search(state: CompiledState, scope: Scope | None, own: str) -> Callable[[str], object]:

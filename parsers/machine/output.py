@@ -165,7 +165,8 @@ class Writer(Part):
         if type(run) is Marker and run.end == start:
             run.end = end
             return
-        self._end_run()
+        if run is not None:
+            self._end_run()
         last = self._target[-1] if self._target else None
         if isinstance(last, Marker) and last.terminal == STRUCTURE and last.end == start:
             start = last.start

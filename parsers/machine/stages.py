@@ -123,6 +123,9 @@ class ContentStage(Part, ABC):
         """Return what end of a text is kept back, where all before it is passed on as it comes; None where anything
         may be kept."""
 
+    def lead(self) -> Tail | None:
+        """Return of what characters text is kept back, all of it, until others come; None where they have come."""
+
     def hold(self) -> Hold | None:
         """Return what is kept back."""
         return self.blank.hold("policy", self.why)
@@ -178,6 +181,10 @@ class PlainContent(ContentStage):
     def tail(self) -> Tail | None:
         """See ContentStage.tail."""
         return Tail(None if self._strips else "", self.why) if self._solid else None
+
+    def lead(self) -> Tail | None:
+        """See ContentStage.lead."""
+        return None if self._solid else Tail(None, self.why)
 
     def _begin(self) -> None:
         """The first character that is not white space has come."""
@@ -250,6 +257,9 @@ class _Structural(ContentStage):
 
     def tail(self) -> Tail | None:
         return Tail(_TRAILING, self.why) if self._solid else None
+
+    def lead(self) -> Tail | None:
+        return None if self._solid else Tail(_SEPARATORS if self._called else _TRAILING, self.why)
 
     def _begin(self, at: int) -> None:
         """Prose begins at `at`: after a call it drops what separates them, and is joined to prose by one space."""
@@ -333,3 +343,6 @@ class _PrefixOnly(PlainContent):
 
     def tail(self) -> Tail | None:
         return None if self._called else super().tail()
+
+    def lead(self) -> Tail | None:
+        return None if self._called else super().lead()

@@ -10,6 +10,11 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from parsers.vocabulary.events import Failure
+
+MOST_SLOW = 3  # replays that took too much
+MOST_ENDED = 12  # replays that a parser in a process of its own did not survive
+
 Look = Callable[[], None]
 
 
@@ -25,14 +30,19 @@ class SpentBudgetError(BaseException):
 class Budget:
     """Holds what replays may take. `meter` gives a number that only grows: seconds of processor time, lines executed.
 
-    `each` is for one replay, `total` for all from now on, in the same unit as the meter; `unit` is its name.
+    `each` is for one replay, `total` for all from now on, in the same unit as the meter; `unit` is its name. `given_up`
+    says what a parser in a process of its own did until nobody wanted to go on.
     """
 
     meter: Callable[[], float]
     each: float
     total: float = math.inf
     unit: str = "s"
+    given_up: str = field(init=False, default="")
     _end: float = field(init=False)
+    _lifted: bool = field(init=False, default=False)
+    _slow: int = field(init=False, default=0)
+    _ended: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
         """The total counts from here."""
@@ -42,7 +52,7 @@ class Budget:
         """A replay begins. What is returned is called between its deltas, and raises OverBudgetError when it has taken
         more than it may. Raises SpentBudgetError where there is nothing left to begin with."""
         start = self.meter()
-        if start >= self._end:
+        if not self._lifted and (start >= self._end or self.given_up):
             raise SpentBudgetError
         latest, meter = start + self.each, self.meter
 
@@ -52,6 +62,17 @@ class Budget:
 
         return look
 
+    def note(self, failure: Failure | None) -> None:
+        """A replay ended with this. A process that does not survive its replays is soon asked for no more. Raises
+        SpentBudgetError for a replay that was not even tried."""
+        if failure is None or not failure.ended:
+            return
+        self._slow, self._ended = self._slow + failure.slow, self._ended + 1
+        if failure.unasked or self._slow >= MOST_SLOW or self._ended >= MOST_ENDED:
+            self.given_up = self.given_up or failure.kind
+        if failure.unasked and not self._lifted:
+            raise SpentBudgetError
+
     def lift(self) -> None:
         """Let more replays begin: to say what was found takes a few."""
-        self._end = math.inf
+        self._lifted = True

@@ -105,6 +105,7 @@ class Steps(Lazy[Step], StepColumns):
         # is open, -1 for none; its holds, the tail that each step keeps back, and what is retold of the argument parser
         self._from, self._views, self._calls = array("i"), array("i"), array("i")
         self._holds, self._tails, self._retold = Spans(), dict[int, Tail](), dict[int, Retelling]()
+        self._leads = dict[int, int]()  # by stretch whose text waits, all of it, where that begins
         self._view: StateView | None = None
         self._last: tuple[int, int] | None = None  # what the last view is and its call, if nothing is held
         self._known_reaches: dict[int, Sequence[int]] = {}  # by stretch, where somebody asked
@@ -135,6 +136,8 @@ class Steps(Lazy[Step], StepColumns):
         """Record `count` steps of open text with a tail, or with what is retold; `view` is that after the last one."""
         if found.tail is not None:
             self._tails[len(self._views)] = found.tail
+            if found.event is None:
+                self._leads[len(self._views)] = min([hold.start for hold in view.holds if hold.end > self._at])
             view = replace(view, holds=tuple([hold for hold in view.holds if hold.end <= self._at]))
         if found.retold is not None:
             self._retold[len(self._views)] = found.retold
@@ -416,6 +419,8 @@ class Steps(Lazy[Step], StepColumns):
             first, text, chars = self._from[stretch], self.text, self._tails[stretch].chars
             spans = pairwise((self.span(first)[0], *self._ends[first : self._until[stretch]]))
             known = array("i", [low + len(text[low:high].rstrip(chars)) for low, high in spans])
+            if stretch in self._leads:
+                known = array("i", [self._leads[stretch]]) * len(known)
             self._known_reaches[stretch] = known
         return known
 
@@ -433,7 +438,7 @@ class Steps(Lazy[Step], StepColumns):
         """The hold on the end of the text that a step of a stretch was fed."""
         tail, end = self._tails.get(stretch), self._ends[number - 1]
         start = end if tail is None else self._reached(stretch)[number - 1 - self._from[stretch]]
-        return () if tail is None or start == end else (Hold(start, end, "policy", tail.why),)
+        return () if tail is None or start == end else (Hold(start, end, tail.kind, tail.why),)
 
     def _events_at(self, places: range) -> list[Event]:
         return [self._events.at(place) for place in places]

@@ -12,6 +12,7 @@ together are hostile.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -21,14 +22,15 @@ from itertools import accumulate
 from parsers.replays.chunking import TRACED, Chunking, by_tokens, empties, grid, resolved
 from parsers.replays.replayer import Replayer
 from parsers.vocabulary.events import Severity
-from parsers.vocabulary.words import quoted
+from parsers.vocabulary.words import counted, quoted
 
 _EVERYWHERE = re.compile(r"(?<=\n)(?=[^\W_])|(?= [^\W_])")
 _MARKUP = re.compile(r"</?[^<>\s]{1,60}>?|\[/?[A-Z_]{3,60}\]|\w+")
 INSIDE_TOKEN = "cut inside a token as no server does"
 _NEVER = "held back as this server does for stop strings only"
 _TOGETHER = "several tokens in a delta, which this server never sends"
-_EMPTY, _LATE = "the server sends a delta without text", "the server holds text back"
+_EMPTY = "the server sends a delta without text"
+_FEW = 2  # so many places whose tokens are supposed are named
 _SHOWN = 60  # characters of a text that are said to come as several tokens
 
 
@@ -64,6 +66,15 @@ def split_markup(text: str, markup: Sequence[tuple[str, ...]]) -> Iterator[tuple
 def worst(grades: Iterable[CutGrade]) -> CutGrade:
     """The grade of cuts made together: that of the worst; honest where there are none."""
     return max(grades, key=lambda grade: grade.rank, default=CutGrade.HONEST)
+
+
+def _held(chunking: Chunking) -> str:
+    """What a chunking supposes of a server that sends text late, as a clause."""
+    held, late = chunking.holdback_chars, chunking.text_delay
+    back = "character" if held == 1 else f"{held} characters"
+    clauses = [f"holds the last {back} back"] if held else []
+    clauses += [f"sends text {counted(late, 'token')} late"] if late else []
+    return f"the server {' and '.join(clauses)}"
 
 
 @dataclass(frozen=True)
@@ -113,25 +124,33 @@ class Grader:
 
     def supposed(self, chunking: Chunking) -> str:
         """Return what an assumed chunking supposes, of the tokens or of what the server sends, as a clause; of a
-        hostile one, why no server sends it; "" where it supposes nothing."""
+        hostile one, why no server sends it; "" where it supposes nothing. Text that comes late splits what no token
+        does: where it is held back, that is what is said, and no cut."""
         late, grade = self._late(chunking), self.chunking(chunking)
         if grade is CutGrade.HOSTILE:
             inside = self._cuts(chunking) is CutGrade.HOSTILE
             return INSIDE_TOKEN if inside else _NEVER if late is CutGrade.HOSTILE else _TOGETHER
-        unknown = _LATE if late is CutGrade.ASSUMED else _EMPTY if grade is CutGrade.ASSUMED else ""
-        return self.supposed_tokens(chunking) or unknown
+        if late is CutGrade.ASSUMED:
+            return _held(chunking)
+        empty = _EMPTY if self._empty(chunking) is CutGrade.ASSUMED else ""
+        return " and ".join(filter(None, [self._supposed_tokens(chunking), empty]))
 
-    def supposed_tokens(self, chunking: Chunking) -> str:
-        """Return what a chunking supposes of the tokens at its first assumed cut, as a clause.
+    def _supposed_tokens(self, chunking: Chunking) -> str:
+        """Return what a chunking supposes of the tokens, as a clause: "`</parameter>` comes as `</ par ameter >`".
 
-        "`</parameter>` comes as `</ par ameter >`"; "" where it supposes nothing of them.
+        Of many places none is known to be the one that counts: then it is said how many there are.
         """
-        size = len(self.replayer.text)
-        cuts = (one for one in resolved(self.replayer.deltas(chunking)) if 0 < one < size)
-        cut = next((one for one in cuts if self.place(one) is CutGrade.ASSUMED), None)
-        if cut is None:
-            return ""
-        start, end = self._around(cut)
+        size, spans = len(self.replayer.text), dict[tuple[int, int], None]()
+        in_time = chunking.model_copy(update={"holdback_chars": 0, "text_delay": 0})
+        for cut in resolved(self.replayer.deltas(in_time)):
+            if 0 < cut < size and self.place(cut) is CutGrade.ASSUMED:
+                spans[self._around(cut)] = None
+        if len(spans) > _FEW:
+            return f"the model's tokens are as supposed in {len(spans)} places"
+        return " and ".join([self._parts(*span) for span in spans])
+
+    def _parts(self, start: int, end: int) -> str:
+        """A stretch of the output and its tokens, as a clause."""
         tokens = [place for place in self.bounds if start < place < end]
         ends = list(zip((start, *tokens), (*tokens, end), strict=True))
         text, parts = self.replayer.text[start:end], [self.replayer.text[a:b] for a, b in ends]
@@ -176,9 +195,7 @@ class Grader:
         for match in _MARKUP.finditer(text, max(0, cut - _SHOWN), cut + _SHOWN):
             if match.start() < cut < match.end():
                 return match.span()
-        at = self.bounds.index(cut)
-        before = next((one for one in reversed(self.bounds[:at]) if one < cut), 0)
-        return before, next((one for one in self.bounds[at:] if one > cut), len(text))
+        return self.bounds[bisect_left(self.bounds, cut) - 1], self.bounds[bisect_right(self.bounds, cut)]
 
     @cached_property
     def _honest(self) -> frozenset[int]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 
-from parsers.machine.lexer import may_be_marker
+from parsers.machine.lexer import MARKED
 from parsers.replays.lazy import Lazy
-from parsers.vocabulary.types import Delta, Piece
+from parsers.vocabulary.types import Delta, Piece, joined
 
 
 class Deltas(Lazy[Delta]):
@@ -41,7 +41,7 @@ class Deltas(Lazy[Delta]):
     def keys(self) -> list[Hashable]:
         """See keys_of."""
         if self._stops is None:
-            return [_key_of((piece,)) if may_be_marker(piece) else piece.text for piece in self._pieces]
+            return [_key_of((piece,)) if piece.kind in MARKED else piece.text for piece in self._pieces]
         return [_key_of(self._parts(index)) for index in range(len(self))]
 
     def _parts(self, index: int) -> tuple[Piece, ...]:
@@ -65,6 +65,6 @@ def keys_of(deltas: Sequence[Delta]) -> list[Hashable]:
 
 def _key_of(pieces: Iterable[Piece]) -> Hashable:
     parts = tuple(pieces)
-    if any(map(may_be_marker, parts)):
-        return tuple([(piece.text, piece.kind, piece.recorded) for piece in parts])
-    return "".join([piece.text for piece in parts])
+    if MARKED.isdisjoint([piece.kind for piece in parts]):
+        return joined(parts)
+    return tuple([(piece.text, piece.kind, piece.recorded) for piece in parts])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise, repeat
 from operator import attrgetter
 from typing import Any, cast
 
@@ -25,17 +26,20 @@ from parsers.vocabulary.events import (
     ReasoningEnd,
     ReasoningText,
     Segment,
+    SegmentKind,
     TextEvent,
 )
 from parsers.vocabulary.trace import TextPart, parts_of
 from parsers.vocabulary.types import Owner
+
+_FEW = 1 << 16  # so many kinds have places of two bytes
 
 
 class Spans:
     """Spans of the output, each of some kind and of the block in which it was told."""
 
     def __init__(self) -> None:
-        self._blocks, self._codes, self._starts, self._ends = array("i"), array("i"), array("i"), array("i")
+        self._blocks, self._codes, self._starts, self._ends = array("i"), array("H"), array("i"), array("i")
         self.kinds: list[tuple[Any, ...]] = []
         self._known: dict[tuple[Any, ...], int] = {}
 
@@ -44,14 +48,21 @@ class Spans:
 
     def add(self, block: int, kind: tuple[Any, ...], start: int, end: int) -> None:
         """Add a span of a block, which is none before that of the last one."""
-        self.append(block, self.code_of(kind), start, end)
+        code = self._known.get(kind)
+        if code is None:
+            code = self.code_of(kind)
+        self._blocks.append(block)
+        self._codes.append(code)
+        self._starts.append(start)
+        self._ends.append(end)
 
     def code_of(self, kind: tuple[Any, ...]) -> int:
         """The place of a kind among the kinds."""
-        code = self._known.get(kind)
-        if code is None:
-            code = self._known[kind] = len(self.kinds)
+        code = self._known.setdefault(kind, len(self.kinds))
+        if code == len(self.kinds):
             self.kinds.append(kind)
+            if code == _FEW:
+                self._codes = array("i", self._codes)
         return code
 
     def append(self, block: int, code: int, start: int, end: int) -> None:
@@ -64,7 +75,7 @@ class Spans:
     @property
     def nbytes(self) -> int:
         """About how many bytes they take."""
-        return 16 * len(self._blocks) + 300 * len(self.kinds)
+        return (12 + self._codes.itemsize) * len(self._blocks) + 300 * len(self.kinds)
 
     def append_all(self, block: int, kept: Sequence[tuple[int, int, int]], at: int) -> None:
         """Add spans of a block, each a kind by its place and where it stands from an offset on."""
@@ -126,139 +137,155 @@ _REST: dict[type[Event], Callable[[Any], tuple[Any, ...]] | None] = {
     Diagnostic: attrgetter("code", "severity", "message"),
 }
 OF_CALLS = frozenset({CallArguments, CallName, CallId, CallStart, CallEnd})
-# (the place of its kind, its span, its call, its segments: what each is and its span), all relative to a place
-KeptEvent = tuple[int, int, int, int | None, tuple[tuple[tuple[str, str | None], int, int], ...]]
 _TEXTS = frozenset(kind for kind in _REST if issubclass(kind, TextEvent))
-_AS_IT_IS = (Event, False)
-_SIMPLE = {kind: (kind, False) for kind, rest in _REST.items() if rest is None}
+_AS_IT_IS = (Event, None)
+_MADE_UP = (CallId, ())  # an id that stands nowhere in the output: each is another one, so it is no kind of its own
+_SIMPLE = {kind: (kind, None) for kind, rest in _REST.items() if rest is None}
 
-# The facts about an event but for its span: (its type, whether it has segments, the rest of its fields), and its call.
+KeptEvent = tuple[int, int, int, int | None]  # (the place of its kind, its span, its call), relative to a place
+# A segment relative to where its event begins: how it was made, its span, its text unless that is a copy of the output.
+_Part = tuple[SegmentKind, int, int, str | None]
+# The facts about an event but for its span: (its type, its segments if it has any, the rest of its fields), and its
+# call.
 _Facts = tuple[tuple[Any, ...], int]
 
 
 class Events:
-    """Events as spans. Text is that of the output, or of the event's segments, which are spans too."""
+    """Events as spans. Text is that of the output, or of the event's segments, by which events of many steps are of one
+    kind: a notation has few ways to cut the same into tokens."""
 
     def __init__(self, text: str) -> None:
         self.spans = Spans()
         self._text = text
-        self._calls = array("i")
-        self._segments = Spans()  # their block is the place of their event
+        self._froms, self._calls = array("i", [0]), array("i", [0])  # the call of events of calls, from a place on
         self._kept: dict[int, Event] = {}  # by place
+        self._made: dict[int, str] = {}  # ids that were made up, by place
 
     @property
     def nbytes(self) -> int:
         """About how many bytes they take."""
-        return self.spans.nbytes + self._segments.nbytes + 4 * len(self._calls) + 400 * len(self._kept)
+        segments = sum([len(parts) for _, parts, *_ in self.spans.kinds if parts])
+        apart = 400 * len(self._kept) + 150 * (len(self._made) + segments)
+        return self.spans.nbytes + 8 * len(self._calls) + apart
 
     def facts_of(self, event: Event) -> _Facts:
         """The facts about an event; of one that is kept as it is, that it is."""
         kind = type(event)
+        if kind in _TEXTS:
+            return self._facts_of_text(cast(TextEvent, event))
         if kind not in _REST:
             return _AS_IT_IS, 0
+        rest, call = _REST[kind], event.call if kind in OF_CALLS else 0  # type: ignore[attr-defined]
+        return _SIMPLE[kind] if rest is None else (kind, None, *rest(event)), call
+
+    def _facts_of_text(self, event: TextEvent) -> _Facts:
+        kind, text, start, segments = type(event), self._text, event.start, event.segments
         call = event.call if kind in OF_CALLS else 0  # type: ignore[attr-defined]
-        if isinstance(event, TextEvent):
-            if event.segments is not None:
-                whole = event.text == "".join([part.text for part in event.segments])
-                return (kind, True) if whole else _AS_IT_IS, call
-            return _SIMPLE[kind] if event.text == self._text[event.start : event.end] else _AS_IT_IS, call
-        rest = _REST[kind]
-        return _SIMPLE[kind] if rest is None else (kind, False, *rest(event)), call
+        if segments is None:
+            return _SIMPLE[kind] if event.text == text[start : event.end] else _AS_IT_IS, call
+        if event.text != "".join([part.text for part in segments]):
+            return _AS_IT_IS, call
+        parts: list[_Part] = []
+        for part in segments:
+            low, high, said = part.start, part.end, part.text
+            copied = part.kind == "copied" and said == text[low:high]
+            parts.append((part.kind, low - start, high - start, None if copied else said))
+        if kind is CallId and start == event.end and parts == [("synthetic", 0, 0, event.text)]:
+            return _MADE_UP, call
+        return (kind, tuple(parts)), call
 
     def add(self, block: int, event: Event) -> None:
         """Add an event of a block."""
         kind, call = self.facts_of(event)
         if kind is _AS_IT_IS:
             self._kept[len(self.spans)] = event
-        elif kind[1] and isinstance(event, TextEvent):
-            for part in event.segments or ():
-                self._segments.add(len(self.spans), self._what_of(part), part.start, part.end)
+        elif kind is _MADE_UP:
+            self._made[len(self.spans)] = cast(CallId, event).text
+        if type(event) in OF_CALLS:
+            self._go_to(call)
         self.spans.add(block, kind, event.start, event.end)
-        self._calls.append(call)
+
+    def _go_to(self, call: int) -> None:
+        """The next event is of this call."""
+        if self._calls[-1] != call:
+            self._froms.append(len(self.spans))
+            self._calls.append(call)
 
     def kept_of(self, event: Event, at: int, calls: int) -> KeptEvent | Event:
         """What is kept of an event, relative to an offset and to so many calls: itself, if that is kept as it is."""
         kind, call = self.facts_of(event)
         if kind is _AS_IT_IS:
             return Move(-at, -calls).event(event)
-        parts = event.segments or () if kind[1] and isinstance(event, TextEvent) else ()
-        segments = tuple([(self._what_of(part), part.start - at, part.end - at) for part in parts])
         of_call = call - calls if kind[0] in OF_CALLS else None
-        return self.spans.code_of(kind), event.start - at, event.end - at, of_call, segments
+        return self.spans.code_of(kind), event.start - at, event.end - at, of_call
 
     def add_kept(self, block: int, events: Iterable[KeptEvent | Event], at: int, calls: int, made: str | None) -> None:
         """Add the events of a block of which it is known what is kept. `made`: the id of a call that was made up."""
-        append, number = self.spans.append, self._calls.append
+        spans = self.spans
         for event in events:
             if type(event) is not tuple:
                 self.add(block, Move(at, calls).event(cast(Event, event)))
                 continue
-            code, start, end, call, segments = event
-            for what, low, high in segments:
-                what = ("synthetic", made) if made is not None and self.spans.kinds[code][0] is CallId else what
-                self._segments.add(len(self.spans), what, at + low, at + high)
-            append(block, code, at + start, at + end)
-            number(0 if call is None else call + calls)
-
-    def _what_of(self, part: Segment) -> tuple[str, str | None]:
-        """What a segment is, and its text unless that is a copy of the output."""
-        copied = part.kind == "copied" and part.text == self._text[part.start : part.end]
-        return part.kind, None if copied else part.text
+            code, start, end, call = event
+            if made is not None and spans.kinds[code] is _MADE_UP:
+                self._made[len(spans)] = made
+            if call is not None:
+                self._go_to(call + calls)
+            spans.append(block, code, at + start, at + end)
 
     def at(self, place: int) -> Event:
         """The event at a place."""
-        kept = self._kept.get(place)
-        if kept is not None:
-            return kept
-        start, end, kind = self.spans.at(place)
-        segments = None
-        if kind[1]:
-            segments = tuple([self._segment(*self._segments.at(part)) for part in self._segments.of(place)])
-        return self.made(start, end, (kind, self._calls[place]), segments)
+        return self._event(place, *self.spans.at(place), self.call(place))
 
-    def made(self, start: int, end: int, facts: _Facts, segments: tuple[Segment, ...] | None = None) -> Event:
-        """An event of these facts. Without segments its text is that of the output."""
-        (kind, _, *rest), call = facts
+    def _event(self, place: int, start: int, end: int, kind: tuple[Any, ...], call: int) -> Event:
+        """The event of a kind at a place."""
+        if kind is _AS_IT_IS:
+            return self._kept[place]
+        return self.made(start, end, (kind, call), self._made.get(place, ""))
+
+    def made(self, start: int, end: int, facts: _Facts, text: str = "") -> Event:
+        """An event of these facts, with this text if it is an id that was made up."""
+        (kind, parts, *rest), call = facts
         if kind in OF_CALLS:
             rest.insert(0, call)
-        found: Event
-        if kind in _TEXTS:
-            text = self._text[start:end] if segments is None else "".join([part.text for part in segments])
-            found = kind(start, end, text, segments, *rest)
-        else:
-            found = kind(start, end, *rest)
-        return found
+        if kind not in _TEXTS:
+            return cast(Event, kind(start, end, *rest))
+        if parts is None:
+            return cast(Event, kind(start, end, self._text[start:end], None, *rest))
+        segments = tuple([Segment(said, low, high, how) for how, low, high, said in self._parts(parts, start, text)])
+        return cast(Event, kind(start, end, "".join([part.text for part in segments]), segments, *rest))
+
+    def _parts(self, parts: Iterable[_Part], at: int, made: str) -> Iterator[tuple[SegmentKind, int, int, str]]:
+        """The segments of an event that begins at an offset. `made`: the id that it is, if that was made up."""
+        if made:
+            yield "synthetic", at, at, made
+        for how, low, high, said in parts:
+            yield how, at + low, at + high, self._text[at + low : at + high] if said is None else said
 
     def of(self, wanted: tuple[type[Event], ...]) -> Iterator[tuple[int, Event]]:
         """Every event of these types with its block."""
-        kinds, calls = self.spans.kinds, self._calls
-        plain = [not _is_apart(kind) for kind in kinds]
+        kinds = self.spans.kinds
         asked = [kind is _AS_IT_IS or issubclass(kind[0], wanted) for kind in kinds]
-        for place, (block, code, start, end) in enumerate(self.spans.rows()):
-            if asked[code] and plain[code]:
-                yield block, self.made(start, end, (kinds[code], calls[place]))
-            elif asked[code] and isinstance(event := self.at(place), wanted):
+        for place, ((block, code, start, end), call) in enumerate(zip(self.spans.rows(), self._numbers(), strict=True)):
+            if asked[code] and isinstance(event := self._event(place, start, end, kinds[code], call), wanted):
                 yield block, event
 
     def parts(self, firsts: Sequence[int], stops: Sequence[int]) -> Iterator[TextPart]:
         """The parts of every text event, in order. Each block is told from the step after its first to its stop."""
-        text, kept, kinds = self._text, self._kept, self.spans.kinds
-        forms = [kind[0] if kind[0] in _TEXTS and not kind[1] else None for kind in kinds]
-        apart = [_is_apart(kind) for kind in kinds]
-        segments, told = self._segments.rows(), self._segments.kinds
-        part = next(segments, None)
-        for place, ((block, code, start, end), call) in enumerate(zip(self.spans.rows(), self._calls, strict=True)):
-            if (kind := forms[code]) is not None:
+        text, kinds = self._text, self.spans.kinds
+        is_text = [kind[0] in _TEXTS for kind in kinds]
+        for place, ((block, code, start, end), number) in enumerate(
+            zip(self.spans.rows(), self._numbers(), strict=True)
+        ):
+            kind, parts, *_ = kinds[code]
+            call = number if kind in OF_CALLS else 0
+            if is_text[code] and parts is None:
                 yield firsts[block] + 1, stops[block], kind, call, text[start:end], start, end, "copied"
-            elif not apart[code]:
-                continue
-            elif isinstance(event := kept.get(place), TextEvent):
+            elif is_text[code]:
+                for how, low, high, said in self._parts(parts, start, self._made.get(place, "")):
+                    yield firsts[block] + 1, stops[block], kind, call, said, low, high, how
+            elif kinds[code] is _AS_IT_IS and isinstance(event := self._kept[place], TextEvent):
                 yield from ((firsts[block] + 1, stops[block], *one) for one in parts_of(event))
-            while part is not None and part[0] == place:
-                low, high, (how, said) = part[2], part[3], told[part[1]]
-                said = text[low:high] if said is None else said
-                yield firsts[block] + 1, stops[block], kinds[code][0], call, said, low, high, how
-                part = next(segments, None)
 
     def told(self) -> Iterator[tuple[int, int, type[Event]]]:
         """The place, the block and the type of every event."""
@@ -268,28 +295,28 @@ class Events:
             yield place, block, type(kept[place]) if kind is _AS_IT_IS else kind[0]
 
     def call(self, place: int) -> int:
-        """The number of the call that an event at a place is about."""
-        return self._calls[place]
+        """The number of the call that an event at a place is about, if it is of one."""
+        return self._calls[bisect_right(self._froms, place) - 1]
+
+    def _numbers(self) -> Iterator[int]:
+        """The same for every place."""
+        for call, (first, stop) in zip(self._calls, pairwise([*self._froms, len(self.spans)]), strict=True):
+            yield from repeat(call, stop - first)
 
     def length(self, place: int) -> int:
         """The length of the text of the text event at a place."""
         start, end, kind = self.spans.at(place)
-        if _is_apart(kind):
-            event = self.at(place)
-            return len(event.text) if isinstance(event, TextEvent) else 0
-        return end - start
-
-    def _segment(self, start: int, end: int, what: tuple[Any, ...]) -> Segment:
-        kind, text = what
-        return Segment(self._text[start:end] if text is None else text, start, end, kind)
+        if kind is not _AS_IT_IS and kind[1] is None:
+            return end - start
+        event = self.at(place)
+        return len(event.text) if isinstance(event, TextEvent) else 0
 
     def claims(self) -> Iterator[Claim]:
         """The claims of all events. Events of one kind that touch claim as one."""
-        owned = [None if _is_apart(kind) else _owned_by(kind) for kind in self.spans.kinds]
+        kinds = self.spans.kinds
+        owned = [None if _is_apart(kind) else _owned_by(kind) for kind in kinds]
         last, low, high = -1, 0, 0  # the kind of the claim that may go on, and where that stands
         going: _Owned = "marker", None
-        segments = self._segments.rows()
-        part = next(segments, None)
         for place, (_, code, start, end) in enumerate(self.spans.rows()):
             if code == last and start == high:
                 high = end
@@ -299,12 +326,13 @@ class Events:
             last, now = -1, owned[code]
             if now is not None:
                 last, low, high, going = code, start, end, now
-            elif (event := self._kept.get(place)) is not None:
-                yield from claims_of(event)
-            while part is not None and part[0] == place:
-                if part[3] > part[2]:
-                    yield part[2], part[3], self.spans.kinds[code][0].owner, None
-                part = next(segments, None)
+            elif kinds[code] is _AS_IT_IS:
+                yield from claims_of(self._kept[place])
+            else:
+                kind, parts, *_ = kinds[code]
+                for _, first, stop, _ in parts or ():
+                    if stop > first:
+                        yield start + first, start + stop, kind.owner, None
         if last >= 0:
             yield (low, high, *going)
 
@@ -314,7 +342,7 @@ _Owned = tuple[Owner, DropReason | None]
 
 def _is_apart(kind: tuple[Any, ...]) -> bool:
     """Return whether events of a kind are more than a span: they have segments, or are kept as they are."""
-    return kind is _AS_IT_IS or kind[1]
+    return kind is _AS_IT_IS or kind[1] is not None
 
 
 def _owned_by(kind: tuple[Any, ...]) -> _Owned | None:

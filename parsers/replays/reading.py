@@ -15,7 +15,7 @@ from parsers.wire.assemble import Assembler
 
 _WORTH = 128  # deltas of an output whose steps are learnt
 
-_Reads = Callable[[Sequence[Delta], Sequence[str], int], OpenText | None]
+_Reads = Callable[[Sequence[Hashable], Sequence[str], int], OpenText | None]
 
 
 class Reading:
@@ -26,14 +26,13 @@ class Reading:
     """
 
     def __init__(self, parser: StreamParser, deltas: Sequence[Delta], texts: Sequence[str]) -> None:
-        self._deltas = deltas
         self._texts = texts
         self._reads_open = _open_reader(parser)
-        self._keys: Sequence[Hashable] = ()
+        by_text = not isinstance(parser, Machine) or parser.reads_text
+        self._keys: Sequence[Hashable] = texts if by_text else keys_of(deltas)
         self.learner: Learner | None = None
         if isinstance(parser, Machine) and parser.can_be_learnt and len(deltas) >= _WORTH:
             self.learner = Learner(parser)
-            self._keys = texts if parser.reads_text else keys_of(deltas)
 
     def follow(self, at: int) -> list[Followed]:
         """The steps from a delta on that are known."""
@@ -50,7 +49,7 @@ class Reading:
         learner = self.learner
         if self._reads_open is None or (learner is not None and learner.place is not None):
             return None
-        found = self._reads_open(self._deltas, self._texts, at)
+        found = self._reads_open(self._keys, self._texts, at)
         if learner is not None and found is not None:
             learner.pass_over(found.length)
         return found

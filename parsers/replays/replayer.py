@@ -1,13 +1,14 @@
-"""Edits of an output: the pieces that are left, and those of the text that is put in.
+"""One output, one parser, one request: replays of them under any chunking.
 
-An edit is (start, end, text): characters [start, end) become `text`. Tokens that no edit touches stay what they are,
-with their ids; what is left of a token that is cut is plain text. Text put in is plain too, but for the markers that
-the output has as recorded tokens: such a marker is that token again, as it is when the model writes it.
+A `Replayer` is a value. `outcome` answers with the message only and is what a search runs thousands of times; `trace`
+records every step; the `with_*` methods give the same replayer for a changed output, request or parser.
+
+Character chunkings of a parser that reads text (not ids) are cut from the joined text: the tokens make no difference
+there, and cutting two pieces is much cheaper than cutting five hundred.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -19,96 +20,18 @@ from parsers.formats.contracts import Contract, contract_named
 from parsers.formats.model import Format
 from parsers.replays.budget import Budget, Look, OverBudgetError
 from parsers.replays.chunking import RECORDED, TRACED, WHOLE, Chunking, Sent, apply, by_tokens, to_json, with_numbers
+from parsers.replays.edits import Edit, edited
 from parsers.replays.recorded import ServerStream, as_sent
 from parsers.replays.replay import REFUSALS, failure_of, parse, parse_in_parts
 from parsers.replays.replay import replay as traced
-from parsers.replays.tapes import Asked, Played, Tapes
+from parsers.replays.tapes import Asked, Played, Tape, Tapes
 from parsers.selection.registry import build
 from parsers.vocabulary.events import Failure
 from parsers.vocabulary.trace import StreamParser, Trace
 from parsers.vocabulary.types import Context, Delta, Message, Mode, Piece, ToolCall, UsageError
 
 MOST_OBSERVED = 5_000  # deltas of a replay at which a parser in another process is looked at step by step
-Edit = tuple[int, int, str]
 _Known = TypeVar("_Known")
-
-
-def edited(
-    pieces: Sequence[Piece], edits: Sequence[Edit], markers: Mapping[str, int] | None = None
-) -> tuple[Piece, ...]:
-    """The pieces of the changed output. `markers` are ids of markers by text, where ids are recorded.
-
-    Raises UsageError for edits that overlap, do not ascend, or lie outside the output.
-    """
-    _refuse(edits, sum([len(piece.text) for piece in pieces]))
-    known = _tokens(pieces, markers)
-    out: list[Piece] = []
-    at = 0
-    for start, end, text in edits:
-        out += kept(pieces, at, start)
-        out += _written(text, known)
-        at = end
-    return (*out, *kept(pieces, at, None))
-
-
-def edited_text(text: str, edits: Sequence[Edit]) -> str:
-    """The changed text. Raises UsageError as `edited` does."""
-    _refuse(edits, len(text))
-    parts, at = [], 0
-    for start, end, new in edits:
-        parts += [text[at:start], new]
-        at = end
-    return "".join([*parts, text[at:]])
-
-
-def kept(pieces: Sequence[Piece], start: int, end: int | None) -> Iterator[Piece]:
-    """The pieces of characters [start, end), to the end of the output where `end` is None.
-
-    A token without text belongs to the text before it.
-    """
-    at = 0
-    for piece in pieces:
-        stop = at + len(piece.text)
-        inside = (at >= start if piece.text else at > start or start == 0) and (end is None or stop <= end)
-        if inside:
-            yield piece
-        elif stop > start and (end is None or at < end) and piece.text:
-            yield Piece(piece.text[max(start - at, 0) : None if end is None else end - at])
-        at = stop
-
-
-def _refuse(edits: Sequence[Edit], length: int) -> None:
-    before = 0
-    for start, end, _ in edits:
-        if not before <= start <= end <= length:
-            rule = f"edits ascend, do not overlap, and stay inside the output of {length} characters"
-            raise UsageError(f"the edit of characters {start} to {end} does not fit: {rule}")
-        before = end
-
-
-def _tokens(pieces: Sequence[Piece], markers: Mapping[str, int] | None) -> dict[str, Piece]:
-    """Return what each marker is as a token; nothing where the output has no recorded ones."""
-    if not any(piece.recorded for piece in pieces):
-        return {}
-    known = {text: Piece(text, token, text.encode(), "added", True) for text, token in (markers or {}).items() if text}
-    return known | {p.text: p for p in pieces if p.recorded and p.text and p.kind in ("special", "added")}
-
-
-def _written(text: str, known: Mapping[str, Piece]) -> list[Piece]:
-    if not text or not known:
-        return [Piece(text)] if text else []
-    longest = sorted(known, key=len, reverse=True)
-    parts = re.split(f"({'|'.join([re.escape(marker) for marker in longest])})", text)
-    return [known.get(part) or Piece(part) for part in parts if part]
-
-
-# One output, one parser, one request: replays of them under any chunking.
-#
-# A `Replayer` is a value. `outcome` answers with the message only and is what a search runs thousands of times; `trace`
-# records every step; the `with_*` methods give the same replayer for a changed output, request or parser.
-#
-# Character chunkings of a parser that reads text (not ids) are cut from the joined text: the tokens make no difference
-# there, and cutting two pieces is much cheaper than cutting five hundred.
 
 
 @dataclass(slots=True)
@@ -340,7 +263,14 @@ class Replayer:
     def asked(self, chunking: Chunking, deltas: Sequence[Delta] | None = None, *, observed: bool = False) -> Asked:
         """What somebody else is asked who makes the replay of a chunking, the `deltas` of which may be known."""
         fed = self.deltas(chunking) if deltas is None else deltas
-        return Asked(fed, self.context, self.one_shot is not None and chunking == WHOLE, observed)
+        return Asked(fed, self.context, self.pieces, self.one_shot is not None and chunking == WHOLE, observed)
+
+    def tape(self, chunking: Chunking, *, counted: bool = False) -> Tape | None:
+        """A replay as somebody else makes it who says what it took; None where nobody else makes them."""
+        if self.tapes is None:
+            return None
+        self.begin()
+        return self.tapes.tape(replace(self.asked(chunking), counted=counted))
 
     def in_parts(self, chunking: Chunking) -> Iterator[float]:
         """Work out the outcome of a chunking for `known`; yields how much is done, from 0 to 1. Where the parser fails
@@ -378,13 +308,16 @@ class Replayer:
         except OverBudgetError as error:
             return Outcome(Message(), len(deltas), failure_of(error))
         except Exception as error:
-            trace = self.trace(chunking)  # which a parser that fails by chance may survive
+            # a parser that fails by chance may survive that; its process is not to be ended once more
+            again = parser.again() if isinstance(parser, Played) and failure_of(error).ended else None
+            trace = self.trace(chunking) if again is None else self._trace(chunking, again)
             return Outcome(trace.message, len(deltas), trace.failure or failure_of(error))
         return Outcome(message, len(deltas), examined=parser.examined)
 
-    def _trace(self, chunking: Chunking) -> Trace:
+    def _trace(self, chunking: Chunking, parser: StreamParser | None = None) -> Trace:
         deltas = self._applied(chunking) if self.own is None else self.deltas(chunking)
-        parser = self._parser(chunking, deltas, observed=len(deltas) <= MOST_OBSERVED)
+        if parser is None:
+            parser = self._parser(chunking, deltas, observed=len(deltas) <= MOST_OBSERVED)
         trace = traced(
             parser,
             deltas,
@@ -402,6 +335,8 @@ class Replayer:
             trace.observed = parser.observed
         if self.own is not None:
             as_sent(trace, self.own)
+        if self.budget is not None:
+            self.budget.note(trace.failure)
         return trace
 
     def begin(self) -> Look | None:

@@ -17,7 +17,7 @@ from parsers.replays.recorded import BlackBox
 from parsers.vocabulary.events import Diagnostic, Event, Failure
 from parsers.vocabulary.observed import Observed
 from parsers.vocabulary.trace import StateView, Transition
-from parsers.vocabulary.types import Context, Delta, MessageDelta
+from parsers.vocabulary.types import Context, Delta, MessageDelta, Piece
 
 MOST_KEPT = 512
 PRINTED = "parser_printed"
@@ -25,19 +25,22 @@ PRINTED = "parser_printed"
 
 @dataclass(slots=True, frozen=True)
 class Asked:
-    """One replay that is wanted: what is fed, the request, whether by the code path for whole outputs, and whether
-    what the parser shows of itself is wanted as well."""
+    """One replay that is wanted: what is fed, the request, the whole tokens of the output, whether by the code path
+    for whole outputs, and whether what the parser shows of itself is wanted as well, or that the lines are counted that
+    it executes."""
 
     deltas: Sequence[Delta]
     context: Context
+    tokens: Sequence[Piece]
     whole: bool = False
     observed: bool = False
+    counted: bool = False
 
     @property
     def key(self) -> Hashable:
         """Equal for replays of one request that are alike."""
         fed = tuple([(delta.text, delta.token_ids) for delta in self.deltas])
-        return id(self.context), self.whole, self.observed, fed
+        return id(self.context), self.whole, self.observed, self.counted, fed
 
 
 @dataclass(slots=True, frozen=True)
@@ -45,7 +48,8 @@ class Tape:
     """What a parser sent at each step, the end of the output being the last one.
 
     `failure`: what it failed with at step `failed_at`, 0 where that was before the first. `printed`: what it
-    printed at a step. `observed`: what it showed of itself, where that was asked for.
+    printed at a step. `observed`: what it showed of itself, where that was asked for. `micros`: how long it took, 0
+    where nobody says. `executed`: lines of Python, where they were counted.
     """
 
     sent: tuple[MessageDelta | None, ...] = ()
@@ -53,6 +57,8 @@ class Tape:
     failed_at: int = 0
     printed: Mapping[int, str] = field(default_factory=dict)
     observed: Observed | None = None
+    micros: int = 0
+    executed: int | None = None
 
 
 Play = Callable[[Sequence[Asked]], Sequence[Tape]]
@@ -103,6 +109,10 @@ class Played(BlackBox):
         table = None if tape.observed is None else tape.observed.table
         self._rows = {} if table is None else {row: f"r{number}" for number, row in enumerate(table.rows)}
         super().__init__(name, self._foreign_tape)
+
+    def again(self) -> Played:
+        """The same tape from its beginning."""
+        return Played(self.name, self._tape)
 
     def feed(self, delta: Delta) -> list[Event]:
         at = self._at

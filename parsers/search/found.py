@@ -35,6 +35,7 @@ VerdictKind = Literal[
     "template_departs",
     "wrong_parser",
     "no_complete_call",
+    "call_cut_off",
     "prompt_state_unknown",
     "types_changed",
     "output_flawed",
@@ -66,10 +67,12 @@ class Why(Enum):
     MISSED_CALLS = auto()  # only the built-in parser finds calls
     TEMPLATE = auto()  # the chat template writes other calls
     OUTPUT = auto()  # the model, or the request, is to blame
+    UNENDED = auto()  # what was recorded may be all of the output, but nothing says so
     MENDED = auto()  # the output leaves its grammar, and nothing came of that
     UNANSWERED = auto()  # only reasoning came, or not the call that was asked for, and nobody is to blame
     STRAY = auto()  # markers of another format stay in the content
     UNFINISHED = auto()  # the answer is JSON that is not whole
+    CUT_CALL = auto()  # the output ends inside a call, behind whole ones
     TORN = auto()  # parts of what was recorded are missing, and nothing came of that
     DOUBTFUL = auto()  # what was given may be no output of a model
     NOTHING = auto()  # all checks hold
@@ -126,7 +129,8 @@ class OutcomeClass:
 
     `honest`, `assumed` and `hostile` count them by how far a server can send them. `smallest`: the chunking with the
     fewest cuts that gives it, honest ones first. `divergence` and `grade`: how it differs from number 0, None for
-    number 0 itself. `allowed`: the keys of the contract that allow both messages.
+    number 0 itself. `allowed`: the keys of the contract that allow both messages. `parted`: any of the chunkings cuts
+    the output.
     """
 
     number: int
@@ -142,6 +146,7 @@ class OutcomeClass:
     assumed: int = 0
     hostile: int = 0
     allowed: str | None = None
+    parted: bool = True
 
     @property
     def cuts(self) -> CutGrade:
@@ -237,6 +242,7 @@ class Verdict:
 
     `span` is the place in the output that it names, where it names one.
     `cause` is the headline without the kind of fault, where it says what brings it about: a sentence of its own.
+    `right` is the chunking that reads it rightly, or best, where the verdict lays that of `proof` beside it.
     `facts` are what must be known of the output to say the headline. `offer`: an output that can be put together from
     what was given, for the parser of `proof` to read.
     """
@@ -254,6 +260,7 @@ class Verdict:
     offer: str | None = None
     span: Span | None = None
     cause: str = ""
+    right: Chunking | None = None
 
     @property
     def sentences(self) -> tuple[str, ...]:

@@ -121,6 +121,7 @@ _RAISED: Mapping[str, str] = {
     "PowerShell": r"[A-Z][a-z]{1,30}-[A-Z]\w{1,40} : \S",
     "make, ninja, curl": r"make(?:\[\d+\])?: \*\*\* |ninja: build stopped|curl: \(\d{1,3}\) ",
     "clients of an API": r"Error code: \d{3}\b",
+    "Docker": r"(?:docker: )?Error response from daemon: \S|Unable to find image '",
 }
 _NAMED: Mapping[str, str] = {
     "a class of errors": (

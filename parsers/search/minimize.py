@@ -22,6 +22,7 @@ from parsers.replays.chunking import WHOLE, Chunking, by_tokens
 from parsers.replays.replayer import Replayer
 from parsers.search.found import Minimized, Verdict
 from parsers.search.outcomes import Outcomes, outcome_key
+from parsers.search.own_reading import is_called, is_sound, own_reading
 from parsers.search.shrink import Form, Target, form_of, plain
 from parsers.search.sweep import cut_at
 from parsers.search.taken_back import Misreads, OfChange, Planted, change_of
@@ -31,9 +32,6 @@ from parsers.search.targets import (
     Kept,
     Raises,
     every_chunking,
-    is_called,
-    is_sound,
-    own_reading,
     plain_chunkings,
     rightly_read,
 )
@@ -48,6 +46,7 @@ CHANGED = ("recovers", "neighbours", "escapes", "truncation")  # the changed out
 RAISING = ("parser_raised", "changed_output_raised")  # the changed output is one that the parser fails on
 FIRST = ("parser_raised", *COMPARING)
 GRADES = ("calls", "text", "whitespace", None)
+LONG = ("no_length_cap",)  # a form as long as that is none that anybody would call small
 LOSING = ("all_output_lost", "tool_call_dropped")  # what is lost must stay a call
 SIZES = (1, 2, 3)
 AGREEING = 40  # so many chunkings are tried for one that agrees with the whole output
@@ -86,7 +85,7 @@ def minimized(replayer: Replayer, start: Start, form: Form, rules: Rules, replay
     small = start.replayer.with_pieces(form.pieces)
     chunking, name, target = plain(small, form.chunking), start.finding.check, start.target.target
     small = fewer_tools(small, chunking, start.target)
-    never = _is_never_read(small, chunking)
+    never = _is_never_read(small, chunking, lenient=True)
     before = target.unchanged(small) if isinstance(target, OfChange) else None
     read = before is not None and not _is_never_read(before, WHOLE)
     if isinstance(target, OfChange) and isinstance(target.target, Misreads):
@@ -117,10 +116,11 @@ def _with_messages(said: Minimized, small: Replayer) -> Minimized:
     return replace(said, gives=gives, meant=next(iter(others), None))
 
 
-def _is_never_read(small: Replayer, chunking: Chunking) -> bool:
-    """Return whether what the format reads in the small output is known, and the parser gives it under no chunking."""
+def _is_never_read(small: Replayer, chunking: Chunking, *, lenient: bool = False) -> bool:
+    """Return whether what the format reads in the small output is known, and the parser gives under no chunking that,
+    or, leniently, what the contract allows in its place."""
     own = own_reading(small)
-    return own is not None and rightly_read(small, own, [*every_chunking(small), chunking]) is None
+    return own is not None and rightly_read(small, own, [*every_chunking(small), chunking], lenient=lenient) is None
 
 
 def _misread(start: Start, small: Replayer, chunking: Chunking, replays: int) -> Minimized:
@@ -134,11 +134,12 @@ def _misread(start: Start, small: Replayer, chunking: Chunking, replays: int) ->
 
 def _worst_first(findings: Sequence[Finding], said: Verdict | None) -> list[Finding]:
     """One finding for each check that has one about the parser; that of the verdict before all others. What took too
-    long takes as long in every form that is tried."""
+    long takes as long in every form that is tried; what only a long output shows has no small form."""
     mine = [one for one in findings if one.about == "parser" and one.severity != "info" and one.topic is not Topic.SLOW]
+    mine = [one for one in mine if one.check not in LONG]
     order = {name: place for place, name in enumerate(FIRST)}
     leads = [findings[number] for number in (said.findings[:1] if said is not None else ())]
-    first = {one.check: one for one in leads if one.about == "parser"}
+    first = {one.check: one for one in leads if one.about == "parser" and one.check not in LONG}
     for one in sorted(mine, key=lambda one: (one.severity != "error", order.get(one.check, len(order)))):
         first.setdefault(one.check, one)
     return list(first.values())

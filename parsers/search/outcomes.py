@@ -26,13 +26,15 @@ UNKNOWN = -1  # the outcome of a cut that was not tried
 
 @dataclass(slots=True)
 class Seen:
-    """One outcome so far. `smallest` is the best chunking for it, `rank` what makes it so; `counts` is by grade."""
+    """One outcome so far. `smallest` is the best chunking for it, `rank` what makes it so; `counts` is by grade.
+    `parted`: it came of an output in more than one part."""
 
     number: int
     outcome: Outcome
     smallest: Chunking
     rank: tuple[bool, int, int]
     counts: dict[CutGrade, int] = field(default_factory=lambda: dict.fromkeys(CutGrade, 0))
+    parted: bool = False
 
     @property
     def count(self) -> int:
@@ -60,12 +62,14 @@ class Outcomes:
     def begin(self, chunking: Chunking, trace: Trace) -> None:
         """Number 0 is the traced replay's own outcome."""
         trial = Trial("case", chunking, Grader(self.replayer).chunking(chunking))
-        self._seen(trial, Outcome(trace.message, len(trace.steps) - 1, trace.failure))
+        outcome = Outcome(trace.message, len(trace.steps) - 1, trace.failure)
+        self._seen(trial, outcome).parted = self._is_parted(chunking, outcome)
 
     def add(self, trial: Trial, outcome: Outcome) -> int:
         """Take one replay in; returns the number of its outcome."""
         seen, rank = self._seen(trial, outcome), self._rank(trial, outcome)
         seen.counts[trial.grade] += 1
+        seen.parted = seen.parted or self._is_parted(trial.chunking, outcome)
         if rank < seen.rank:
             seen.smallest, seen.rank = trial.chunking, rank
         row = Group(trial.group, LABELS[trial.group], trial.grade)
@@ -96,6 +100,11 @@ class Outcomes:
         seen.smallest, grade = chunking, Grader(self.replayer).chunking(chunking)
         if not any(count for one, count in seen.counts.items() if one.rank <= grade.rank):
             self.add(Trial("certain", chunking, grade), seen.outcome)
+
+    def _is_parted(self, chunking: Chunking, outcome: Outcome) -> bool:
+        if chunking.cuts is None:
+            return outcome.deltas > 1
+        return any(0 < cut < len(self.replayer.text) for cut in chunking.cuts)
 
     def _rank(self, trial: Trial, outcome: Outcome) -> tuple[bool, int, int]:
         """A second code path for whole outputs comes last: it stands only for what no streamed replay gives."""
@@ -140,7 +149,7 @@ class Outcomes:
         honest = many[CutGrade.HONEST]
         shown = OutcomeClass(seen.number, message, reason, seen.count, honest, seen.smallest, label(seen.smallest))
         shown.assumed, shown.hostile = many[CutGrade.ASSUMED], many[CutGrade.HOSTILE]
-        shown.raised = seen.outcome.raised
+        shown.raised, shown.parted = seen.outcome.raised, seen.parted
         if seen.number:
             shown.grade = grade(base.message, message, self.rules)
             contract = self.replayer.contract

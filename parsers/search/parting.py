@@ -23,13 +23,16 @@ from parsers.compare.divergence import EXACT, Rules, same_message
 from parsers.replays.budget import Budget, SpentBudgetError
 from parsers.replays.chunking import WHOLE, Chunking
 from parsers.replays.cut_grades import CutGrade, Grader, worst
-from parsers.replays.replayer import Edit, Outcome, Replayer
+from parsers.replays.edits import Edit
+from parsers.replays.replayer import Outcome, Replayer
 from parsers.search.found import Progress, Stage
+from parsers.search.harms import LOOSE, kind_of
 from parsers.search.minimize import fewer_tools
+from parsers.search.own_reading import OwnReading, own_reading
 from parsers.search.parted import Parted, PartingFound, places_of
 from parsers.search.shrink import AHEAD, SHRINKS, Shrinker, form_of, plain
 from parsers.search.sweep import MAX_REPLAYS, Sweep, Trial
-from parsers.search.targets import LOOSE, Kept, OwnReading, is_allowed, kind_of, own_reading, plain_chunkings
+from parsers.search.targets import Kept, is_allowed, plain_chunkings
 from parsers.search.variants import Bounds, variants
 from parsers.vocabulary.json_values import is_object
 from parsers.vocabulary.trace import Trace

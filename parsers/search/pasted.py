@@ -23,9 +23,22 @@ from parsers.search.pasted_prompts import PROMPTS
 from parsers.search.pasted_reports import REPORTS
 from parsers.search.pasted_sessions import MESSAGES, SESSIONS
 from parsers.search.pasted_settings import DOCUMENTS, SETTINGS
+from parsers.search.pasted_terminals import TERMINALS
 
 LONGEST = 200_000  # characters: nobody pastes a longer one by mistake
-_SHAPES = (*PROMPTS, *PRINTED, *LOGS, *DOCUMENTS, *LISTINGS, *SETTINGS, *SESSIONS, *DATA, *REPORTS, *MESSAGES)
+_SHAPES = (
+    *PROMPTS,
+    *TERMINALS,
+    *PRINTED,
+    *LOGS,
+    *DOCUMENTS,
+    *LISTINGS,
+    *SETTINGS,
+    *SESSIONS,
+    *DATA,
+    *REPORTS,
+    *MESSAGES,
+)
 # What a model answers in a block of code as well.
 _CODE = frozenset((
     Pasted.SCRIPT, Pasted.OPTIONS, Pasted.DIFF, Pasted.TEMPLATE, Pasted.SOURCE, Pasted.PAGE, Pasted.CARD,
@@ -34,6 +47,9 @@ _CODE = frozenset((
 ))  # fmt: skip
 # What a server sent, in a block of code as well: the intake reads it there.
 _SENT = frozenset((Pasted.ANSWER, Pasted.BROKEN, Pasted.EMPTY_MESSAGE, Pasted.SERVER_ERROR))
+# Fields of an answer that say nothing, and reasons beside them: models answer with an empty list, too.
+_NOTHING_SAID = frozenset(("null", "[]", "{}"))
+_NOTHING = _NOTHING_SAID | {'"stop"', '"length"', '"tool_calls"'}
 _FENCED = re.compile(r"\s*(```|~~~)[\w+-]{0,20}[ \t]*\n(.*)\n[ \t]*\1\s*\Z", re.DOTALL)
 
 
@@ -59,8 +75,9 @@ def look(text: str) -> Looked | None:
 
 
 def _look(text: str) -> Looked | None:
-    if set(text.split()) == {"null"}:
-        return Looked(Pasted.EMPTY_MESSAGE, True)
+    words = set(text.split())
+    if words <= _NOTHING and not _NOTHING_SAID.isdisjoint(words):
+        return Looked(Pasted.EMPTY_MESSAGE, "null" in words)
     value = json_of(text)
     if value is not None:
         found = value_kind(value)

@@ -71,6 +71,10 @@ def is_logged(line: str) -> bool:
     return isinstance(value, dict) and all(not keys.isdisjoint(value) for keys in _RECORD)
 
 
+# What an answer cost, as OpenAI's chat and completions, and as Responses and Anthropic say it.
+_COSTS = (frozenset(("prompt_tokens", "completion_tokens")), frozenset(("input_tokens", "output_tokens")))
+
+
 def _is_empty_message(value: Any) -> bool:
     """Return whether it is an assistant's message, or an answer's choice, with nothing in it."""
     message = value.get("message", value.get("delta", value)) if isinstance(value, dict) else None
@@ -167,7 +171,8 @@ def _has_no_text(value: Any) -> bool:
     models = _objects(value.get("data")) if value.get("object") == "list" else _objects(value.get("models"))
     if models:
         return all("object" in one or "digest" in one or "modified_at" in one for one in models)
-    return {"prompt_tokens", "completion_tokens"}.issubset(value)
+    cost = value["usage"] if value.keys() == {"usage"} else value
+    return isinstance(cost, dict) and any(keys.issubset(cost) for keys in _COSTS)
 
 
 def _is_packages(value: Any) -> bool:

@@ -40,6 +40,9 @@ _LABEL = re.compile(
 )
 # What an error adds to what it quotes.
 _ADDED = re.compile(r", (?:JSON )?(?:parse |decode )?error: [^\n]{0,300}\Z", re.IGNORECASE)
+# A line break that is spelled out behind the first marker stands in no string: the log has spelled out all of it.
+_SPELT = re.compile(r"[^\"\n]{0,400}?[>\]]\\n[^\n]*\Z")
+_WRITTEN, _ESCAPES = re.compile(r"\\([ntr\"'\\])"), {"n": "\n", "t": "\t", "r": "\r"}
 _MARKS = ("'", '"', "`")
 _PROMPT = re.compile(r"\b(?:prompt|chat_template|messages|Namespace|args)\b", re.IGNORECASE)
 _LOOKED = 20  # lines of JSON, the first of which tell
@@ -99,7 +102,12 @@ def _take(found: list[_Record], line: str) -> None:
 
 def bare_quotes(text: str) -> list[str]:
     """Return the outputs that records of a log quote without marks, each from its label or its first marker on."""
-    return [_ADDED.sub("", "\n".join(record.quote).strip()) for record in _records_of(text) if record.bare]
+    quotes = (_ADDED.sub("", "\n".join(record.quote).strip()) for record in _records_of(text) if record.bare)
+    return [_WRITTEN.sub(_meant, quote) if _SPELT.match(quote) else quote for quote in quotes]
+
+
+def _meant(written: re.Match[str]) -> str:
+    return _ESCAPES.get(written[1], written[1])
 
 
 def _told(given: Given) -> list[str]:

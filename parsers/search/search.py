@@ -7,9 +7,9 @@ that keep the worst finding. Nothing here has a clock: `found` says what is know
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 
 from parsers.checks import CHECKS, CheckReport, run_checks
@@ -17,7 +17,7 @@ from parsers.checks.causes import by_cause
 from parsers.checks.changes import apart
 from parsers.checks.check import Need
 from parsers.checks.known import Fact
-from parsers.checks.subject import Variant, subject_of
+from parsers.checks.subject import Subject, Variant, subject_of
 from parsers.compare.beside import rules_for
 from parsers.compare.divergence import EXACT, Rules
 from parsers.replays.budget import Budget, SpentBudgetError
@@ -29,11 +29,13 @@ from parsers.search.found import Detail, Found, OutcomeClass, Progress, Sample, 
 from parsers.search.minimize import Start, minimized, start_of
 from parsers.search.no_output import nothing_judged
 from parsers.search.outcomes import Outcomes, Seen
+from parsers.search.retold import retold
 from parsers.search.shrink import AHEAD, SHRINKS, Shrinker, reduce
 from parsers.search.sweep import MAX_CHARACTERS, MAX_REPLAYS, Sweep, Trial, cut_at, json_of
 from parsers.search.variants import CountLines, Meters, total, variants
-from parsers.search.variants.growth import Slope, counted_lines, repeated
+from parsers.search.variants.growth import Slope, repeated, uncounted_growth
 from parsers.search.verdict import verdict
+from parsers.search.verdict_cuts import shown_first
 from parsers.search.weighed import weigh_by_contract, weigh_by_cuts
 from parsers.vocabulary.trace import Finding, Proof, Trace
 from parsers.vocabulary.words import counted, listed
@@ -46,6 +48,10 @@ REDUCTIONS = 200  # replays spent on each
 NEVER_READ = "The smallest form of this is read rightly under no chunking that was tried."
 READ_UNCHANGED = (
     "The smallest form of this is a changed output, read rightly under no chunking that was tried; unchanged it is."
+)
+GIVEN_UP = (
+    "The search was ended early, for the process of the parser does not survive its replays ({}): what was not tried by"
+    " then is not known."
 )
 REPEATS = 3  # what no other replay of the same chunking contradicts is no chance
 
@@ -83,9 +89,7 @@ class Search:
         self._traced = studied(replayer, asked, honest_only=honest_only)
         self._only = only
         self._shrinks = shrinks
-        self._meters = (
-            Meters(clock, lines) if replayer.tapes is None else Meters()
-        )  # what is here to be measured is ours
+        self._meters = Meters(clock, lines)
         self._budget = budget
         self._seed = seed
         self._every = EVERY if len(replayer.text) < LONG and budget is None else 1
@@ -97,6 +101,7 @@ class Search:
         self._outcomes = Outcomes(replayer, self._rules)
         self._traces: tuple[Trace, Trace] | None = None
         self._report: CheckReport | None = None
+        self._subject: Subject | None = None
         self._small: tuple[Start, Shrinker] | None = None
         self._over = False
         self._unjudged = nothing_judged(replayer.text, replayer.context, replayer.format)
@@ -120,6 +125,8 @@ class Search:
         yield self._progress("replay", 0, 2)
         failure = self._replayed()[0].failure
         if failure is not None and failure.slow:
+            if self._budget is not None and failure.ended:
+                self._budget.given_up = failure.kind
             raise SpentBudgetError  # whatever else is tried would take as long
         yield from self._swept()
         yield from self._reduced()
@@ -134,12 +141,13 @@ class Search:
             self._budget.lift()
         base, _ = self._replayed()
         report, small = self._checked(), None
-        own, changed = self._told()
+        own, changed, said = self._told()
         samples = (*self._sweep.untried(self._outcomes.cuts), *self._samples)
         if self._small is not None:
             start, shrinker = self._small
             small = minimized(self._replayer, start, shrinker.form, self._rules, shrinker.replays)
-        said = self._verdict()
+        if self._budget is not None and self._budget.given_up:
+            said.details = (*said.details, Detail(GIVEN_UP.format(self._budget.given_up)))
         if small is not None and small.never_read:
             said.details = (*said.details, Detail(READ_UNCHANGED if small.read_unchanged else NEVER_READ))
         return Found(
@@ -175,6 +183,7 @@ class Search:
 
     def _swept(self) -> Iterator[Progress]:
         total = self._sweep.total(every=self._resumed.able)
+        yield self._progress("sweep", 0, total)
         for done, trial in enumerate(self._ahead(self._sweep.trials(self._affords))):
             few = self._is_cut_by_few(trial.chunking)
             if done % (EVERY if few else self._every) == 0:
@@ -188,6 +197,7 @@ class Search:
         """The trials, replayed many at a time where somebody else makes the replays."""
         if self._replayer.tapes is None:
             yield from trials
+            return
         while batch := list(islice(trials, AHEAD)):
             self._replayer.foresee([trial.chunking for trial in batch])
             yield from batch
@@ -263,7 +273,7 @@ class Search:
         """The smallest form of the worst finding. What comes and goes with chance is not made small."""
         if any("failures" in one.facts for one in self._variants):
             return
-        (own, changed), said = self._told(), self._verdict()
+        own, changed, said = self._told()
         findings = [*own, *changed]
         start = start_of(self._replayer, self._traced, self._outcomes, findings, self._rules, said)
         if start is None:
@@ -274,35 +284,38 @@ class Search:
             self.replays = before + replays
             yield self._progress("shrink", replays, self._shrinks)
 
-    def _verdict(self) -> Verdict:
+    def _told(self) -> tuple[list[Finding], list[Finding], Verdict]:
+        """What the output itself shows and what changed ones do, each cause once, and the verdict."""
         (base, _), report = self._replayed(), self._checked()
-        own, changed = self._told()
+        own, changed = map(by_cause, apart(report.findings))
         outcomes, held = self._outcomes.classes(base), len(report.holding)
-        said = verdict(own, base, self._replayer, outcomes=outcomes, held=held)
+        judge = partial(verdict, trace=base, replayer=self._replayer, outcomes=outcomes, held=held)
+        said = judge(own)
+        led = shown_first(own, said)
+        if said.right is not None:
+            assert self._subject is not None  # it was checked
+            led = retold(led, said, outcomes, self._subject, self._replayer.trace)
+        if led != own:
+            own, said = led, judge(led)
         said.details += tuple(_robustness(changed))
-        return said
-
-    def _told(self) -> tuple[list[Finding], list[Finding]]:
-        """What the output itself shows and what changed ones do, each cause once."""
-        own, changed = apart(self._checked().findings)
-        return by_cause(own), by_cause(changed)
+        return own, changed, said
 
     @cached_property
-    def _lines(self) -> Slope:
-        """The lines that a parser executes which counts no characters, for the output made longer."""
-        count, needed = self._meters.lines, self._only is None or "linear_time" in self._only
-        if count is None or not needed or not self._replayer.black_box or self._replayed()[0].failure is not None:
-            return ()
-        return counted_lines(repeated(self._replayer), count)
+    def _growth(self) -> Mapping[str, Slope]:
+        """The lines and the time that a parser takes which counts no characters, for the output made longer."""
+        needed = self._only is None or "linear_time" in self._only
+        if not needed or not self._replayer.black_box or self._replayed()[0].failure is not None:
+            return {}
+        return uncounted_growth(repeated(self._replayer), self._meters)
 
     def _checked(self) -> CheckReport:
         if self._report is None:
             base, whole = self._replayed()
             others = self._outcomes.compared(base)
             subject = subject_of(
-                self._replayer, base, whole, others, rules=self._rules, variants=self._variants, lines=self._lines
+                self._replayer, base, whole, others, rules=self._rules, variants=self._variants, grown=self._growth
             )
-            self._report = run_checks(subject, self._only)
+            self._report, self._subject = run_checks(subject, self._only), subject
             weigh_by_contract(self._report, subject)
             weigh_by_cuts(self._report, subject, self._replayer)
         return self._report

@@ -16,7 +16,8 @@ from typing import Protocol, TypeVar
 
 from parsers.checks.check import any_of
 from parsers.replays.chunking import WHOLE, Chunking, by_tokens, resolved
-from parsers.replays.replayer import Edit, Replayer, edited
+from parsers.replays.edits import Edit, edited
+from parsers.replays.replayer import Replayer
 from parsers.search.sweep import MARKUP, cut_at, marker_spans
 from parsers.vocabulary.types import Piece, joined
 
@@ -82,6 +83,7 @@ BRACKET = re.compile(r"[][{}()]")
 OPENING = re.compile(r"<([\w:.-]+)(?:[= ][^<>]*)?>")
 CLOSING = re.compile(r"</([\w:.-]+)>")
 NO_COMMA = re.compile(r'[)\]}][\w({\["]|"\s*"|"\s*:\s*"[^"\\]*"\s*:')
+NAMELESS = re.compile(r"""(["'])\1\s*:|"name"\s*:\s*""|<[\w:.-]+=>|[(,]\s*=|[{,]\s*:|(?:key|name)></""")
 LONE_COMMA = re.compile(r"[({\[]\s*,|,\s*[)}\]]")
 HALVES = (("{", "}"), ("[", "]"), ("(", ")"), ("begin|>", "end|>"), ("begin｜>", "end｜>"))
 PAIRS = {"}": "{", "]": "[", ")": "("}
@@ -105,12 +107,12 @@ def _gain(edits: Edits) -> int:
 
 def _flaw_counts(text: str) -> tuple[int, ...]:
     """Return how far a text is from well formed: brackets, quotes and tags without their other half, commas in odd
-    places."""
+    places, names of nothing."""
     tags = Counter(OPENING.findall(text))
     tags.subtract(CLOSING.findall(text))
     halves = [text.count(opener) - text.count(closer) for opener, closer in HALVES]
-    commas = len(NO_COMMA.findall(text)), len(LONE_COMMA.findall(text))
-    return *map(abs, halves), sum(map(abs, tags.values())), text.count('"') % 2, *commas
+    odd = [len(pattern.findall(text)) for pattern in (NO_COMMA, LONE_COMMA, NAMELESS)]
+    return *map(abs, halves), sum(map(abs, tags.values())), text.count('"') % 2, *odd
 
 
 def _wrappings(text: str) -> Iterator[Edits]:
@@ -308,6 +310,7 @@ class Shrinker:
         """The forms, replayed many at a time where somebody else makes the replays."""
         if not self._elsewhere:
             yield from forms
+            return
         while batch := list(islice(forms, AHEAD)):
             self._foresee(batch)
             yield from batch

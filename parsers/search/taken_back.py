@@ -16,17 +16,11 @@ from parsers.checks.check import any_of
 from parsers.compare.divergence import Rules, same_message
 from parsers.replays.chunking import WHOLE, Chunking
 from parsers.replays.replayer import Replayer
+from parsers.search.harms import kind_of
+from parsers.search.own_reading import is_sound, own_reading
 from parsers.search.shrink import specials
 from parsers.search.sweep import cut_at
-from parsers.search.targets import (
-    Raises,
-    is_allowed,
-    is_sound,
-    kind_of,
-    own_reading,
-    plain_chunkings,
-    rightly_read,
-)
+from parsers.search.targets import Raises, is_allowed, plain_chunkings, rightly_read
 from parsers.search.variants.planted import AROUND
 from parsers.vocabulary.events import CallStart
 from parsers.vocabulary.trace import Proof

@@ -23,9 +23,23 @@ from parsers.search.verdict_blame import lesser_faults, missed_calls, parser_fai
 from parsers.search.verdict_cuts import assumed_boundary, chunk_boundary
 from parsers.search.verdict_evidence import Evidence
 from parsers.search.verdict_formats import stray_markup, wrong_parser
-from parsers.search.verdict_outputs import flawed_output, incomplete, mended, prompt_state, unanswered, unfinished_json
+from parsers.search.verdict_outputs import (
+    cut_call,
+    flawed_output,
+    incomplete,
+    mended,
+    prompt_state,
+    unanswered,
+    unfinished_json,
+)
 from parsers.search.verdict_passes import all_hold, by_contract
-from parsers.search.verdict_recordings import left_markup, recording_cut, recording_torn, server_failed
+from parsers.search.verdict_recordings import (
+    left_markup,
+    recording_cut,
+    recording_torn,
+    recording_unended,
+    server_failed,
+)
 from parsers.search.verdict_servers import server_departs, server_unparsed, template_departs
 from parsers.vocabulary.trace import Finding, Trace
 
@@ -63,6 +77,14 @@ def verdict(
     return found
 
 
+def first_look(findings: Sequence[Finding], trace: Trace, replayer: Replayer, *, held: int) -> Verdict | None:
+    """What is known before a search, for instance that the output ends where it must not; None where its rule waits for
+    the search, which alone says whether other chunkings give another message. Arguments as those of `verdict`."""
+    found = verdict(findings, trace, replayer, held=held)
+    rule = _RULES.get(found.why)
+    return None if rule is None or rule.searched else found
+
+
 def _by_characters(evidence: Evidence) -> list[Detail]:
     """Say that characters stood in for tokens, where chunkings were tried."""
     if not evidence.outcomes or not evidence.known.parser or evidence.known.tokens is not Tokens.CHARACTERS:
@@ -72,35 +94,39 @@ def _by_characters(evidence: Evidence) -> list[Detail]:
 
 
 class _Rule(NamedTuple):
-    """Says what a verdict may be, and what must be known of the output for that."""
+    """Says what a verdict may be, and what must be known of the output for that. `searched`: only a search can say so,
+    or only after it has tried the chunkings."""
 
     speak: Callable[[Evidence], Verdict | None]
     needs: tuple[Fact, ...] = ()
+    searched: bool = False
 
 
 _RULES: Mapping[Why, _Rule] = {
     Why.ERROR: _Rule(server_failed, (Fact.STREAM,)),
     Why.NO_OUTPUT: _Rule(no_output),
-    Why.CHANCE: _Rule(unsteady, (Fact.PARSER,)),
+    Why.CHANCE: _Rule(unsteady, (Fact.PARSER,), searched=True),
     Why.FAILURE: _Rule(parser_failed, (Fact.PARSER,)),
     Why.OTHER_FORMAT: _Rule(wrong_parser, (Fact.RAW, Fact.PARSER)),
-    Why.CHUNKINGS: _Rule(chunk_boundary, (Fact.RAW, Fact.PARSER)),
-    Why.FAULT: _Rule(parser_fault),
+    Why.CHUNKINGS: _Rule(chunk_boundary, (Fact.RAW, Fact.PARSER), searched=True),
     Why.LEFT: _Rule(left_markup, (Fact.STREAM,)),
+    Why.FAULT: _Rule(parser_fault, searched=True),
     Why.CUT: _Rule(recording_cut, (Fact.STREAM,)),
     Why.UNPARSED: _Rule(server_unparsed, (Fact.RAW, Fact.STREAM)),
     Why.START: _Rule(prompt_state, (Fact.RAW, Fact.PARSER)),
     Why.NO_CALL: _Rule(incomplete, (Fact.RAW,)),
     Why.SERVER: _Rule(server_departs, (Fact.RAW, Fact.STREAM)),
-    Why.ASSUMED: _Rule(assumed_boundary, (Fact.RAW, Fact.PARSER)),
-    Why.LESSER_FAULT: _Rule(lesser_faults),
-    Why.MISSED_CALLS: _Rule(missed_calls, (Fact.RAW, Fact.PARSER, Fact.GRAMMAR)),
+    Why.ASSUMED: _Rule(assumed_boundary, (Fact.RAW, Fact.PARSER), searched=True),
+    Why.MISSED_CALLS: _Rule(missed_calls, (Fact.RAW, Fact.PARSER, Fact.GRAMMAR), searched=True),
+    Why.LESSER_FAULT: _Rule(lesser_faults, searched=True),
     Why.TEMPLATE: _Rule(template_departs, (Fact.PARSER,)),
     Why.OUTPUT: _Rule(flawed_output),
+    Why.UNENDED: _Rule(recording_unended, (Fact.RAW, Fact.STREAM)),
     Why.MENDED: _Rule(mended, (Fact.RAW, Fact.PARSER, Fact.GRAMMAR)),
     Why.UNANSWERED: _Rule(unanswered),
     Why.STRAY: _Rule(stray_markup, (Fact.RAW, Fact.PARSER, Fact.GRAMMAR)),
     Why.UNFINISHED: _Rule(unfinished_json),
+    Why.CUT_CALL: _Rule(cut_call, (Fact.RAW, Fact.PARSER)),
     Why.TORN: _Rule(recording_torn, (Fact.STREAM,)),
     Why.DOUBTFUL: _Rule(perhaps_no_output, (Fact.RAW,)),
 }

@@ -9,15 +9,17 @@ from collections.abc import Mapping, Sequence
 
 from parsers.checks.ill_formed import first_flaw
 from parsers.checks.running import fed_at
+from parsers.checks.spaces import squeezed
 from parsers.compare.divergence import ANY_ID, message_key
 from parsers.replays.cut_grades import CutGrade
 from parsers.search.found import Detail, Verdict, VerdictKind
+from parsers.search.reading import Reading
 from parsers.search.sweep import json_of
 from parsers.search.verdict_evidence import BESIDE, Evidence
 from parsers.search.verdict_outputs import TOLD
 from parsers.search.verdict_phrases import harm, lowered, rank, under
 from parsers.vocabulary.drops import LOST
-from parsers.vocabulary.events import Raised, Severity
+from parsers.vocabulary.events import CallEnd, CallStart, Raised, Severity
 from parsers.vocabulary.trace import Finding, Proof, Topic, Trace
 from parsers.vocabulary.types import Span
 from parsers.vocabulary.words import counted, quoted
@@ -129,8 +131,8 @@ def _own_failure(evidence: Evidence) -> Verdict | None:
     rest = f"; the output from character {at} on is lost" if lost else ""
     if first is not None and first.severity != "error":
         return Verdict("parser_failed", "warning", "parser", first.message, (), tuple(numbers))
-    place = f"at character {at} of the output"
-    words = f"The parser fails {place}, {fed_at(trace, step)}, with {own.words.rstrip('.')}{rest}."
+    place = "" if own.before else f"at character {at} of the output, "
+    words = f"The parser fails {place}{fed_at(trace, step)}, with {own.words.rstrip('.')}{rest}."
     return Verdict(
         "parser_failed", "error", "parser", words, evidence.messages(numbers), tuple(numbers), span=Span(at, at + 1)
     )
@@ -175,6 +177,14 @@ def lesser_faults(evidence: Evidence) -> Verdict | None:
     return led(evidence, kind, first.message, found, severity="warning")
 
 
+def _passes_calls_on(evidence: Evidence, own: Reading) -> bool:
+    """Return whether all that the format reads as calls stands in the content: who reads none on purpose takes nothing
+    away."""
+    places = [event for event in own.events if isinstance(event, (CallStart, CallEnd))]
+    calls = evidence.text[places[0].start : places[-1].end] if places else ""
+    return squeezed(calls) in squeezed(evidence.message.content)
+
+
 def missed_calls(evidence: Evidence) -> Verdict | None:
     """Only the built-in parser of the format finds calls."""
     own = evidence.own
@@ -184,7 +194,8 @@ def missed_calls(evidence: Evidence) -> Verdict | None:
         return None
     found = f"the built-in {quoted(own.fmt.name)} reads {counted(own.good, 'complete call')}"
     words = f"The parser finds no call in this output, while {found}"
-    words += "." if evidence.context.tools else "; no tools are declared, so that may be meant."
+    may_be = not evidence.context.tools and _passes_calls_on(evidence, own)
+    words += "; no tools are declared, so that may be meant." if may_be else "."
     beside = Detail(f"Beside it, {harm(own.message, evidence.message)}.", facts=BESIDE)
     if first_flaw(own.events) is not None:
         words = f"{TOLD[Topic.GRAMMAR]}: {lowered(words)}"

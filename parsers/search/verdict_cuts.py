@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
+from parsers.checks.prose import TAG
 from parsers.compare.divergence import ANY_ID, message_key
 from parsers.compare.divergence import grade as grade_of
+from parsers.compare.nearness import distance
 from parsers.replays.cut_grades import CutGrade, Grader
 from parsers.search.found import Detail, OutcomeClass, Verdict
+from parsers.search.markup import marker_in
 from parsers.search.sweep import json_of
 from parsers.search.verdict_blame import BLAME, led
 from parsers.search.verdict_evidence import Evidence, good_calls
 from parsers.search.verdict_phrases import harm, lowered, rank, under
-from parsers.vocabulary.trace import Proof, Topic
+from parsers.vocabulary.trace import Finding, Proof, Topic
+from parsers.vocabulary.types import Message
 from parsers.vocabulary.words import counted
+
+IN_PARTS = "as soon as the output comes in more than one delta"
 
 
 def chunk_boundary(evidence: Evidence) -> Verdict | None:
@@ -33,7 +42,9 @@ def chunk_boundary(evidence: Evidence) -> Verdict | None:
     more = own is not None and own.good > good_calls(right.message, evidence.context)
     meant = own.message if own is not None and more else None
     always = "" if meant is None else harm(meant, right.message)  # what no cut brings about
-    when, damage = under(worst.smallest, len(evidence.text)), harm(meant or right.message, worst.message)
+    whole_only = not right.parted and not evidence.is_one_shot(right)  # right in one delta of a stream, never in more
+    when = IN_PARTS if whole_only else under(worst.smallest, len(evidence.text))
+    damage = harm(meant or right.message, worst.message)
     if damage == always and right is not worst:
         meant, damage = None, harm(right.message, worst.message)
     if len(streamed) == 1:
@@ -47,7 +58,10 @@ def chunk_boundary(evidence: Evidence) -> Verdict | None:
         *evidence.messages(numbers),
     )
     proof = Proof(json_of(worst.smallest))
-    return Verdict("chunk_boundary", "error", "parser", words, details, tuple(numbers), proof, cause=cause)
+    beside = right.smallest if right is not worst else None
+    return Verdict(
+        "chunk_boundary", "error", "parser", words, details, tuple(numbers), proof, cause=cause, right=beside
+    )
 
 
 def assumed_boundary(evidence: Evidence) -> Verdict | None:
@@ -59,7 +73,7 @@ def assumed_boundary(evidence: Evidence) -> Verdict | None:
     wrong = [one for one in [evidence.outcomes[0], *others] if one.number != right.number]
     worst = min(wrong, key=rank)
     shown = next((one for one in (worst, right) if one.cuts is CutGrade.ASSUMED), worst)
-    supposed = Grader(evidence.replayer).supposed_tokens(shown.smallest)
+    supposed = Grader(evidence.replayer).supposed(shown.smallest)
     if_so = f"if {supposed}" if supposed else under(shown.smallest, len(evidence.text))
     words = f"The parser may depend on chunk boundaries: {if_so}, {harm(right.message, worst.message)}."
     numbers = evidence.numbers(Topic.CHUNKS, severity="warning")
@@ -67,6 +81,20 @@ def assumed_boundary(evidence: Evidence) -> Verdict | None:
     return Verdict(
         "chunk_boundary", "warning", "parser", words, details, tuple(numbers), Proof(json_of(worst.smallest))
     )
+
+
+def shown_first(findings: Sequence[Finding], said: Verdict) -> list[Finding]:
+    """The findings, with that which has the chunking of the verdict in the place of the one that it stands under: a
+    reader is told of one chunking."""
+    found = [*findings]
+    for number in said.findings[:1] if said.kind == "chunk_boundary" else ():
+        first = found[number]
+        alike = [one for one in first.follows if (one.check, one.severity) == (first.check, first.severity)]
+        shown = next((one for one in alike if one.proof == said.proof and first.proof != said.proof), None)
+        if shown is not None:
+            others = [one for one in first.follows if one is not shown]
+            found[number] = replace(shown, follows=(replace(first, follows=()), *others))
+    return found
 
 
 def _differing(evidence: Evidence, grade: CutGrade) -> list[OutcomeClass]:
@@ -101,17 +129,28 @@ def _is_proven(evidence: Evidence, one: OutcomeClass) -> bool:
 
 
 def _right(evidence: Evidence) -> OutcomeClass:
-    """The outcome that is right: the grammar's own reading, else the one with most good calls, then with the content
-    that the grammar reads, then with the least content, then of most chunkings."""
+    """The outcome that is right: the grammar's own reading, else the one with most good calls, then with the texts
+    nearest to those that the grammar reads, then with the least content, or the most of an answer, then of most
+    chunkings."""
     read = [one for one in evidence.outcomes if one.raised is None]
     own = None if evidence.own is None else message_key(evidence.own.message, ANY_ID)
     same = next((one for one in evidence.outcomes if message_key(one.message, ANY_ID) == own), None)
     if same is not None and same.raised is None:
         return same
-    meant = None if evidence.own is None else evidence.own.message.content or ""
+    answer = all(_is_answer(one.message, evidence.text) for one in read)
 
-    def worth(one: OutcomeClass) -> tuple[int, bool, int, int]:
+    def worth(one: OutcomeClass) -> tuple[int, int, int, int]:
         content = one.message.content or ""
-        return good_calls(one.message, evidence.context), content == meant, -len(content), one.count
+        fullest = len(content) if answer else -len(content)
+        away = 0 if evidence.own is None else distance(evidence.own.message, one.message)[1]
+        return good_calls(one.message, evidence.context), -away, fullest, one.count
 
     return max(read, key=worth)
+
+
+def _is_answer(message: Message, text: str) -> bool:
+    """Return whether a message has nothing but text of the output, in its order, none of which looks like markup."""
+    content, characters = message.content or "", iter(text)
+    if message.tool_calls or message.reasoning or marker_in(content) >= 0 or TAG.search(content):
+        return False
+    return all(char in characters for char in content)

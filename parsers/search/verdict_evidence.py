@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,6 +11,7 @@ from itertools import islice
 from parsers.checks.check import REGISTERED
 from parsers.checks.known import Fact, Known
 from parsers.checks.leaks import SHOWN, is_of_program
+from parsers.checks.mentions import is_spoken_of
 from parsers.compare.allowed import allowed_by, content_around
 from parsers.formats.model import Format, builtin_formats
 from parsers.replays.chunking import WHOLE
@@ -115,8 +117,8 @@ class Evidence:
     @cached_property
     def attempt(self) -> int | None:
         """Return where in the output a call was meant, None where nothing says so."""
-        hits = (hit.start() for hit in islice(BODY.finditer(self.text), SHOWN))
-        return next((at for at in hits if not is_of_program(self.text, at)), None)
+        hits = (hit for hit in islice(BODY.finditer(self.text), SHOWN) if not _is_spoken_of(self.text, hit))
+        return next((hit.start() for hit in hits if not is_of_program(self.text, hit.start())), None)
 
     @cached_property
     def left(self) -> bool:
@@ -178,3 +180,11 @@ class Evidence:
 def good_calls(message: Message, context: Context) -> int:
     """Return how many calls of a message are whole and fit the request."""
     return sum([is_good(call, context) for call in message.tool_calls])
+
+
+def _is_spoken_of(text: str, hit: re.Match[str]) -> bool:
+    """Return whether a tag is only a word of a sentence; the hit may begin inside it."""
+    start = hit.start()
+    while text[start - 1 : start] in ("<", "/", "|"):
+        start -= 1
+    return is_spoken_of(text, start, hit.end())

@@ -6,19 +6,21 @@ import re
 from itertools import islice
 
 from parsers.checks.ill_formed import first_flaw
-from parsers.checks.leaks import SHOWN, call_markers, is_shown
+from parsers.checks.leaks import CONTROL, SHOWN, call_markers
+from parsers.checks.mentions import is_shown, is_spoken_of
 from parsers.formats.model import builtin_formats
 from parsers.search.found import Detail, Guess, Verdict
 from parsers.search.verdict_evidence import Evidence
 from parsers.selection.claims import SHORT, has_calls
 from parsers.vocabulary.events import Severity
 from parsers.vocabulary.trace import Proof
-from parsers.vocabulary.words import listed, quoted
+from parsers.vocabulary.words import counted, listed, quoted
 
 _DOUBT = 180  # a reading that loses more than this dropped text or left markup over: it does not fit either
 _LOOSE = re.compile(
     r"\bfunctions\.[\w.-]{1,64}:\d{1,4}|\bto=functions\.\w|✿[A-Z]{3,9}✿"
 )  # calls' own, but no terminals
+_LAST = frozenset((*CONTROL, "<|return|>", "<|end|>"))  # a server may leave them out before its parser is asked
 # What follows from a wrong parser.
 _MISREAD = frozenset((
     "no_terminal_leak", "no_reasoning_leak", "no_argument_leak", "no_control_tokens", "tool_call_dropped",
@@ -59,13 +61,29 @@ def stray_markup(evidence: Evidence) -> Verdict | None:
     own = () if evidence.fmt is None else evidence.fmt.terminals.values()
     places = (match for pattern in (call_markers(), _LOOSE) for match in pattern.finditer(content))
     others = (match for match in islice(places, SHOWN) if match.group() not in own)
-    found = next((match for match in others if not is_shown(content, match.start())), None)
+    found = next((match for match in others if not _is_told(content, match)), None)
     if found is None:
         return None
     whose = [fmt.name for fmt in builtin_formats().values() if found.group() in fmt.terminals.values()]
-    of = f"a marker of {listed([quoted(name) for name in whose[:3]])}" if whose else "which looks like part of a call"
+    names = [quoted(name) for name in whose[:3]] + ([counted(len(whose) - 3, "more format")] if whose[3:] else [])
+    of = f"a marker of {listed(names)}" if whose else "which looks like part of a call"
     words = f"The content holds {quoted(found.group())}, {of}: {quoted(evidence.trace.parser)} does not read it as one."
-    return Verdict("output_flawed", "warning", "output", words)
+    return Verdict("output_flawed", "warning", "output", words, _without_beginning(content, found))
+
+
+def _without_beginning(content: str, found: re.Match[str]) -> tuple[Detail, ...]:
+    """Say that the beginning may be missing, where a marker closes what nothing opened."""
+    closing = found.group()
+    if not closing.startswith("</") or f"<{closing[2:]}" in content[: found.start()]:
+        return ()
+    return (Detail(f"Nothing opens what {quoted(closing)} closes: the beginning of the output may be missing."),)
+
+
+def _is_told(content: str, found: re.Match[str]) -> bool:
+    """Return whether markup is only written about, or is a token at the very end, which ends the turn."""
+    last = found.group() in _LAST and not content[found.end() :].strip()
+    spoken = found.re is not _LOOSE and is_spoken_of(content, *found.span())
+    return last or spoken or is_shown(content, found.start())
 
 
 def may_call(evidence: Evidence) -> bool:

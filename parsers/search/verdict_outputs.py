@@ -17,7 +17,7 @@ from parsers.selection.claims import CALL_NAME
 from parsers.vocabulary.events import Diagnostic, Severity
 from parsers.vocabulary.trace import Proof, Topic
 from parsers.vocabulary.types import Span
-from parsers.vocabulary.words import quoted
+from parsers.vocabulary.words import counted, quoted
 
 _FLAWS = {
     "strings_whole": "Types change by the schema",
@@ -27,6 +27,7 @@ _FLAWS = {
     "arguments_prefix": "The model wrote broken JSON",
     "arguments_schema": "The model's arguments do not fit the schema",
     "no_terminal_leak": "The model wrote a marker as text",
+    "no_control_tokens": "The model wrote a token as text",
     "spans_cover_input": "The model wrote too much",
 }
 # The same where the raw output is unknown: whether the model or the server did it nobody can say.
@@ -39,12 +40,13 @@ _SENT_FLAWS = {
 # What a flaw is by what its finding says, whatever check it is of.
 TOLD = {
     Topic.BAD_SCHEMA: "The request is at fault",
+    Topic.HALF_MARKER: "Broken off",
     Topic.GRAMMAR: "Parsers may read this output in their own ways",
 }
 
 
 def prompt_state(evidence: Evidence) -> Verdict | None:
-    """Return whether the prompt left reasoning open is not known, and the two answers give different messages."""
+    """Nobody knows whether the prompt left reasoning open, and the message is another one if it did than if not."""
     context = evidence.context
     doubted = evidence.numbers(Topic.START, severity="warning")
     if doubted:
@@ -125,6 +127,24 @@ def unfinished_json(evidence: Evidence) -> Verdict | None:
     return Verdict("output_flawed", "info" if cut else "warning", "output", words)
 
 
+def cut_call(evidence: Evidence) -> Verdict | None:
+    """The output ends inside a call behind whole ones, which the contract lets the parser pass on as far as it came."""
+    calls = evidence.message.tool_calls
+    if not calls or calls[-1].complete or not evidence.good:
+        return None
+    *before, last = calls
+    cut = " by its length limit" if evidence.trace.finish_reason == "length" else ""
+    nearest = _nearest(evidence)
+    leave = None if nearest is None else nearest.leaves
+    where = f", where {leave.clause}" if leave is not None and leave.missing else ""
+    words = f"The output is cut off{cut} inside call {len(before)} ({quoted(last.name)}){where}"
+    whole = counted(sum([call.complete for call in before]), "complete call")
+    numbers = [n for n, one in enumerate(evidence.findings) if one.about == "output"]
+    size = len(evidence.text)
+    details = (Detail(f"{whole[:1].upper()}{whole[1:]} before it."),)
+    return Verdict("call_cut_off", "info", "output", f"{words}.", details, tuple(numbers), span=Span(size, size))
+
+
 def _is_begun(evidence: Evidence, nearest: Guess) -> bool:
     calls, rejected = evidence.message.tool_calls, evidence.trace.rejected_calls
     if calls:
@@ -145,7 +165,8 @@ def _nearest(evidence: Evidence) -> Guess | None:
 def flawed_output(evidence: Evidence) -> Verdict | None:
     """What the model wrote, or the request, is wrong by a check."""
     flaws = [number for about in ("output", "request") for number in evidence.numbers(about=about)]
-    found = sorted([number for number in flaws if evidence.findings[number].severity != "info"])
+    unended = evidence.numbers(Topic.UNENDED)
+    found = sorted([one for one in flaws if evidence.findings[one].severity != "info" and one not in unended])
     if not found:
         return None
     first = evidence.findings[found[0]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from parsers.compare.divergence import shared_prefix
+from parsers.compare.partners import partners, value_of
 from parsers.replays.chunking import Chunking, empties, label
 from parsers.search.found import OutcomeClass
 from parsers.search.markup import LEFT_OVER
@@ -65,25 +66,20 @@ def _calls(right: list[ToolCall], wrong: list[ToolCall]) -> str | None:
     if len(wrong) < len(right):
         return _fewer(right, wrong)
     if len(wrong) > len(right):
-        known = [(call.name, call.arguments) for call in right]
-        extra = next((call for call in wrong if (call.name, call.arguments) not in known), wrong[-1])
+        known = partners(wrong, right)
+        extra = next(call for index, call in enumerate(wrong) if index not in known)
         return f"{counted(len(wrong) - len(right), 'call')} too many, such as one to {quoted(extra.name)}"
     return next((words for i in range(len(right)) if (words := _call(i, right, wrong))), None)
 
 
 def _fewer(right: list[ToolCall], wrong: list[ToolCall]) -> str:
-    """Which calls are missing: those that no call of the wrong message equals, in order."""
-    left = [(call.name, call.arguments) for call in wrong]
-    missing: list[int] = []
-    for index, call in enumerate(right):
-        if (call.name, call.arguments) in left:
-            left.remove((call.name, call.arguments))
-        else:
-            missing.append(index)
+    """Which calls are missing: those that no call of the wrong message stands for, in order."""
+    known = partners(right, wrong)
+    missing = [index for index in range(len(right)) if index not in known]
     lost = len(right) - len(wrong)
     words = [_the_call(index, right) for index in missing[:lost]]
-    merged = len(missing) > lost
-    return f"{listed(words)} {'is' if len(words) == 1 else 'are'} lost" + (", and others change" if merged else "")
+    changed = len(missing) > lost or any(value_of(right[one]) != value_of(wrong[other]) for one, other in known.items())
+    return f"{listed(words)} {'is' if len(words) == 1 else 'are'} lost" + (", and others change" if changed else "")
 
 
 def _call(index: int, right: list[ToolCall], wrong: list[ToolCall]) -> str | None:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from parsers.checks.leaks import is_shown
+from parsers.checks.mentions import is_shown
 from parsers.formats.model import Format
 from parsers.search.found import Detail, Verdict
 from parsers.search.guess import guesses
 from parsers.search.markup import LEFT_OVER
 from parsers.search.reading import read
+from parsers.search.verdict_blame import kind_of
 from parsers.search.verdict_evidence import GUESSED, Evidence
 from parsers.selection.registry import Evidence as Selectable
 from parsers.selection.registry import get_format, select
@@ -33,7 +34,20 @@ def server_failed(evidence: Evidence) -> Verdict | None:
 
 
 def left_markup(evidence: Evidence) -> Verdict | None:
-    """The server left markers in a text; where the raw output is unknown, what they make up may be replayed."""
+    """The server left markers in a text, and broke nothing but rules besides: one such as that on the finish reason
+    costs less than the call that is missing."""
+    errors = evidence.numbers(severity="error", about="parser")
+    if any(kind_of(evidence.findings[number]) != "parser_flawed" for number in errors):
+        return None
+    found = _left_markup(evidence)
+    if found is not None and errors:
+        found.severity, found.findings = "error", (*found.findings, *errors)
+        found.details += evidence.messages(errors)
+    return found
+
+
+def _left_markup(evidence: Evidence) -> Verdict | None:
+    """What they make up may be replayed where the raw output is unknown."""
     if evidence.known.raw:
         left = evidence.numbers(Topic.LEFT)
         details = evidence.messages(evidence.numbers(Topic.START))
@@ -101,7 +115,16 @@ def _fitting(evidence: Evidence) -> tuple[str, str, bool, str] | None:
 
 def recording_cut(evidence: Evidence) -> Verdict | None:
     """What was recorded ends early, or has gaps: nobody is to blame for what is missing then."""
-    numbers = evidence.numbers(Topic.CUT)
+    return _ends_early(evidence, Topic.CUT)
+
+
+def recording_unended(evidence: Evidence) -> Verdict | None:
+    """Nothing is wrong in what was recorded, and no finish reason tells that it is all of the output."""
+    return _ends_early(evidence, Topic.UNENDED)
+
+
+def _ends_early(evidence: Evidence, topic: Topic) -> Verdict | None:
+    numbers = evidence.numbers(topic)
     if not numbers:
         return None
     details, words = evidence.messages(numbers[1:]), evidence.findings[numbers[0]].message

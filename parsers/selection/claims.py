@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
 
+from parsers.arguments import ARGUMENT_PARSERS
 from parsers.formats.model import Format, builtin_formats
 from parsers.machine.machine import Machine, Programs
 from parsers.vocabulary.events import (
@@ -38,6 +39,8 @@ CALL_NAME = re.compile(r"[\w.$:/@-]{1,1000}")  # servers take long ones; prose h
 _BARE = re.compile(r"[\[{]\s{0,8}\{?\s{0,8}[\"'](?:name|function|tool_name|type|arguments|parameters)[\"']|\w\(")
 _TAG = re.compile(r"<[|/]?\w[^<>\n]{0,40}>|\[/?[A-Z_]{3,}\]")
 _CLOSER = re.compile(r"\s{0,8}(?:</[^<>\n]{1,40}>|<[^<>\n]{1,40}\|>)")
+_SPOKEN = re.compile(r"\w+:")  # a marker such as `call:`
+_QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "„": "“", "「": "」"}
 _FENCE = "```"
 _MENTIONS = 20  # so many places of a literal are looked at one by one
 _STRETCH = 2_048  # characters that are fed at once
@@ -205,9 +208,16 @@ def is_shown(text: str, at: int) -> bool:
 
 
 def first_meant(text: str, literal: str) -> int:
-    """The first place of a literal that is no mention in code; -1 where there is none among the first ones."""
+    """The first place of a literal that is no mention in code or in quotation marks; -1 where there is none among the
+    first ones."""
     places = (match.start() for match in islice(re.finditer(re.escape(literal), text), _MENTIONS))
-    return next((at for at in places if not is_shown(text, at)), -1)
+    return next((at for at in places if not is_shown(text, at) and not _is_quoted(text, at, literal)), -1)
+
+
+def _is_quoted(text: str, at: int, literal: str) -> bool:
+    """Return whether quotation marks stand around a literal and nothing else."""
+    closing = _QUOTES.get(text[at - 1 : at])
+    return closing is not None and text.startswith(closing, at + len(literal))
 
 
 def _first_claims(text: str, tools: Collection[str]) -> list[_Claim]:
@@ -215,7 +225,7 @@ def _first_claims(text: str, tools: Collection[str]) -> list[_Claim]:
 
     Where none is complete after a long while, those that have a call open.
     """
-    marked = [fmt for fmt in builtin_formats().values() if any(opener in text for opener in _openers(fmt.name))]
+    marked = [fmt for fmt in builtin_formats().values() if _is_marked(fmt, text, tools)]
     bare = [fmt for fmt in builtin_formats().values() if is_bare(fmt) and _BARE.search(text)]
     running = [_Claim(fmt, text, tools) for fmt in marked or bare]
     stop = min(
@@ -232,6 +242,25 @@ def _first_claims(text: str, tools: Collection[str]) -> list[_Claim]:
     for claim in running:
         claim.finish()
     return [claim for claim in running if claim.end >= 0]
+
+
+def _is_marked(fmt: Format, text: str, tools: Collection[str]) -> bool:
+    """Return whether a marker of a format says that its calls may stand in a text. A word that prose has as well does
+    so beside another sign of the format, or before the name of a declared tool."""
+    found = [opener for opener in _openers(fmt.name) if opener in text]
+    if not all(map(_SPOKEN.fullmatch, found)):
+        return True
+    beside = any(f"{word}{tool}" in text for word in found for tool in tools)
+    return bool(found) and (beside or any(sign in text for sign in _signs(fmt.name)))
+
+
+@cache
+def _signs(name: str) -> tuple[str, ...]:
+    """Return all markers of a format that no prose has, those around its strings among them."""
+    fmt = builtin_formats()[name]
+    codecs = [state.codec for state in fmt.states.values() if state.codec is not None]
+    around = {({**ARGUMENT_PARSERS[one.name].options, **one.options}).get("string", "") for one in codecs}
+    return tuple(sorted([text for text in {*fmt.terminals.values(), *around} if text[:1] == "<"]))
 
 
 @cache

@@ -294,13 +294,23 @@ def _by_id(evidence: Evidence, among: Sequence[Format]) -> Selection | None:
 
 
 def _by_vocabulary(evidence: Evidence, among: Sequence[Format]) -> Selection | None:
-    """The format with most of its telling markers in the vocabulary, all of them."""
+    """The format with most of its telling markers in the vocabulary, all of them; where the output says nothing of it,
+    one with the same markers of which the output does."""
     known = set(evidence.vocabulary)
     hits = [f for f in among if f.models.tokens and known >= set(f.models.tokens)]
     if not hits:
         return None
     found = max(hits, key=lambda fmt: len(fmt.models.tokens))  # the first of these
-    return Selection(found.name, (f"The vocabulary has {', '.join(found.models.tokens)} as single tokens.",))
+    first = f"The vocabulary has {', '.join(found.models.tokens)} as single tokens."
+    alike = [fmt for fmt in among if _is_told(evidence.text, fmt, found.models.tokens)]
+    told = None if _first_in_text(evidence, [found]) else _first_in_text(evidence, alike)
+    return Selection(found.name, (first,)) if told is None else Selection(told.name, (first, *told.reasons))
+
+
+def _is_told(text: str, fmt: Format, tokens: Sequence[str]) -> bool:
+    """Return whether a format has all these markers, and a text what tells it by one of them."""
+    told = (literal for literal in fmt.models.text if literal in text)
+    return {*tokens} <= {*fmt.terminals.values()} and any(token in literal for literal in told for token in tokens)
 
 
 def _first_in_text(evidence: Evidence, among: Sequence[Format]) -> Selection | None:

@@ -154,7 +154,8 @@ class Failure:
     """An exception that a parser raised: its type, what it says on one line, and the function and line it came from.
 
     `slow`: it raised nothing, but was stopped because it took more than its budget. `ended`: it ran in a process of its
-    own, which it did not survive.
+    own, which it did not survive. `unasked`: it was not tried, because of what it had done with the same output.
+    `before`: it had been fed nothing yet.
     """
 
     kind: str
@@ -162,6 +163,8 @@ class Failure:
     place: str = ""
     slow: bool = False
     ended: bool = False
+    unasked: bool = False
+    before: bool = False
 
     def __str__(self) -> str:
         return self.words + (f" (in {self.place})" if self.place else "")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from operator import attrgetter
@@ -362,6 +362,7 @@ class Topic(Enum):
     LOSS = "text is lost"
     ADDITION = "text is made up, or is sent twice"
     LEAK = "a marker is sent as text"
+    HALF_MARKER = "the output ends inside a marker"
     CHANNEL = "text is sent in another channel"
     CHANGE = "white space or a name is changed"
     PROMISE = "a call is sent that is none by the contract"
@@ -377,6 +378,7 @@ class Topic(Enum):
     LEFT = "the server left markup where the parser reads markers"
     TEMPLATE = "the chat template writes other calls"
     CUT = "what was recorded ends early"
+    UNENDED = "nothing tells that what was recorded is all of the output"
     GRAMMAR = "the output leaves its grammar, which parsers mend in their own ways"
     UNANSWERED = "there is no answer, or not the call that the request asks for"
     RULE = "another rule is broken"
@@ -546,10 +548,11 @@ class StreamParser(Protocol):
 
 class Tail(NamedTuple):
     """The end of a text that waits for what follows: of `chars`, of white space where these are None, or none of it
-    where they are ''. `why` says so in words."""
+    where they are ''. `why` says so in words, `kind` is that of the hold."""
 
     chars: str | None
     why: str
+    kind: HoldKind = "policy"
 
 
 # Tells the state of an argument parser after each of these texts of deltas, which it passed on as they are.
@@ -571,10 +574,11 @@ class OpenText(NamedTuple):
 class ReadsOpenText(Protocol):
     """A parser that can read many deltas at once where nothing in them matters to it."""
 
-    def read_open_text(self, deltas: Sequence[Delta], texts: Sequence[str], start: int) -> OpenText | None:
+    def read_open_text(self, keys: Sequence[Hashable], texts: Sequence[str], start: int) -> OpenText | None:
         """Read deltas from `start` on, as `feed` would, while each is text that goes on as it is. None: not even the
         first is.
 
-        `texts` are the texts of `deltas`. After each of them `view` is the same, but for what of its tail waits then
-        and for what is retold. Where there is a tail, each has text before it.
+        `texts` are those of the deltas, and each of `keys` is the same text where that is all of its delta: no piece of
+        it may be a marker by its id. After each of them `view` is the same, but for what of its tail waits then
+        and for what is retold. Where there is a tail, each has text before it; without an event all of it waits.
         """

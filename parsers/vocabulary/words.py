@@ -21,9 +21,9 @@ def listed(words: Sequence[str], joint: str = "and") -> str:
 
 
 def quoted(text: str) -> str:
-    """Text between quotes, on one line and not too long."""
+    """Text as code, on one line and not too long: between backticks, or, where it has one, between “ and ”."""
     shown = shortened(text.replace("\n", "\\n").replace("\r", "\\r"), _QUOTED)
-    return f'"{shown}"' if "`" in shown else f"`{shown}`"
+    return f"“{shown}”" if "`" in shown else f"`{shown}`"
 
 
 def shortened(text: str, most: int) -> str:

@@ -8,7 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from parsers.vocabulary.events import CallArguments, CallEnd, CallId, CallName, ContentText, Event, ReasoningText
+from parsers.vocabulary.events import (
+    CallArguments,
+    CallEnd,
+    CallId,
+    CallName,
+    ContentText,
+    Event,
+    Marker,
+    ReasoningText,
+)
 from parsers.vocabulary.types import Message, MessageDelta, ToolCall, ToolCallDelta
 
 # reasoning, content, and of each call its index, id, name, arguments and whether it is complete
@@ -46,6 +55,8 @@ class Assembler:
     def absorb(self, events: Iterable[Event]) -> None:
         """Take these events in where only the message counts."""
         for event in events:
+            if isinstance(event, Marker):  # most of what says nothing
+                continue
             if isinstance(event, ContentText):
                 self._content.append(event.text)
             elif isinstance(event, CallArguments):

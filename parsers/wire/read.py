@@ -21,8 +21,10 @@ from parsers.wire.halves import with_whole_characters
 
 MOST_CALLS = 1_000_000  # of a message: a larger index is none
 SERVER_ERROR = "server_error"
+CLOSED_OTHERWISE = "closed_otherwise"  # also the field of a chunk in which the reader of another API's log says so
 NOTES: dict[str, Severity] = {
     SERVER_ERROR: "error",
+    CLOSED_OTHERWISE: "warning",
     "no_object": "error",
     "no_index": "error",
     "odd_index": "error",
@@ -107,6 +109,8 @@ class _Reader:
             return {}
         if is_error(payload):
             self._note(SERVER_ERROR, f"The server reports an error: {_error_words(payload)}")
+        if isinstance(words := payload.get(CLOSED_OTHERWISE), str):
+            self._note(CLOSED_OTHERWISE, words)
         choices = payload.get("choices")
         found = [one for one in choices if isinstance(one, Mapping)] if isinstance(choices, list) else []
         if len(found) > 1:

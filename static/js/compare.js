@@ -86,18 +86,28 @@ function drawOverview(page, at, words) {
   slider.setAttribute("aria-valuetext", words);
 }
 
+/* Where nothing parts the sentence on top says that, and of how many sides. */
+function none(page, kind) {
+  if (kind !== "parting" || page.jumps.parting.length > 0) return "";
+  const said = document.getElementById("compare-headline").textContent;
+  return `The sides part nowhere. ${said.replace(/\s+/g, " ").trim()}`;
+}
+
 function typed(text) {
   const digits = text.replaceAll(",", "").trim();
   return /^\d+$/.test(digits) ? Number(digits) : null;
 }
 
-function address(page, at) {
+/* What the address of the comparison says, at a place. */
+export function comparisonWords(at) {
   const query = new URLSearchParams(new FormData(document.getElementById("cursor")));
   // a run that is held is known by its address; its text belongs into none
   for (const name of [...query.keys()]) if (carries(name)) query.delete(name);
   query.set("at", String(at));
-  return `${page.root.dataset.address}?${query.toString().replaceAll("%3A", ":").replaceAll("%2C", ",")}`;
+  return query.toString().replaceAll("%3A", ":").replaceAll("%2C", ",");
 }
+
+const address = (page, at) => `${page.root.dataset.address}?${comparisonWords(at)}`;
 
 /* The matrix is asked for where it stands; the form remembers it for the address. */
 function askForMatrix(event) {
@@ -130,5 +140,6 @@ export const comparisonDrawer = {
   draw,
   place: ({ dataset }) => Number(dataset.goAt ?? dataset.from),
   typed,
+  none,
   address,
 };

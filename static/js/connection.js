@@ -1,7 +1,7 @@
 /* When the server does not answer, or answers a partial request with an error, say so and keep what is loaded. A run
    that it holds no more (410) is posted again. */
-import { standing, waitForPage } from "./cursor.js";
-import { postAgain } from "./request.js";
+import { disregard, standing, waitForPage } from "./cursor.js";
+import { isOutdated, postAgain } from "./request.js";
 
 let last = null;
 
@@ -20,8 +20,12 @@ function refuse(event) {
     (status === 422 || status === 413);
   if (status < 400 || (own && !ctx.response.headers.get("Cache-Control")?.includes("no-store"))) return;
   event.preventDefault();
+  if (status === 410 && isOutdated(ctx.request.action)) {
+    disregard(ctx);
+    return;
+  }
   if (status === 410 && postAgain(standing())) {
-    waitForPage();
+    waitForPage(ctx);
     return;
   }
   show(`It answered ${status}.`);

@@ -17,11 +17,14 @@
      place(link)      where a link leads, null where it is another page
      slid(page, value) the place that a value of the slider stands for (missing where it is the place)
      typed(text)      the place that somebody typed, null where the server has to answer
+     written(page, at) the place as its field has it (missing where that is the number)
+     none(page, kind) why there is no place of a kind at all (missing, or empty, where nothing is known)
      address(page, at) */
-import { isPlain, mark, say } from "./dom.js";
+import { isPlain, mark, say, write } from "./dom.js";
 import { lasting } from "./private.js";
 import { ask } from "./request.js";
 
+const PLACE = /(, )((?:step|chunk|character) [\d,]+ of [\d,]+|end of the stream)( ·)/; // in the title of a page
 const MOVES = "[data-jump], [data-leap]";
 const STEADY = 400; // milliseconds between two moves of a key that is held down, at most
 
@@ -31,13 +34,14 @@ let page = null; // what it read
 let at = 1;
 let wanted = null; // the place we go to once its window is here
 let flying = false; // whether a window is on its way: one at a time, however fast the keys come
-let again = false; // whether the run is posted again instead: it goes on to the same place
+const disregarded = new WeakSet(); // requests in place of which the run is posted again: it goes on to the same place
 let moved = -STEADY; // when the cursor moved last
 let queue = []; // moves asked for meanwhile
 let inText = false; // whether what is being replaced had the focus in the text
 let remembering = 0;
 let announcing = 0;
 let sliding = 0;
+let asides = 0;
 let typing = false; // whether somebody is at the number of a place to go to: it is not written over
 const listeners = [];
 
@@ -111,23 +115,41 @@ export function jump(kind, direction) {
   }
   const place = target(kind, direction);
   if (place !== null) goTo(place);
+  else remark(whyNone(kind, direction));
+}
+
+/* A key that leads nowhere says so, in the words of its control. */
+function whyNone(kind, direction) {
+  const which = `:is([data-jump="${kind}"], [data-leap="${kind}"])[data-direction="${direction}"]`;
+  const label = page.root.querySelector(which)?.getAttribute("aria-label") ?? `${direction} ${kind}`;
+  return drawer.none?.(page, kind) || `${label.replace(/, none$/, "")}: there is none.`;
+}
+
+/* Words in place of the summary beside the controls, until the next move. */
+export function remark(words) {
+  const summary = page?.root.querySelector(":is([data-summary], [data-compare-summary]):is(.step-summary *)");
+  if (summary) write(summary, words);
+  clearTimeout(announcing);
+  say(words);
 }
 
 function draw(quiet) {
   const words = drawer.draw(page, at);
+  page.standing = words.split(". ", 1)[0];
   if (!typing) writePlace(page.root.querySelector("#go-to"));
   if (!page.moves?.every((control) => control.isConnected)) page.moves = [...page.root.querySelectorAll(MOVES)];
   for (const control of page.moves) drawMove(control);
-  document.title = document.title.replace(/(step|character) \d+ of/, `$1 ${at} of`);
   if (!quiet) announce(words);
   remember();
+  clearTimeout(asides);
+  asides = setTimeout(drawAside, 50);
   for (const listener of listeners) listener(at);
 }
 
 /* What was selected to be typed over stays selected: a digit typed now replaces the number. */
 function writePlace(field) {
   const all = field === document.activeElement && field.selectionEnd - field.selectionStart === field.value.length;
-  field.value = String(at);
+  field.value = drawer.written?.(page, at) ?? String(at);
   if (all) field.select();
 }
 
@@ -136,8 +158,20 @@ const kindOf = (control) => control.dataset.jump ?? control.dataset.leap;
 function drawMove(control) {
   const place = target(kindOf(control), control.dataset.direction);
   const off = place === null || place < page.least || place > page.most || place === at;
-  mark(control, "aria-disabled", off && "true");
-  if (!off && control.tagName === "A") control.href = drawer.address(page, place);
+  if ((control.getAttribute("aria-disabled") === "true") !== off) mark(control, "aria-disabled", off && "true");
+}
+
+/* What only the browser asks for waits until the picture is there: the title, and where a link leads that opens in
+   another tab. */
+function drawAside() {
+  if (!page?.moves) return;
+  const [first, ...rest] = page.standing;
+  document.title = document.title.replace(PLACE, `$1${first.toLowerCase()}${rest.join("")}$3`);
+  for (const control of page.moves) {
+    if (control.tagName !== "A" || control.getAttribute("aria-disabled") === "true") continue;
+    const place = target(kindOf(control), control.dataset.direction);
+    if (place !== null) control.href = drawer.address(page, place);
+  }
 }
 
 function announce(words) {
@@ -149,8 +183,8 @@ function announce(words) {
 export function remember() {
   if (!page?.root.dataset.address) return;
   clearTimeout(remembering);
-  const write = () => page && history.replaceState(history.state, "", lasting(drawer.address(page, at)));
-  remembering = setTimeout(write, 300);
+  const renew = () => page && history.replaceState(history.state, "", lasting(drawer.address(page, at)));
+  remembering = setTimeout(renew, 300);
 }
 
 function fetchWindow(place) {
@@ -184,18 +218,19 @@ function swapped() {
   inText = false;
 }
 
-/* What was asked for comes with the whole page. */
-export function waitForPage() {
-  again = true;
+/* What a request asked for comes with the whole page. */
+export function waitForPage(request) {
+  disregard(request);
+  flying = true;
 }
+
+/* What comes of a request has no meaning any more. */
+export const disregard = (request) => disregarded.add(request);
 
 /* A window that did not come, alone or with the whole page, leaves the cursor where it is. One that came and was held
    back (live.js) is still the place we go to. */
 function answered({ detail: { ctx } }) {
-  if (again) {
-    again = false;
-    return;
-  }
+  if (disregarded.has(ctx)) return;
   if (!["window", "page"].includes(ctx?.target?.id)) return;
   if (ctx.status === "swapped" || ctx.status?.includes?.("Abort")) return; // it is here, or replaced by a newer one
   flying = false;

@@ -16,6 +16,14 @@ export function mark(element, name, value) {
   else element.removeAttribute(name);
 }
 
+/* Says other words in an element that holds words only. Its text node stays: one that comes or goes makes the browser
+   look at every rule that asks what an element has. */
+export function write(element, words) {
+  const { firstChild: text } = element;
+  if (text?.nodeType !== Node.TEXT_NODE || text.nextSibling) element.textContent = words;
+  else if (text.data !== words) text.data = words;
+}
+
 /* Puts an upright line of a plot at `x`, a length of SVG. */
 export function moveLine(line, x) {
   for (const end of ["x1", "x2"]) line.setAttribute(end, x);
@@ -34,7 +42,7 @@ export function keepVisible(element, box) {
 
 /* Has words read aloud. */
 export function say(words) {
-  document.getElementById("live").textContent = words;
+  write(document.getElementById("live"), words);
 }
 
 /* A link that is a button answers to both keys of a button: Enter clicks by itself, the space bar does not. */

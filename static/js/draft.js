@@ -3,8 +3,10 @@
 import { isChanged, say } from "./dom.js";
 
 const KEY = "draft";
+const RAN = "ran"; // what was run last: it is there again for who goes back to the first page
 const PAUSE = 200; // milliseconds
 let waiting = 0;
+let returning = false;
 
 const form = () => document.querySelector("#setup.at-home");
 const fields = () =>
@@ -13,9 +15,9 @@ const fields = () =>
   );
 const isSwitch = (field) => ["checkbox", "radio"].includes(field.type);
 
-function read() {
+function read(key) {
   try {
-    return JSON.parse(sessionStorage.getItem(KEY) ?? "{}");
+    return JSON.parse(sessionStorage.getItem(key) ?? "{}");
   } catch {
     return {};
   }
@@ -25,8 +27,20 @@ export function dropDraft() {
   clearTimeout(waiting);
   try {
     sessionStorage.removeItem(KEY);
+    sessionStorage.removeItem(RAN);
   } catch {
     /* there is nothing */
+  }
+}
+
+/* What was typed is run now, and a draft no more. */
+function ran() {
+  clearTimeout(waiting);
+  try {
+    sessionStorage.setItem(RAN, sessionStorage.getItem(KEY) ?? "{}");
+    sessionStorage.removeItem(KEY);
+  } catch {
+    /* it is not kept */
   }
 }
 
@@ -44,8 +58,8 @@ function keep() {
   }
 }
 
-function restore() {
-  const values = read();
+function restore(key = KEY) {
+  const values = read(key);
   const text = form()?.elements.namedItem("text");
   if (!text || text.value || !Object.keys(values).length) return;
   for (const field of fields()) {
@@ -68,8 +82,13 @@ function clear() {
 }
 
 export function startDraft() {
-  if (window.htmx) restore();
-  else window.addEventListener("load", restore);
+  const [visit] = performance.getEntriesByType("navigation");
+  const first = () => {
+    restore();
+    if (visit?.type === "back_forward") restore(RAN);
+  };
+  if (window.htmx) first();
+  else window.addEventListener("load", first);
   for (const kind of ["input", "change"]) {
     document.addEventListener(kind, ({ target }) => {
       if (!target.closest?.("#setup.at-home")) return;
@@ -78,8 +97,18 @@ export function startDraft() {
     });
   }
   window.addEventListener("pagehide", () => form() && keep());
+  document.addEventListener("submit", ({ target }) => target.matches?.("#setup.at-home") && keep(), true);
+  document.addEventListener("htmx:before:history:restore", () => {
+    returning = true;
+  });
   document.addEventListener("htmx:after:swap", ({ detail }) => {
-    if (detail.ctx?.target?.id === "page" && document.getElementById("inspector")) dropDraft();
+    if (detail.ctx?.target?.id === "page" && document.getElementById("inspector")) ran();
+    else if (returning && form()) {
+      restore();
+      restore(RAN);
+      document.getElementById("text").focus();
+    }
+    returning = false;
   });
   document.addEventListener("click", ({ target }) => target.closest("[data-clear]") && clear());
 }

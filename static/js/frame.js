@@ -8,7 +8,9 @@ function follow() {
     document.body.classList.toggle(name, !!document.querySelector(mark));
   }
   const verdict = document.getElementById("verdict");
-  verdict?.classList.toggle("fails", document.getElementById("headline")?.dataset.severity === "error");
+  const severity = document.getElementById("headline")?.dataset.severity;
+  verdict?.classList.toggle("fails", severity === "error");
+  verdict?.classList.toggle("holds", severity === "pass");
   const dock = document.getElementById("dock");
   if (dock) document.getElementById("work").dataset.dock = dock.dataset.show;
   const problem = document.querySelector("#stops .stop-note.severity-error");

@@ -1,7 +1,7 @@
 /* Draws the cursor of the inspector: one step is current, and every pane shows what it knows about it. */
-import { keepVisible, mark, moveLine } from "./dom.js";
+import { keepVisible, mark, moveLine, write } from "./dom.js";
 import { ask, chosen } from "./request.js";
-import { isAtRest, standing } from "./cursor.js";
+import { isAtRest, standing, total } from "./cursor.js";
 
 export const inspector = () => document.getElementById("inspector");
 const findings = () => document.getElementById("findings").dataset;
@@ -9,8 +9,35 @@ const stops = () => document.getElementById("stops");
 const list = () => document.getElementById("event-list");
 const range = (text) => text.split("-").map(Number);
 
+let cards = new Map(); // what the page says about the steps of the window
+let parts = null; // what is drawn at every step and may be swapped: looked for once after a swap
+
 /* What the page says about a step of the window, or null. */
-export const card = (step) => inspector()?.querySelector(`#step .card[data-at="${step}"]`)?.dataset ?? null;
+export function card(step) {
+  const known = cards.get(step);
+  if (known?.isConnected) return known.dataset;
+  return inspector()?.querySelector(`#step .card[data-at="${step}"]`)?.dataset ?? null;
+}
+
+function look(page) {
+  if (parts?.view === page.view) return parts;
+  const all = (selector) => [...page.view.querySelectorAll(selector)];
+  const band = page.root.querySelector("[data-band]");
+  return (parts = {
+    view: page.view,
+    band,
+    cursor: band.querySelector("[data-band-cursor]"),
+    held: band.querySelector("[data-band-held]"),
+    slider: page.root.querySelector("[data-slider]"),
+    summary: page.root.querySelector("[data-summary]:not(.card)"),
+    number: page.root.querySelector("[data-step-number]"),
+    diagrams: all("[data-diagram]"),
+    nodes: all("[data-node]:not(.card)"),
+    edges: all("[data-diagram] [data-edge]"),
+    rules: all("[data-rule]"),
+    lit: {},
+  });
+}
 
 function read(view) {
   const root = inspector();
@@ -20,6 +47,8 @@ function read(view) {
     const step = Number(element.dataset.at);
     shown.set(step, [...(shown.get(step) ?? []), element]);
   }
+  cards = new Map([...view.querySelectorAll("#step .card")].map((one) => [Number(one.dataset.at), one]));
+  parts = null;
   const jumps = JSON.parse(view.dataset.jumps);
   if (steps) jumps.finding = JSON.parse(steps);
   jumps.stop = JSON.parse(stops().dataset.stops);
@@ -118,8 +147,8 @@ function draw(page, step) {
   drawPlace(page);
   page.before = step;
   settleSoon(page);
-  page.root.querySelector("[data-summary]").textContent = shown.summary ?? "";
-  page.root.querySelector("[data-step-number]").textContent = String(step);
+  write(look(page).summary, shown.summary ?? "");
+  if (look(page).number) write(look(page).number, String(step));
   return words;
 }
 
@@ -164,7 +193,7 @@ function settle(page) {
     [page.cursor, box],
   ];
   sights.push([here(page.sent).find((element) => element.matches("#message *")), document.getElementById("message")]);
-  const chunk = document.querySelector("#wire .now");
+  const chunk = latestChunk(page.before);
   sights.push([chunk, chunk?.closest(".scroll")]);
   const rows = new Map(
     here(page.rows)
@@ -173,6 +202,14 @@ function settle(page) {
   );
   for (const [log, row] of rows) sights.push([row, log]);
   for (const [element, pane] of sights) if (element?.checkVisibility()) keepVisible(element, pane);
+}
+
+/* The chunk on the wire that a client got last, by then: where nothing is sent it stays lit. */
+function latestChunk(step) {
+  const sent = [...document.querySelectorAll("#wire [data-sent]")];
+  const latest = sent.findLast((chunk) => Number(chunk.dataset.sent) <= step);
+  for (const chunk of sent) chunk.classList.toggle("latest", chunk === latest);
+  return latest;
 }
 
 /* Only what was held before or is now: all at first. */
@@ -227,39 +264,35 @@ const places = (root) => JSON.parse(root.querySelector("[data-places]")?.dataset
 
 function drawOverview(page, step, shown) {
   const percent = (number) => `${((number * 100) / page.most).toFixed(3)}%`;
-  const band = page.root.querySelector("[data-band]");
-  const slider = page.root.querySelector("[data-slider]");
+  const { band, cursor, held, slider } = look(page);
   slider.setAttribute("aria-valuetext", shown.announce ?? `Step ${step} of ${page.most}`);
   if (page.places) {
-    moveLine(band.querySelector("[data-band-cursor]"), `${page.places[step - 1]}%`);
+    moveLine(cursor, `${page.places[step - 1]}%`);
     slider.value = String(page.places[step - 1]);
     return;
   }
-  moveLine(band.querySelector("[data-band-cursor]"), percent(step - 0.5));
+  moveLine(cursor, percent(step - 0.5));
   const bar = page.bars.find(({ dataset }) => step <= Number(dataset.last));
   for (const one of band.querySelectorAll(".band-state.current")) if (one !== bar) one.classList.remove("current");
   bar?.classList.add("current");
   const [from, to] = range(shown.bandHold ?? "1-0");
-  const held = band.querySelector("[data-band-held]");
   held.setAttribute("x", percent(from - 1));
   held.setAttribute("width", percent(Math.max(0, to - from + 1)));
   slider.value = String(step);
 }
 
 function drawMachine(page, { node = "", edge = "", row = "" }) {
-  for (const diagram of page.view.querySelectorAll("[data-diagram]")) {
-    const label = diagram.getAttribute("aria-label");
-    diagram.setAttribute("aria-label", label.replace(/Current state [^.]*/, `Current state ${node}`));
+  const { diagrams, nodes, edges, rules, lit } = look(page);
+  if (lit.node !== node) {
+    for (const diagram of diagrams) {
+      const label = diagram.getAttribute("aria-label");
+      diagram.setAttribute("aria-label", label.replace(/Current state [^.]*/, `Current state ${node}`));
+    }
+    for (const box of nodes) box.classList.toggle("current", box.tagName === "g" && box.dataset.node === node);
   }
-  for (const box of page.view.querySelectorAll("[data-node]")) {
-    box.classList.toggle("current", box.tagName === "g" && box.dataset.node === node);
-  }
-  for (const line of page.view.querySelectorAll("[data-diagram] [data-edge]")) {
-    line.classList.toggle("last", line.dataset.edge === edge);
-  }
-  for (const rule of page.view.querySelectorAll("[data-rule]")) {
-    mark(rule, "aria-current", rule.dataset.rule === row && "true");
-  }
+  if (lit.edge !== edge) for (const line of edges) line.classList.toggle("last", line.dataset.edge === edge);
+  if (lit.row !== row) for (const rule of rules) mark(rule, "aria-current", rule.dataset.rule === row && "true");
+  Object.assign(lit, { node, edge, row });
 }
 
 /* A link to another chunking's trace is a page of its own. */
@@ -284,8 +317,12 @@ function slid(page, value) {
 
 function typed(text) {
   if (document.activeElement?.matches("[data-filter]")) return null;
+  if (text.trim().toLowerCase() === "end") return total();
   return Number(text.replace(/[^0-9]/g, "")) || null;
 }
+
+/* Behind the last chunk of a recorded stream is its end, which has no number. */
+const written = (page, step) => card(step)?.written ?? String(step);
 
 export const inspectorDrawer = {
   name: "step",
@@ -306,9 +343,13 @@ export const inspectorDrawer = {
   place,
   slid,
   typed,
+  written,
   address,
 };
 
+document.addEventListener("htmx:after:swap", () => {
+  parts = null;
+});
 document.addEventListener("click", (event) => {
   if (event.target.closest("[data-report-again]")) fetchReport();
 });

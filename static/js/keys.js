@@ -1,6 +1,6 @@
 /* Keys. Single keys act only while the focus is inside the inspector or the comparison and not in a field, and one
    switch in the key sheet turns them all off (WCAG 2.1.4). Every key has a visible control that does the same. */
-import { aim, goTo, jump, refocusing, scope } from "./cursor.js";
+import { aim, goTo, jump, refocusing, remark, scope } from "./cursor.js";
 import { openDialog } from "./dialogs.js";
 import { inspector } from "./inspector.js";
 import { editOutput } from "./live.js";
@@ -59,7 +59,9 @@ const isField = (element) =>
 function nextDivergence() {
   const all = [...document.querySelectorAll("#chunkings [data-divergence]")];
   const at = all.findIndex((one) => one.closest("[aria-current]"));
-  all[(at + 1) % all.length]?.click();
+  if (all.length > 0) all[(at + 1) % all.length].click();
+  else if (document.querySelector("[data-report-pending]")) remark("The other chunkings are not compared yet.");
+  else remark(`No other chunking ${document.getElementById("chunkings") ? "gives another message" : "is possible"}.`);
 }
 
 function focusPane(name) {
@@ -78,8 +80,12 @@ function press(event) {
   }
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (key === "Escape") escape(event);
-  else if (!document.querySelector("dialog[open]") && !isField(target) && (key.length > 1 || areKeysOn())) act(event);
+  else if (!isInDialog(target) && !isField(target) && (key.length > 1 || areKeysOn())) act(event);
 }
+
+/* An open dialog has the focus, unless somebody clicked beside what can have it. */
+const isInDialog = (target) =>
+  target.closest?.("dialog") || (target === document.body && document.querySelector("dialog[open]"));
 
 function act(event) {
   const { key, target } = event;
@@ -96,7 +102,7 @@ function act(event) {
 
 /* Whether the key is for the cursor, and not for what has the focus or for the window. */
 function isMeant(key, target) {
-  const around = (target === document.body || target.id === "main") && (key.length > 1 || inspector());
+  const around = target === document.body || target.id === "main";
   if (!scope() || !(around || scope().contains(target))) return false;
   if (!Object.hasOwn(inspector() ? INSPECTOR : COMPARISON, key)) return false;
   // the slider of steps would start from where the window on its way begins, and lose what was pressed meanwhile

@@ -1,10 +1,10 @@
 /* The cursor in the lag plot: it stands where the output has been fed to, and goes where the plot is clicked. */
 import { goTo, onStep } from "./cursor.js";
 import { moveLine } from "./dom.js";
-import { card, inspector } from "./inspector.js";
+import { card } from "./inspector.js";
 
 function move(step) {
-  const plot = inspector()?.querySelector("[data-lag]");
+  const plot = document.querySelector("#lag [data-lag]");
   const span = card(step)?.span;
   if (!plot || !span) return;
   const fed = Number(span.split("-")[1]);

@@ -160,7 +160,7 @@ const DONE = ".case-bar :is(a, button):not(.fork *)";
 const controls = () => [...document.querySelectorAll(DONE)];
 const nameOf = (control) => control.textContent.replace(/\s+/g, " ").trim();
 
-export const isEdited = () => isEditing() && field().value !== field().defaultValue;
+const isEdited = () => isEditing() && field().value !== field().defaultValue;
 
 /* The text that the reader sees; undefined where no field can hold it, or nothing is edited in place. */
 export const liveText = () => (isEditing() ? field().value : field()?.defaultValue);

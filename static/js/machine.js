@@ -1,17 +1,19 @@
 /* The diagram answers: its size, and the steps of what is pressed. An arrow or a row leads to the next step at which it
-   led on, and from the last one back to the first. Its text is as large as elsewhere, so a large one scrolls, and the
-   current state is brought into sight; "Fit" shows all of it, as small as that takes, and pressed again the text. */
+   led on, and from the last one back to the first. All of it is shown while its text stays legible; a larger one
+   scrolls, and the current state is brought into sight. "Fit" shows all of it, as small as that takes, and pressed
+   again the text. */
 import { goTo, onStep, step } from "./cursor.js";
 import { mark, say } from "./dom.js";
 import { inspector } from "./inspector.js";
 
 const LEAST = 0.3;
+const LEGIBLE = 0.77; // of a text of 11 px
 const MOST = 2.5;
 const FACTOR = 1.25;
-let zoom = 0; // 0: as large as fits, but never below the size of other text
+let zoom = 0; // 0: as large as fits; where that is not legible, of the size of other text
 let whole = false; // whether all of it is shown
 
-const boxes = () => [...(inspector()?.querySelectorAll("[data-zoomed]") ?? [])];
+const boxes = () => [...(document.getElementById("machine")?.querySelectorAll("[data-zoomed]") ?? [])];
 
 function size(box) {
   const drawing = box.firstElementChild;
@@ -20,7 +22,7 @@ function size(box) {
   const room = (one, two) => parseFloat(style[one]) + parseFloat(style[two]);
   const across = (box.clientWidth - room("paddingLeft", "paddingRight")) / width;
   const down = (box.clientHeight - room("paddingTop", "paddingBottom")) / height;
-  return Math.max(whole ? LEAST : 1, Math.min(across, down, FACTOR));
+  return Math.max(whole ? LEAST : across < LEGIBLE || down < LEGIBLE ? 1 : LEGIBLE, Math.min(across, down, FACTOR));
 }
 
 /* The current state in the middle of its box, where not all of the drawing is in sight. */

@@ -94,21 +94,18 @@ function keyed() {
   }));
 }
 
-/* Whether the letters of a word come in a text in their order, with others between. */
-function isSpread(term, text) {
-  let at = -1;
-  return [...term].every((letter) => (at = text.indexOf(letter, at + 1)) >= 0);
-}
-
-/* How well an action fits: 0 where its name begins so, then words that begin so, parts of words, letters in order; null
-   where it does not. */
+/* How well an action fits: 0 where its name begins so, 1 where words of its name do, 2 where words of its name or place
+   do, 3 where the whole phrase stands inside its name; null where it does not. */
 function fit({ name, place }, terms) {
   const [own, all] = [name.toLowerCase(), `${name} ${place}`.toLowerCase()];
+  const begin = (text) => {
+    const starts = text.split(/[^\p{L}\p{N}_]+/u);
+    return terms.every((term) => starts.some((word) => word.startsWith(term)));
+  };
   if (own.startsWith(terms.join(" "))) return 0;
-  const starts = all.split(/[^\p{L}\p{N}_]+/u);
-  if (terms.every((term) => starts.some((word) => word.startsWith(term)))) return 1;
-  if (terms.every((term) => all.includes(term))) return 2;
-  return isSpread(terms.join(""), own) ? 3 : null;
+  if (begin(own)) return 1;
+  if (begin(all)) return 2;
+  return own.includes(terms.join(" ")) ? 3 : null;
 }
 
 function matching() {

@@ -24,17 +24,25 @@ async function decode(fragment) {
 
 async function open() {
   if (!location.hash.startsWith(PREFIX) || location.pathname !== "/") return;
-  let text;
+  let values;
   try {
-    text = await decode(location.hash);
-    JSON.parse(text);
+    values = readCases(await decode(location.hash));
   } catch {
     refuse();
     return;
   }
   const view = Object.fromEntries(new URLSearchParams(location.search));
-  const values = { ...view, case: text, private: "1" };
-  window.htmx.ajax("POST", "/run", { target: "#page", swap: "innerHTML", values });
+  const action = Object.keys(view).some((name) => /^[a-d]_/.test(name)) ? "/compare" : "/run";
+  Object.assign(values, view, { private: "1" });
+  window.htmx.ajax("POST", action, { target: "#page", swap: "innerHTML", values });
+}
+
+/* The fields of a form: the case, and the texts beside it where there are several. */
+function readCases(text) {
+  const found = JSON.parse(text);
+  if (!Array.isArray(found)) return { case: text };
+  const [first, ...beside] = found.map((one) => JSON.stringify(one));
+  return Object.fromEntries([["case", first], ...beside.map((one, index) => [`beside.${index + 1}`, one])]);
 }
 
 /* The address of a view in a page that a private link opened: the same link, for the server holds the run for a while

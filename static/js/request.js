@@ -3,13 +3,18 @@
    form is posted again, as it is without script. A newer request of the same source replaces the older. */
 const form = () => document.getElementById("cursor");
 const holder = () => document.querySelector("[data-held]");
+// The run on its way that is posted again, and the address that it replaces: one at a time, and nothing else is asked
+// for until it is on the page.
+let posting = null;
 const UNSAID = ["pasted", "pasted_as", "output", "held"]; // of the form, where a part is asked for
+
+const isPosting = () => posting !== null && posting.held === holder()?.dataset.held;
 
 /* Whether a field carries what the server holds under an address: the case, and the outputs beside it. */
 export const carries = (name) => name === "case" || name === "held" || name.startsWith("beside.");
 
 export function ask(target, swap, extra, source = target) {
-  if (!form()) return null;
+  if (!form() || isPosting()) return posting?.sent;
   const values = Object.fromEntries(new FormData(form()));
   for (const name of UNSAID) delete values[name];
   Object.assign(values, extra);
@@ -23,13 +28,26 @@ export function ask(target, swap, extra, source = target) {
   return window.htmx.ajax("POST", action, { ...common, values });
 }
 
-/* Posts the run again, which the server holds no more, and goes on at the same place; false where there is none. */
+/* Whether something was asked for under an address of a run that has another one since: it comes to nothing. */
+export function isOutdated(address) {
+  const held = holder()?.dataset.held;
+  return address.includes("/r/") && Boolean(held) && !address.startsWith(held);
+}
+
+/* Posts the run again, which the server holds no more, and goes on at the same place; false where there is none. What
+   was asked for at the same time fails in the same way: that is one post. */
 export function postAgain(extra) {
-  if (!form() || !holder()?.dataset.held) return false;
-  holder().dataset.held = "";
+  const held = holder()?.dataset.held;
+  if (isPosting()) return true;
+  if (!form() || !held) return false;
   const values = Object.assign(Object.fromEntries(new FormData(form())), extra);
   for (const name of ["filter", "held"]) delete values[name];
-  window.htmx.ajax("POST", form().getAttribute("action"), { target: "#page", swap: "innerHTML", values });
+  const sent = window.htmx.ajax("POST", form().getAttribute("action"), { target: "#page", swap: "innerHTML", values });
+  const mine = { held, sent };
+  posting = mine;
+  Promise.resolve(sent).finally(() => {
+    if (posting === mine) posting = null;
+  });
   return true;
 }
 

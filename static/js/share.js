@@ -1,8 +1,8 @@
 /* The share dialog, private links, and copying. Without script the same buttons lead to the share page. */
+import { comparisonWords } from "./compare.js";
 import { step } from "./cursor.js";
 import { openDialog } from "./dialogs.js";
 import { copyText } from "./dom.js";
-import { inspector } from "./inspector.js";
 import { encode } from "./private.js";
 
 const LONG = 2000;
@@ -13,22 +13,36 @@ async function caseText() {
     document.querySelector("#cursor [name=case]")?.value ??
     document.querySelector("main #share-form [name=case]")?.value;
   if (carried) return carried;
-  const url = inspector()?.dataset.caseUrl;
+  const url = document.querySelector("[data-case-url]")?.dataset.caseUrl;
   const answer = await fetch(url);
   if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
   return JSON.stringify(await answer.json());
 }
 
+/* The words of a comparison and the texts beside it, where the dialog is about one. */
+const wordsField = () => document.querySelector("#share-form [data-share-words]");
+const besides = (form) => [...form.elements].filter(({ name }) => name.startsWith("beside."));
+
+/* A case, or a comparison: then the texts beside it come after it, and the words of its address before the `#`. */
+async function linkParts() {
+  const words = wordsField();
+  if (!words) return [await caseText(), `step=${step()}`];
+  const beside = besides(words.form).map(({ value }) => JSON.parse(value));
+  const text = await caseText();
+  return [beside.length ? JSON.stringify([JSON.parse(text), ...beside]) : text, words.value];
+}
+
 async function privateLink() {
   const said = document.querySelector("dialog[open] [data-private-result], main [data-private-result]");
   try {
-    const fragment = await encode(await caseText());
+    const [text, query] = await linkParts();
+    const fragment = await encode(text);
     if (fragment.length > TOO_LONG) {
       const size = `${fragment.length.toLocaleString()} characters`;
       said.textContent = `The link would have ${size}, more than most programs take. Send the case file instead.`;
       return;
     }
-    const link = `${location.origin}/?step=${step()}${fragment}`;
+    const link = `${location.origin}/?${query}${fragment}`;
     const warning =
       link.length > LONG ? ` It has ${link.length.toLocaleString()} characters; some chat programs cut it.` : "";
     said.textContent = (await copyText(link)) ? `Copied.${warning}` : `Copy it from here: ${link}`;
@@ -42,9 +56,10 @@ function openShare(event) {
   const dialog = openDialog("share");
   if (!dialog) return;
   event.preventDefault();
-  for (const place of dialog.querySelectorAll("[data-share-at]")) place.textContent = String(step());
   const at = dialog.querySelector("[data-share-step]");
   if (at) at.value = String(step());
+  const words = wordsField();
+  if (words) words.value = comparisonWords(step());
   const carried = dialog.querySelector("[data-share-case]");
   const source = document.querySelector("#cursor [name=case]");
   if (carried) carried.value = source?.value ?? "";
@@ -52,10 +67,15 @@ function openShare(event) {
   if (named && source) named.remove();
 }
 
-/* What was shared stands in the dialog, over the run it is of. */
-function shared() {
+/* What was shared stands in the dialog, over the run it is of, whose name says so from then on. */
+function shared(event) {
   const link = document.getElementById("permalink"); // in the dialog, or on the page of its own
-  if (link && !link.closest(".shared").contains(document.activeElement)) link.focus();
+  if (!link) return;
+  const box = link.closest(".shared");
+  if (!box.contains(document.activeElement)) link.focus();
+  if (event.detail.ctx?.target?.id !== "share-form") return;
+  for (const name of document.querySelectorAll(".case-name")) name.textContent = box.dataset.heading;
+  for (const note of document.querySelectorAll(".case-note")) note.textContent = "shared";
 }
 
 /* Enter in a field creates the link, and does not press the first button of the form. */

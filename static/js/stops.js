@@ -36,7 +36,7 @@ function go(direction) {
   else {
     goTo(place);
     if (next === undefined) {
-      tell(`None ${on ? "after" : "before"} step ${here}: the ${on ? "first" : "last"} of ${places.length}`);
+      tell(`None ${on ? "after" : "before"} here: the ${on ? "first" : "last"} of ${places.length}`);
     }
   }
 }
@@ -58,12 +58,19 @@ export function runTo(direction) {
   apply();
 }
 
+/* The last word is the beginning of a condition: it says nothing yet, and not that it is looked for as text. */
+function isHalf() {
+  const word = field().value.split(/\s+/).at(-1).replace(/^-/, "").toLowerCase();
+  const known = [...document.getElementById("conditions").options].map(({ value }) => value.toLowerCase());
+  return word !== "" && !known.includes(word) && known.some((value) => value.startsWith(word));
+}
+
 function typed({ target }) {
   if (target.id !== "until") return;
   running = null;
   draft(true);
   clearTimeout(waiting);
-  if (total() <= LONG) waiting = setTimeout(() => !isAsked() && apply(), PAUSE);
+  if (total() <= LONG && !isHalf()) waiting = setTimeout(() => !isAsked() && apply(), PAUSE);
 }
 
 function swapped() {

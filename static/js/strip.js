@@ -2,7 +2,7 @@
    text. Equal tokens: every token that occurs more than once has the colour and the number of its group, not of its
    owner. Each is one attribute of the pane; it goes into the address and survives a new window. */
 import { onStep, remember } from "./cursor.js";
-import { clickOnSpace, isPlain } from "./dom.js";
+import { clickOnSpace, isPlain, write } from "./dom.js";
 import { card, inspector } from "./inspector.js";
 import { choose } from "./request.js";
 
@@ -44,12 +44,12 @@ function showEqual(on) {
 
 /* How much is held is a matter of the step. */
 function count(step) {
-  const held = pane()?.querySelector('[data-role-toggle="held"]');
+  const held = document.querySelector('#input .legend [data-role-toggle="held"]');
   const shown = card(step);
   if (!held || !shown) return;
   const [start, end] = (shown.hold ?? "0-0").split("-").map(Number);
   const size = (end - start).toLocaleString("en");
-  held.querySelector("[data-role-size]").textContent = size;
+  write(held.querySelector("[data-role-size]"), size);
   held.setAttribute("aria-label", `held, ${size} ${end - start === 1 ? "character" : "characters"}`);
 }
 

@@ -72,7 +72,16 @@ function clicked(event) {
   }
 }
 
+/* The tab says how many results there are, as soon as that is known. */
+function tell() {
+  const count = document.querySelector('#dock [data-count="truncation"]');
+  if (!count || !box()) return;
+  count.textContent = Number(box().dataset.results).toLocaleString("en");
+  count.hidden = false;
+}
+
 function swapped() {
+  tell();
   if (looking && field()) delete field().dataset.changed; // only looked at: the address stays as it was
   if (field()) looking = false;
   if (wish !== null && box()) {

@@ -2,13 +2,14 @@
    of the address; the server draws its row and its flag. */
 import { goTo, onStep, remember, standing, step } from "./cursor.js";
 import { isPlain, mark, say } from "./dom.js";
-import { inspector } from "./inspector.js";
 import { ask, choose } from "./request.js";
 
 const field = () => document.querySelector("#cursor [data-view=pins]");
 const pins = () => (field()?.value ?? "").split(",").filter(Boolean).map(Number);
-const row = (number) => document.querySelector(`#watch [data-watch="${number}"]`);
+let rows = new Map(); // of the table that is there
+let current = null;
 let shown = [];
+const row = (number) => rows.get(number);
 
 /* Pins the step, or takes its pin away. */
 export function togglePin(number = step()) {
@@ -35,18 +36,21 @@ export function nextPin() {
 
 function show(number) {
   for (const one of shown) one.hidden = true;
-  for (const one of inspector()?.querySelectorAll("#watch [aria-current]") ?? []) one.removeAttribute("aria-current");
+  current?.removeAttribute("aria-current");
   shown = [row(number - 1), row(number)].filter(Boolean);
   for (const one of shown) one.hidden = false;
-  const here = row(number);
-  if (here) mark(here, "aria-current", "step");
-  const button = document.querySelector("[data-pin]");
+  current = row(number) ?? null;
+  if (current) mark(current, "aria-current", "step");
+  const button = document.querySelector("#step-bar [data-pin]");
   button?.setAttribute("aria-pressed", String(pins().includes(number)));
 }
 
 /* The rows that the server drew as shown are hidden by the next step. */
 function adopt() {
-  shown = [...document.querySelectorAll("#watch [data-watch]:not([hidden])")];
+  const all = [...document.querySelectorAll("#watch [data-watch]")];
+  rows = new Map(all.map((one) => [Number(one.dataset.watch), one]));
+  shown = all.filter((one) => !one.hidden);
+  for (const one of all) one.removeAttribute("aria-current");
   show(step());
 }
 

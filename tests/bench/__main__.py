@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 
+from parsers.cases.written.dialects import DIALECTS
 from parsers.vocabulary.types import Mode
 from tests.bench import tables
 from tests.bench.document import Document
@@ -25,7 +26,6 @@ from tests.bench.page import opened
 from tests.bench.peers import GIVEN, OWN, Peer, beside, is_known, started
 from tests.bench.people import visits
 from tests.bench.searching import search
-from tests.parsers.properties.dialects import DIALECTS
 
 LONGEST = 250_000  # tokens
 LONG = COMMON[:2]  # the grammars that are measured at LARGE

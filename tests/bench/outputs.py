@@ -15,12 +15,13 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
+from parsers.cases.written.dialects import DIALECTS
+from parsers.cases.written.notation import Call, Dialect, Spoken, json_call
 from parsers.replays.chunking import Chunking, apply
 from parsers.selection.registry import build, get_format
 from parsers.vocabulary.trace import StreamParser
 from parsers.vocabulary.types import Context, Delta, Message, Mode, Piece, Tool
-from tests.parsers.properties.dialects import DIALECTS
-from tests.parsers.properties.render import Call, Dialect, Spoken, json_call, schema_of
+from tests.parsers.properties.schemas import schema_of
 from webapp.tokenizers.embedded import Embedded
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -67,7 +68,7 @@ def prose(characters: int) -> str:
 def kinds_of(dialect: Dialect) -> list[Kind]:
     """What outputs of a grammar can be full of."""
     argument = Kind.TAGGED if dialect.values in ("tags", "typed") else Kind.STRING
-    reasoning = [Kind.REASONING] * (dialect.think is not None or dialect.whole is not None)
+    reasoning = [Kind.REASONING] * (SENTENCE in dialect.write(Spoken([ANSWER], [], reasoning=SENTENCE)))
     return [Kind.CONTENT, *reasoning, argument, Kind.CALLS, Kind.JSON]
 
 

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from parsers.cases.case import Case
 from parsers.cases.find import CaseSearch
+from parsers.cases.written.dialects import DIALECTS
+from parsers.cases.written.notation import Call, Spoken
 from parsers.vocabulary.types import Piece
 from tests.bench.outputs import TOKEN, prose
-from tests.parsers.properties.dialects import DIALECTS
-from tests.parsers.properties.render import Call, Spoken
 
 OTHERS = 350  # characters beside the long value
 SWEEP = ("replay", "sweep")

@@ -33,7 +33,7 @@ LONGEST = 250_000  # tokens
 _PLACES = ("/", "/gallery", "/help", "/checks", "/formats", "/formats/language", "/tokenizers", "/healthz")
 _LISTS = ("/api/v1/parsers", "/api/v1/tokenizers", "/api/v1/openapi.json")
 _PARTS = ("", "?steps=none", "?steps=1-20", "?fields=message,findings", "?format=jsonl")
-_EXPORTS = ("case", "markdown", "jsonl", "sse", "pytest")
+_EXPORTS = ("case", "markdown", "html", "jsonl", "sse", "pytest")
 _SSE = 'data: {"choices": [{"index": 0, "delta": {"content": "Hi %s"}}]}\n\ndata: [DONE]\n'
 
 

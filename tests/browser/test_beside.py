@@ -28,7 +28,7 @@ def test_the_compare_button_of_a_run_leads_to_sides_that_are_added_by_links(page
         "A kimik2 token by token", "B kimik2 whole", "C passthrough token by token", "D kimik2 character by character",
     ]  # fmt: skip
     expect(page.locator("#beside")).to_contain_text("Four sides at most")
-    expect(page.locator(".compare-sentence strong")).to_contain_text(
+    expect(page.locator("#compare-headline strong")).to_contain_text(
         "C gives other calls from character 21 of the output on"
     )
 
@@ -120,7 +120,7 @@ def test_without_script_texts_are_pasted_and_the_matrix_is_a_link(plain: Page) -
     plain.get_by_role("button", name="Compare", exact=True).click()
     plain.locator("#put").fill(OTHER_OUTPUT)
     plain.get_by_role("button", name="Put beside", exact=True).click()
-    expect(plain.locator(".compare-sentence strong")).to_contain_text("C gives other calls")
+    expect(plain.locator("#compare-headline strong")).to_contain_text("C gives other calls")
     plain.get_by_role("button", name="First character").click()
     expect(plain.locator("#go-to")).to_have_value("0")
     plain.get_by_role("button", name="Next place where the sides part").click()
@@ -133,7 +133,7 @@ def test_without_script_texts_are_pasted_and_the_matrix_is_a_link(plain: Page) -
     open_side(plain, "b")
     plain.locator("#b_chunk").fill("char")
     compare_from(plain, "b")
-    expect(plain.locator(".compare-sentence strong")).to_have_text("The calls differ.")
+    expect(plain.locator("#compare-headline strong")).to_have_text("The calls differ.")
 
 
 def test_an_edited_copy_says_what_it_changed_and_is_compared_with_its_parent(page: Page) -> None:

@@ -75,6 +75,35 @@ def test_keys_lead_by_step_state_place_and_to_both_ends(page: Page) -> None:
     expect(page.locator("#live")).to_contain_text("The sides part here.")
 
 
+def test_the_key_to_the_next_place_says_where_there_is_none(page: Page) -> None:
+    page.goto(f"{OTHER}&at=317")
+    expect(page.locator("html[data-ready]")).to_be_attached()
+    page.keyboard.press("d")  # nobody has put the focus anywhere yet
+    expect(page.locator("#live")).to_have_text("Next place where the sides part: there is none.")
+    expect(page.locator("[data-compare-summary]")).to_have_text("Next place where the sides part: there is none.")
+    page.keyboard.press("D")
+    expect(page.locator("#go-to")).to_have_value("298")
+    expect(page.locator("[data-compare-summary]")).not_to_contain_text("none")
+    page.goto(SAME)
+    expect(page.locator("html[data-ready]")).to_be_attached()
+    page.keyboard.press("d")
+    expect(page.locator("#live")).to_contain_text("The sides part nowhere. The same message on both sides.")
+
+
+def test_a_comparison_opens_where_its_sentence_says_and_its_band_begins(page: Page) -> None:
+    page.goto(OTHER)
+    named = page.locator(".first-place [data-go-at]").get_attribute("data-go-at") or ""
+    expect(page.locator("#go-to")).to_have_value(named)
+    expect(page.locator("#places tr[data-place]").first).to_have_attribute("data-from", named)
+    expect(page.locator("#places tr[data-place]").first).to_have_attribute("aria-current", "true")
+    expect(page.locator("#both [aria-selected=true]")).to_have_class(re.compile(r"\bparts\b"))
+    mark = page.locator(".mark-parting").first.bounding_box()
+    cursor = page.locator(".compare-overview [data-band-cursor]").bounding_box()
+    assert mark is not None
+    assert cursor is not None
+    assert mark["x"] - 2 <= cursor["x"] <= mark["x"] + mark["width"] + 2
+
+
 def test_single_keys_can_be_switched_off(page: Page) -> None:
     page.goto(f"{OTHER}&at=0")
     page.keyboard.press("?")
@@ -122,7 +151,7 @@ def test_the_form_changes_a_side_and_leaves_a_tidy_address(page: Page) -> None:
     page.locator("#b_parser").select_option("")
     page.locator("#b_chunk").fill("cuts:30,60")
     compare_from(page, "b")
-    expect(page.locator(".compare-sentence strong")).to_have_text("The same message on both sides.")
+    expect(page.locator("#compare-headline strong")).to_have_text("The same message on both sides.")
     expect(page).to_have_url(re.compile(r"\?a_chunk=token&b_chunk=cuts:30,60"))
     page.get_by_role("link", name="Swap").click()
     expect(page.locator("#a_chunk")).to_have_value("cuts:30,60")
@@ -170,7 +199,7 @@ def test_a_posted_run_keeps_its_case_out_of_the_address(page: Page) -> None:
     open_side(page, "b")
     page.locator("#b_parser").select_option("passthrough")
     compare_from(page, "b")
-    expect(page.locator(".compare-sentence strong")).to_have_text("The calls differ.")
+    expect(page.locator("#compare-headline strong")).to_have_text("The calls differ.")
     focus(page)
     page.keyboard.press("d")
     expect(page).to_have_url(re.compile(r"/r/\w+/compare\?a_chunk=token&b_chunk=whole&b_parser=passthrough&at=\d+$"))

@@ -60,7 +60,7 @@ def test_what_its_process_does_not_survive_is_a_finding_and_the_page_serves_on(p
 
 def test_what_a_failing_parser_lost_is_hatched_below_what_is_right(page: Page) -> None:
     run(page, "upper", CALL)
-    expect(page.locator(".overview-labels dt")).to_have_text(["State", "Expected", "This run", "Findings"])
+    expect(page.locator(".overview-labels dt")).to_have_text(["Deltas", "Expected", "This run", "Findings"])
     expected, came = page.locator(".band-lane").all()
     assert (expected.locator(".role-lost").count(), came.locator(".role-name").count()) == (0, 0)
     assert expected.locator(".role-name").count() == 1 <= came.locator(".role-lost").count()

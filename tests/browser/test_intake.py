@@ -57,7 +57,7 @@ def test_its_stream_is_played_back_under_a_folded_panel(page: Page) -> None:
     paste(page, CURL + CALLS)
     page.get_by_role("button", name="Replay it").click()
     expect(page.locator("#inspector")).to_have_attribute("data-heading", "Unsaved run")
-    expect(page.locator("#intake summary").first).to_contain_text("Recorded from: OpenAI chat SSE log")
+    expect(page.locator("#intake summary").first).to_contain_text("raw text unknown")
     expect(page.locator("#intake-title")).to_be_hidden()
     expect(page.locator("#result")).to_contain_text("get_weather")
     page.locator("#source > summary").click()

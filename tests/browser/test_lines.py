@@ -6,13 +6,12 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import served
-from tests.browser.test_access import violations
+from tests.browser.test_access import on_each_screen, violations
 from tests.browser.test_layout import (
     LEAST_LINES,
     OUTPUT,
@@ -148,25 +147,15 @@ def test_a_character_of_the_message_leads_to_the_line_that_sent_it(page: Page) -
     expect(page.locator("#lines #sender")).to_contain_text('return {"content": out}')
 
 
-SCREENS = {
-    "light": {"viewport": {"width": 1440, "height": 900}, "color_scheme": "light"},
-    "dark": {"viewport": {"width": 1440, "height": 900}, "color_scheme": "dark"},
-    "narrow": {"viewport": {"width": 390, "height": 844}, "color_scheme": "light"},
-}
-
-
-@pytest.mark.parametrize("screen", SCREENS)
-def test_axe_finds_nothing_and_no_pane_stands_over_another(browser: Browser, watch: Any, screen: str) -> None:
-    context = watch.context(browser, **SCREENS[screen])
-    page = context.new_page()
+def test_axe_finds_nothing_and_no_pane_stands_over_another(page: Page) -> None:
     run(page)
-    if screen == "narrow":
-        page.locator(".screens").get_by_role("link", name="Source").click()
-    expect(page.locator("#lines .source-line.ran").first).to_be_visible()
-    assert violations(page, screen) == []
-    assert overlapping(boxes(page, ("input", "step", "result", "machine", "dock", "findings"))) == []
-    assert (sideways(page), cut_sideways(page)) == (0, [])
-    box = page.locator("#machine").bounding_box()
-    assert box is not None
-    assert box["width"] > (360 if screen == "narrow" else 500)
-    context.close()
+    for screen in on_each_screen(page):
+        if screen == "narrow":
+            page.locator(".screens").get_by_role("link", name="Source").click()
+        expect(page.locator("#lines .source-line.ran").first).to_be_visible()
+        assert (screen, violations(page, screen)) == (screen, [])
+        assert overlapping(boxes(page, ("input", "step", "result", "machine", "dock", "findings"))) == []
+        assert (screen, sideways(page), cut_sideways(page)) == (screen, 0, [])
+        box = page.locator("#machine").bounding_box()
+        assert box is not None
+        assert box["width"] > (290 if screen == "narrow" else 500)

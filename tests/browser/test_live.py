@@ -16,6 +16,8 @@ NOTE_WINDOW = """() => document.addEventListener("htmx:finally:request", ({ deta
   if (detail.ctx.target.id === "window") window.heldBack = true;
 })"""
 
+PLACES = '() => ["live-edit", "result"].map((id) => document.getElementById(id).getBoundingClientRect().toJSON())'
+
 
 def edit(page: Page, added: str) -> None:
     """Open the text of the run by its key, and add words at its end."""
@@ -33,13 +35,25 @@ def test_what_is_typed_is_replayed_and_judged_and_the_run_comes_back(page: Page)
     expect(page.locator("#message")).to_contain_text("And·more·words.")
     expect(page.locator("#said")).to_contain_text("quick verdict")
     expect(page.locator("#live-note")).to_contain_text("333 characters")
-    assert violations(page) == []
+    assert violations(page, part="#input") + violations(page, part="#result") == []
     page.keyboard.press("Escape")
     expect(page.locator("#headline")).to_have_text(before)
     expect(page.locator("#message")).not_to_contain_text("more·words.")
     expect(page.locator("#strip [data-token]:focus")).to_have_count(1)
     page.keyboard.press("ArrowRight")
     expect(page.locator("#go-to")).to_have_value("20")
+
+
+@pytest.mark.parametrize("width", [1440, 1100, 800])
+def test_the_message_stands_beside_the_text_and_both_fill_the_screen(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(EXAMPLE)
+    edit(page, " x")
+    expect(page.locator("#said")).to_contain_text("quick verdict")
+    text, message = page.evaluate(PLACES)
+    assert (text["left"], text["top"], text["bottom"]) == (0, message["top"], message["bottom"])
+    assert round(message["right"]) == width
+    assert 0 <= message["left"] - text["right"] <= 2
 
 
 def test_an_edit_that_breaks_the_output_is_said_at_once_and_mended_again(page: Page) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
+
+from webapp.page.library.gallery import SHOWN
 
 pytestmark = pytest.mark.browser
 
@@ -26,7 +29,7 @@ def test_one_click_from_the_first_page_shows_what_is_wrong_and_what_ended_it(
     about = tab.get_by_role("region", name="About this failure")
     expect(tab.get_by_role("region", name="What came, and what is right")).to_contain_text("glm47_moe reads")
     expect(about).to_contain_text("Two < in a row are no beginning of the tag")
-    expect(about).to_contain_text("No end is known")
+    expect(about).to_contain_text("Pull request 24147")
     expect(about.get_by_role("link", name="sgl-project/sglang #24147")).to_be_visible()
     expect(tab.locator("#headline")).to_have_attribute("data-severity", "error")
     tab.locator(".case-bar").get_by_role("link", name="Compare").click()
@@ -38,14 +41,18 @@ def test_one_click_from_the_first_page_shows_what_is_wrong_and_what_ended_it(
 def test_filters_narrow_the_gallery_and_are_an_address(page: Page, plain: Page, script: bool) -> None:
     tab = page if script else plain
     tab.goto("/gallery")
-    total = tiles(tab).count()
+    total = int(tab.locator("[data-shown]").get_attribute("data-shown") or 0)
     for facet, choice in (("Engine", "SGLang"), ("Failure", "index or id")):
         tab.locator(".facets summary").filter(has_text=facet).click()
         tab.locator(".facets details[open]").get_by_role("link", name=choice).click()
         expect(tab.locator(".facets summary.chosen").filter(has_text=facet)).to_contain_text(choice)
     assert 0 < tiles(tab).count() < total
-    assert {"engine=SGLang", "failure=index_or_id"} <= set(tab.url.partition("?")[2].split("&"))
+    assert {"engine=SGLang", "failure=index_or_id"} <= set(tab.url.partition("#")[0].partition("?")[2].split("&"))
     tab.get_by_role("link", name="Show all").click()
+    expect(tab.locator("[data-shown]")).to_have_attribute("data-shown", str(total))
+    tab.get_by_role("link", name=re.compile("^Show .* more")).click()
+    expect(tiles(tab)).to_have_count(2 * SHOWN)
+    tab.get_by_role("link", name=f"Show all {total}").click()
     expect(tiles(tab)).to_have_count(total)
 
 

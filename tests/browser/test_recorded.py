@@ -4,6 +4,7 @@ a parser."""
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -47,8 +48,23 @@ def test_a_log_is_played_and_shows_which_client_breaks(page: Page, plain: Page, 
     tab.get_by_role("button", name="Clients", exact=True).click()
     expect(clients(tab)).to_contain_text("breaks, gets 0 calls")
     expect(clients(tab)).to_contain_text("gets 1 call, as the message has")
-    clients(tab).get_by_role("button", name="step 2").first.click()
+    clients(tab).get_by_role("button", name="chunk 2").first.click()
     expect(tab.locator("#go-to")).to_have_value("2")
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_the_end_of_a_stream_is_a_place_and_no_chunk(page: Page, plain: Page, base: str, script: bool) -> None:
+    tab = page if script else plain
+    tab.goto(f"{shared(page, base, 'no-index')}?step=1")
+    last = int(tab.locator("[data-total]").first.get_attribute("data-total") or 0) - 1
+    tab.locator("#go-to").fill("end")
+    tab.locator("#go-to").press("Enter")
+    expect(tab.locator("#go-to")).to_have_value("end")
+    expect(tab.locator("#step .card:visible h2")).to_have_text("End of the stream")
+    expect(tab).to_have_title(re.compile(", end of the stream ·"))
+    tab.get_by_role("link", name="Previous step").click()
+    expect(tab.locator("#go-to")).to_have_value(str(last))
+    expect(tab).to_have_title(re.compile(f", chunk {last} of {last} ·"))
 
 
 @pytest.mark.parametrize("script", [True, False])
@@ -142,7 +158,7 @@ def test_play_follows_the_recording_to_its_end(page: Page, motion: Any) -> None:
     page.get_by_label("Speed of play").select_option("4")
     page.locator("#step-bar [data-jump=end][data-direction=previous]").click()
     page.locator("[data-play]").click()
-    expect(page.locator("#go-to")).to_have_value("8")
+    expect(page.locator("#go-to")).to_have_value("end")
     expect(page.locator("[data-play]")).to_have_attribute("aria-pressed", "false")
     expect(page.locator("#step .card:not([hidden]) h2")).to_have_text("End of the stream")
 
@@ -153,7 +169,7 @@ def test_a_gap_is_cut_short_and_any_key_pauses(page: Page) -> None:
     expect(page.locator("#machine")).to_contain_text("6 min 0 s before chunk 4 is the longest gap")
     page.get_by_label("Speed of play").select_option("4")
     page.locator("[data-play]").click()
-    expect(page.locator("#go-to")).to_have_value("8")
+    expect(page.locator("#go-to")).to_have_value("end")
     page.locator("#step-bar [data-jump=end][data-direction=previous]").click()
     page.get_by_label("Speed of play").select_option("0.25")
     page.locator("[data-play]").click()
@@ -181,7 +197,8 @@ def test_axe_finds_nothing_in_a_recording_and_nothing_leaves_the_screen(page: Pa
         for part in ("verdict", "input", "step", "machine", "result") if screen == "narrow" else ("verdict",):
             if page.locator(f".screens a[href='#{part}']").is_visible():
                 page.locator(f".screens a[href='#{part}']").click()
-            assert (screen, part, violations(page, screen)) == (screen, part, [])
+            looked_at = "html" if part == "verdict" else f"#{part}"
+            assert (screen, part, violations(page, screen, looked_at)) == (screen, part, [])
             assert page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth")
 
 
@@ -202,3 +219,15 @@ def test_no_pane_of_a_recording_covers_another(browser: Browser, watch: Any, siz
     if size == (1440, 900):
         assert page.evaluate("() => document.documentElement.scrollHeight <= window.innerHeight")
     context.close()
+
+
+def test_a_condition_leaves_the_axis_of_time_as_it_is(page: Page, base: str) -> None:
+    page.goto(shared(page, base, "no-index"))
+    lanes, pins = page.locator("#overview .overview-labels"), page.locator("#overview .pin")
+    had = lanes.inner_text()
+    page.locator("#until").fill("step > 1")
+    expect(pins).not_to_have_count(0)
+    expect(lanes).to_have_text(had, use_inner_text=True)
+    page.locator("#until").fill("")
+    expect(pins).to_have_count(0)
+    expect(lanes).to_have_text(had, use_inner_text=True)

@@ -55,6 +55,19 @@ def test_paste_run_step_share_open_export(page: Page, plain: Page, script: bool)
     assert "".join(token[1] for token in saved["input"]["tokens"]).startswith("\nHello.")
 
 
+@pytest.mark.parametrize("script", [True, False], ids=["script", "plain"])
+def test_a_run_becomes_a_test_of_another_project(page: Page, plain: Page, script: bool) -> None:
+    tab = page if script else plain
+    run(tab, OUTPUT + ("  " if script else "   "))
+    tab.locator("summary", has_text="Export").click()
+    tab.get_by_role("button", name="SGLang test").click()
+    expect(tab.get_by_role("heading", level=1)).to_have_text("What should come out?")
+    with tab.expect_download() as download:
+        tab.get_by_role("button", name="Export").click()
+    assert download.value.suggested_filename.startswith("test_")
+    assert "(CustomTestCase):" in Path(download.value.path()).read_text()
+
+
 def test_a_posted_run_survives_a_reload_at_its_step(page: Page) -> None:
     run(page, OUTPUT)
     page.locator("#go-to").fill("2")
@@ -223,6 +236,7 @@ def test_a_private_link_opens_without_being_stored(page: Page) -> None:
 
 def test_selecting_an_argument_lights_up_its_tokens_and_back(page: Page) -> None:
     page.goto("/example/marker-split-across-tokens?step=44")
+    page.locator("#result .parsed > summary").first.click()
     page.locator("#result table.arguments th a", has_text="city").click()
     assert "Zürich" in "".join(page.locator("#strip .linked").all_inner_texts())
     page.locator("#strip .token", has_text="rich").click()

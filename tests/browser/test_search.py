@@ -72,6 +72,33 @@ def test_a_page_searches_by_itself_and_leads_to_the_failing_chunking(page: Page)
     expect(page).to_have_url(re.compile("/compare.b_chunk="))
 
 
+def tops(page: Page) -> Any:
+    found = page.locator("#overview, #step-bar, #work, #dock")
+    return found.evaluate_all("all => all.map((one) => one.getBoundingClientRect().top)")
+
+
+@pytest.mark.parametrize("engine", ["loses-second", "drops-text"])
+def test_what_a_search_finds_moves_nothing_below_the_verdict(page: Page, engine: str) -> None:
+    page.goto(shared(page, engine, f"{TEXT} Still."))
+    expect(page.locator("#smallest")).to_have_text("A smaller case that shows it is being looked for.")
+    before = tops(page)
+    expect(page.locator("#verdict.fails .smallest")).to_be_visible(timeout=WAIT)
+    assert tops(page) == before
+
+
+def test_what_no_room_was_left_for_is_unfolded_by_a_button(page: Page) -> None:
+    page.goto(shared(page, "drops-text", "Some words, " * 1500 + TEXT))
+    expect(page.locator("#headline")).to_have_text("Not checked yet.")
+    before = tops(page)
+    expect(page.locator("#headline")).to_contain_text("replays", timeout=WAIT)
+    assert tops(page) == before
+    page.get_by_role("button", name="Show why").click()
+    expect(page.locator("#headline")).to_be_focused()
+    expect(page.get_by_role("button", name="Show why")).to_be_hidden()
+    assert tops(page) > before
+    assert violations(page, part="#verdict") == []
+
+
 def test_progress_is_shown_and_a_search_can_be_cancelled_and_begun_again(page: Page) -> None:
     page.goto("/")
     page.locator("#text").fill(f"{SLOW} Or not.")
@@ -138,7 +165,7 @@ def test_the_smallest_form_opens_as_a_run_with_a_link_back(page: Page, plain: Pa
     expect(tab.locator(".lead")).to_contain_text("smallest failing form of Demo", ignore_case=True)
     expect(tab.locator("#findings")).to_contain_text("Error")
     tab.locator(".lead").get_by_role("link", name="Demo").click()
-    expect(tab).to_have_url(re.compile(f"{path}$"))
+    expect(tab).to_have_url(re.compile(f"{path}(\\?step=\\d+)?$"))
 
 
 def test_without_script_a_failing_range_is_a_link(page: Page, plain: Page) -> None:
@@ -203,7 +230,7 @@ def test_the_right_parser_is_one_click_away(page: Page) -> None:
     page.locator("#setup [name=run]").click()
     expect(page.locator("#verdict")).to_contain_text("Wrong parser", timeout=WAIT)
     expect(page.locator("#search")).to_contain_text("Searched", timeout=WAIT)
-    page.locator("#verdict").get_by_role("button", name=re.compile("run it with")).click()
+    page.locator("#verdict").get_by_role("button", name=re.compile("[Rr]un it with")).click()
     expect(page.locator("#result")).to_contain_text("tool_calls")
 
 

@@ -25,10 +25,23 @@ def test_the_first_share_stays_on_the_run_with_the_link_in_the_dialog(page: Page
     assert "/c/" in link
     assert link.endswith("?step=19")  # where its sharer stands
     expect(page.get_by_label("Delete key")).to_be_visible()
-    assert violations(page) == []
+    assert violations(page, part="#share-dialog") == []
     page.keyboard.press("Escape")
     expect(page.locator("[data-share]")).to_be_focused()
     assert page.url.endswith(f"{EXAMPLE}?step=19")
+
+
+def test_a_run_that_was_shared_says_so_on_top(page: Page) -> None:
+    page.goto("/")
+    page.locator("#text").fill("An answer.")
+    page.locator("#setup [name=run]").click()
+    expect(page.locator(".case-note")).to_have_text("not shared")
+    page.locator("[data-share]").click()
+    page.get_by_label("Title").fill("An answer, no more")
+    create(page)
+    expect(page.locator(".case-name")).to_have_text("An answer, no more")
+    expect(page.locator(".case-note")).to_have_text("shared")
+    assert page.locator("#share-dialog .shared").evaluate("box => parseFloat(getComputedStyle(box).paddingLeft)") >= 12
 
 
 def test_a_case_that_is_known_has_its_link_without_a_key(page: Page) -> None:
@@ -82,3 +95,48 @@ def test_without_script_a_kept_edit_is_called_so_too(plain: Page) -> None:
     plain.locator("#text").fill("Other words.")
     plain.get_by_role("button", name="Run again").click()
     expect(plain.locator("#fork > summary")).to_contain_text("Edited text")
+
+
+def test_a_comparison_is_shared_where_its_cursor_stands(page: Page) -> None:
+    page.goto(f"{EXAMPLE}/compare?a_chunk=token&b_chunk=token:5")
+    page.keyboard.press("End")
+    at = page.locator("#go-to").input_value()
+    page.locator("[data-share]").click()
+    assert violations(page) == []
+    link = create(page)
+    assert "/compare?a_chunk=token&b_chunk=token:5" in link
+    page.goto(link)
+    expect(page.locator("#go-to")).to_have_value(at)
+
+
+def test_a_private_link_of_a_comparison_holds_every_side(page: Page) -> None:
+    page.goto(f"{EXAMPLE}/compare?a_chunk=token&b_chunk=token:5")
+    page.get_by_label("Another output").fill("Quite another text.")
+    page.get_by_role("button", name="Put beside", exact=True).click()
+    expect(page.locator("#compare")).to_have_class("compare sides-3")
+    page.locator("[data-share]").click()
+    page.get_by_role("button", name="Copy a private link").click()
+    expect(page.locator("[data-private-result][data-link]")).to_contain_text("op")
+    link = page.locator("[data-private-result]").get_attribute("data-link") or ""
+    page.goto("/gallery")
+    page.goto(link)
+    expect(page.locator("#compare")).to_have_class("compare sides-3")
+    expect(page.get_by_text("Quite").first).to_be_visible()
+
+
+def test_a_comparison_is_exported_by_its_menu(page: Page) -> None:
+    page.goto(f"{EXAMPLE}/compare?a_chunk=token&b_chunk=token:5")
+    page.locator("summary", has_text="Export").click()
+    with page.expect_download() as report:
+        page.get_by_role("button", name="Markdown report").click()
+    assert report.value.suggested_filename.endswith("compared.md")
+    with page.expect_download() as case:
+        page.get_by_role("button", name="Case file of B").click()
+    assert case.value.suggested_filename.endswith(".case.json")
+
+
+def test_without_script_a_comparison_is_shared_by_a_page(plain: Page) -> None:
+    plain.goto(f"{EXAMPLE}/compare?a_chunk=token&b_chunk=token:5")
+    plain.get_by_role("button", name="Share").click()
+    plain.get_by_role("button", name="Create a permalink").click()
+    assert "/compare?" in plain.url or "/compare?" in plain.get_by_label("Permalink").input_value()

@@ -49,6 +49,26 @@ def test_keys_step_and_jump(page: Page) -> None:
     assert "Step 2" in heading(page)
 
 
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        ("{", "Previous finding: there is none."),
+        ("[", "Previous state change: there is none."),
+        ("d", "No other chunking gives another message."),
+    ],
+)
+def test_a_key_that_leads_nowhere_says_so_until_the_next_move(page: Page, key: str, said: str) -> None:
+    page.goto(f"{EXAMPLE}?step=1")
+    expect(page.locator("html[data-ready]")).to_be_attached()
+    before = page.locator(".step-summary [data-summary]").text_content() or ""
+    page.keyboard.press(key)
+    expect(page.locator("#live")).to_have_text(said)
+    expect(page.locator(".step-summary [data-summary]")).to_have_text(said)
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(".step-summary [data-summary]")).to_have_text(before)
+
+
 def test_single_keys_can_be_switched_off(page: Page) -> None:
     page.goto(f"{EXAMPLE}?step=1")
     page.locator("#strip [tabindex='0']").focus()

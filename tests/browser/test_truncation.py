@@ -31,6 +31,11 @@ def test_the_first_look_cuts_at_the_cursor_and_leaves_the_address(page: Page) ->
     assert "cut=" not in page.url
 
 
+def test_the_tab_counts_the_results_once_somebody_looked(page: Page) -> None:
+    look(page)
+    expect(page.locator('#dock [data-count="truncation"]')).to_have_text("5")
+
+
 def test_the_slider_moves_the_cut_and_keeps_the_focus(page: Page) -> None:
     look(page)
     page.locator("[data-cut-slider]").focus()

@@ -70,3 +70,27 @@ def test_the_first_step_where_they_part_is_reached_with_the_state_of_both(page: 
 def test_it_works_without_script(plain: Page) -> None:
     compared(plain, TEXT + " And <b")
     expect(plain.locator(".first-sends")).to_contain_text("First step where they part")
+
+
+def found(page: Page, *, by_hand: bool = False) -> None:
+    """Where they differ, searched for from the comparison; `by_hand`: without scripts a person looks again."""
+    compared(page, TEXT + " And <b")
+    page.get_by_role("button", name="Find where they differ").click()
+    again = page.get_by_role("button", name="Look again")
+    for _ in range(200 if by_hand else 0):
+        if page.locator("#differ-small").count() or not again.count():
+            break
+        again.click()
+    expect(page.locator("#differ-small")).to_contain_text("The smallest output found", timeout=60_000)
+
+
+def test_an_output_on_which_they_differ_is_found_and_opened(page: Page) -> None:
+    found(page)
+    assert violations(page) == []
+    page.get_by_role("button", name="Compare both on it").click()
+    expect(page.locator(".compare-sentence")).not_to_contain_text("The same message on both sides.")
+
+
+def test_it_is_found_without_script(plain: Page) -> None:
+    found(plain, by_hand=True)
+    expect(plain.get_by_role("button", name="Compare both on it")).to_be_visible()

@@ -11,6 +11,7 @@ from parsers.cases.io import load_case
 from parsers.cases.run import run_case, run_json
 from webapp.api.answers import (
     DivergenceAnswer,
+    EngineInfo,
     FindingAnswer,
     FindResult,
     GroupAnswer,
@@ -62,6 +63,7 @@ def test_every_query_parameter_is_explained(one: Operation) -> None:
     [
         ("GET /api/v1/parsers", ParserInfo),
         ("GET /api/v1/tokenizers", TokenizerRow),
+        ("GET /api/v1/engines", EngineInfo),
         ("POST /api/v1/replay", ReplayResult),
         ("POST /api/v1/replay", StepAnswer),
         ("POST /api/v1/replay", FindingAnswer),
@@ -93,6 +95,12 @@ def test_every_code_of_an_error_is_explained() -> None:
 def test_every_export_is_explained() -> None:
     section = SECTIONS["GET /api/v1/cases/<case_id>/export/<target>"]
     assert [target for target in TARGETS if f"| `{target}` |" not in section] == []
+
+
+def test_every_post_says_what_it_does_when_it_is_sent_again() -> None:
+    section = SECTIONS["What may be kept, and what may be repeated"]
+    posts = [one.path.rpartition("/")[2] for one in OPERATIONS if one.method == "POST"]
+    assert [name for name in posts if f"`{name}`" not in section and f"/{name}` |" not in section] == []
 
 
 def test_the_limits_are_those_of_the_program() -> None:

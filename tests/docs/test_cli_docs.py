@@ -10,7 +10,7 @@ import click
 import pytest
 
 from webapp.cli import COMMANDS, cli
-from webapp.commands.check import Outcome
+from webapp.commands.case_outcomes import Outcome
 from webapp.commands.db import db
 from webapp.commands.engines import engines
 from webapp.commands.inputs import LARGEST

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from parsers.formats.diagram import mermaid, rows_table
+from parsers.formats.diagram import mermaid
 from parsers.machine.call_life import LIFE, CallState, life_of_a_call
 
 
@@ -26,7 +26,6 @@ def rows(section: str, columns: int) -> list[list[str]]:
 def test_the_table_is_the_program_s(section: str) -> None:
     moves = [[state.name, event.name, after.name] for state, found in LIFE.items() for event, after in found.items()]
     assert rows(section, 3) == moves
-    assert [[line.state, line.trigger, line.to] for line in rows_table(life_of_a_call())] == moves
 
 
 def test_every_state_is_explained(section: str) -> None:

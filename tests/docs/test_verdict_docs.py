@@ -19,7 +19,7 @@ def test_every_kind_has_its_row() -> None:
     assert set(re.findall(r"^\| `(\w+)` \| (?:parser|request|output|) ?\|", PAGE, flags=re.MULTILINE)) == set(
         get_args(VerdictKind)
     )
-    assert len(EXAMPLES) == 7
+    assert len(EXAMPLES) == 8
 
 
 @pytest.mark.parametrize(("parser", "text", "kind", "words"), EXAMPLES)

@@ -1,7 +1,8 @@
 """`make test-engines`: sets engines up, checks them, searches for known bugs, and writes docs/engines.md.
 
 `python -m tests.engines FOLDER [--only NAME,...] [--python SET=PATH]... [--print] [--lock]`. Exit 1 where an engine
-that is there does not keep the protocol, fewer than ten known bugs are found, or an error is said of a right parser.
+that is there does not keep the protocol, fewer than ten known bugs are found, an error is said of a right parser, or
+the test that a known bug is exported as does not fail by that bug.
 """
 
 from __future__ import annotations
@@ -12,14 +13,17 @@ from argparse import ArgumentParser
 from pathlib import Path
 
 from tests.engines.builds import COMMANDS, TOKENIZERS, interpreter
+from tests.engines.emitted import emitted
 from tests.engines.engine_sets import SETS, EngineSet
 from tests.engines.engines_page import PAGE, Tried, page
 from tests.engines.library import passes
 from tests.engines.locking import lock
 from tests.engines.program import Inspector, Searched, found, searches, tools
 from webapp.engines.entered import use_engines
+from webapp.runs.runner import Runner
 from webapp.settings import get_settings
 
+SUITES = ("vllm", "sglang")  # what is exported is run for these
 ENOUGH = 10  # known bugs
 
 
@@ -44,12 +48,13 @@ def main() -> int:
     tried = [_tried(one, folder, inspector, there) for one in SETS if not only or one.name in only]
     known = {one.set.name for one in tried if one.card is not None}
     bugs, right = (_searched(name, known) for name in ("bugs", "right"))
+    unsaid = [line for name in SUITES if name in known for line in _emitted(name, bugs, folder)]
     text = page(tried, bugs, right)
     if only or given.print:
         print(text)
     else:
         PAGE.write_text(text, "utf-8")
-    return _judged(tried, bugs, right, whole=not only)
+    return _judged(tried, bugs, right, whole=not only) or bool(unsaid)
 
 
 def _tried(one: EngineSet, folder: Path, inspector: Inspector, there: dict[str, str]) -> Tried:
@@ -97,6 +102,21 @@ def _searched(name: str, known: set[str]) -> list[Searched]:
             done.append(one)
     engines.close()
     return done
+
+
+def _emitted(suite: str, bugs: list[Searched], folder: Path) -> list[str]:
+    """The bugs of an engine whose exported tests do not say what they should; each is printed."""
+    settings = get_settings()
+    engines = use_engines(settings)
+    cases = [one.smallest for one in bugs if one.search.parser.startswith(f"{suite}:") and one.smallest is not None]
+    python = engines.entries()[suite].python or ""
+    told = [case for case in cases if case.expect is not None]
+    found = emitted(suite, told, python, Runner(settings, keep=False), folder / "emitted" / suite)
+    engines.close()
+    wrong = [f"{suite}:{one.name}: fails with {one.fails!r}, same {one.same!r}" for one in found if not one.right]
+    print(f"{suite}: {len(found) - len(wrong)} of {len(found)} exported tests fail as they should", file=sys.stderr)
+    print(*wrong, sep="\n", file=sys.stderr)
+    return wrong
 
 
 def _judged(tried: list[Tried], bugs: list[Searched], right: list[Searched], *, whole: bool) -> int:

@@ -39,9 +39,7 @@ COUNTED = """`holds`, `differs`, `raises`: parsers that read a format of ours, b
 the reasoning parser of that name where it reasons, under the chunkings that a case is compared by; `unread`: those
 whose name is no format's here.
 """
-BUGS = """The output and the tools are all that `find` was given. What needs the last text of an output to come in the
-very delta that ends it is not found (vLLM #48347): the end is a step of its own here.
-"""
+BUGS = "The output and the tools are all that `find` was given.\n"
 RIGHT = "Errors that a search of an ordinary output says of them, under the contract of the engine.\n"
 
 

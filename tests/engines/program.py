@@ -13,6 +13,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from parsers.cases.case import Case
 from parsers.cases.find import find_json
 from parsers.cases.io import load_case
 from parsers.formats.model import Format, builtin_formats
@@ -37,7 +38,7 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """What `find` said. `failed`: why it said nothing."""
+    """What `find` said, and the smallest case. `failed`: why it said nothing."""
 
     search: Search
     headline: str = ""
@@ -45,6 +46,7 @@ class Searched:
     replays: int = 0
     seconds: float = 0.0
     failed: str = ""
+    smallest: Case | None = None
 
 
 class Inspector:
@@ -74,9 +76,12 @@ def found(search: Search, settings: Settings, declared: list[Any]) -> Searched:
             pass
     except UsageError as error:
         return Searched(search, failed=str(error))
-    data = find_json(made.result())
+    result = made.result()
+    data = find_json(result)
     errors = sum(one["severity"] == "error" for one in data["findings"])
-    return Searched(search, data["verdict"]["headline"], errors, data["replays"], monotonic() - began)
+    return Searched(
+        search, data["verdict"]["headline"], errors, data["replays"], monotonic() - began, "", result.minimized
+    )
 
 
 def searches(name: str) -> list[Search]:

@@ -27,3 +27,9 @@ def files() -> list[Path]:
 def modules(files: list[Path]) -> list[Path]:
     """The Python files of both packages."""
     return [path for path in files if path.suffix == ".py" and path.parts[0] in {"parsers", "webapp"}]
+
+
+@pytest.fixture(scope="session")
+def measured(files: list[Path], modules: list[Path]) -> list[Path]:
+    """These, and those of the pytest plugin, which is a package by itself."""
+    return [*modules, *[path for path in files if path.suffix == ".py" and path.parts[0] == "pytest_plugin"]]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-FOLDERS = {".ci", "docs", "parsers", "requirements", "static", "templates", "tests", "webapp"}
+FOLDERS = {".ci", "docs", "parsers", "pytest_plugin", "requirements", "static", "templates", "tests", "webapp"}
 FILES = {
     ".gitignore",
     "CHANGELOG.md",

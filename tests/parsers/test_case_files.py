@@ -16,6 +16,7 @@ import pytest
 
 from parsers.cases.case import Case
 from parsers.cases.expect import differences
+from parsers.cases.message_events import events_of
 from parsers.compare.divergence import same_message
 from parsers.formats.model import Format
 from parsers.machine.machine import Machine
@@ -102,6 +103,7 @@ def test_a_case_gives_what_it_expects_under_every_chunking_by_text_and_by_ids(na
             trace = output.trace(chunking) if chunking is not TRACED[0] else first
             words = f"{output.mode}, {label(chunking)}"
             assert same_message(first.message, trace.message), words
+            assert events_of(first) == events_of(trace), words
             assert not [run for run in trace.partition if run.reason == LOST], words
             if output.mode == "text":
                 require_expected(case, trace, words)

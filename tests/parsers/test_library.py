@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from parsers import find, format_names, get_format, load_case, make_parser, parse, replay
+from parsers import dump_case, find, format_names, get_format, load_case, make_parser, parse, replay
 from parsers.cases.case import CaseError
 from parsers.vocabulary.types import UsageError
 
@@ -33,6 +33,11 @@ def test_a_case_says_everything_itself() -> None:
     assert replay(case).trace.message == find(case, max_replays=60).found.outcomes[0].message
     with pytest.raises(CaseError, match="says everything itself"):
         replay(case, "qwen")
+
+
+def test_a_case_is_read_from_the_text_that_it_is_written_as() -> None:
+    case = load_case({"schema": 1, "parser": {"name": "qwen3"}, "input": {"text": OUTPUT}})
+    assert load_case(dump_case(case)) == case
 
 
 @pytest.mark.parametrize("key", ["tool", "chunk"])

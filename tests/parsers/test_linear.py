@@ -10,14 +10,14 @@ from collections.abc import Callable
 
 import pytest
 
+from parsers.cases.written.dialects import DIALECTS
+from parsers.cases.written.notation import Call, Spoken
 from parsers.replays.replay import parse, replay
 from parsers.selection.registry import build, get_format, names
 from parsers.vocabulary.types import Context, Delta, Piece, Tool
 from tests.amount import every
 from tests.growth import assert_linear, seconds
 from tests.parsers.parsing import tokens
-from tests.parsers.properties.dialects import DIALECTS
-from tests.parsers.properties.render import Call, Spoken
 
 pytestmark = pytest.mark.linear
 

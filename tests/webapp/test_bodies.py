@@ -67,6 +67,7 @@ def parsed(body: bytes, boundary: str) -> list[tuple[str, str]]:
     return list(form.items(multi=True))
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("boundary", BOUNDARIES, ids=["Chromium", "Firefox", "longest"])
 @pytest.mark.parametrize("last", ["", "x", "\r", "\r\n", "\n--"])
 def test_no_edge_inside_a_form_changes_a_field(last: str, boundary: str) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webapp.glyphs import SPECIAL, count, glyphless, plain, shorten, show, show_lines, spell
+from webapp.glyphs import SPECIAL, brief, count, glyphless, plain, shorten, show, show_lines, spell
 
 
 @pytest.mark.parametrize(
@@ -61,9 +61,19 @@ def test_long_texts_are_shortened_with_an_ellipsis() -> None:
 
 
 def test_sentences_keep_their_spaces_and_show_code() -> None:
+    assert plain('“a`” and “b”, `"c"`') == "<code>a`</code> and “b”, <code>&#34;c&#34;</code>"
     assert plain("not `a b` <i>") == 'not <code>a<span class="glyph">·</span>b</code> &lt;i&gt;'
 
 
 @pytest.mark.parametrize(("text", "spelled"), [("a b", "a b"), ("\u202e", "\\u202e"), ("\U000e0041", "\\udb40\\udc41")])
 def test_attributes_spell_invisible_characters(text: str, spelled: str) -> None:
     assert glyphless(text) == spelled
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [(0, "0"), (999, "999"), (1_000, "1.0k"), (3_909, "3.9k"), (9_949, "9.9k"), (9_950, "10k"), (12_088, "12k"),
+     (999_499, "999k"), (999_500, "1.0M"), (12_000_000, "12M")],
+)  # fmt: skip
+def test_a_brief_number_has_at_most_four_characters(number: int, words: str) -> None:
+    assert brief(number) == words

@@ -196,3 +196,18 @@ def test_tokenizers_have_their_limits() -> None:
     assert (settings.tokenizer_uploads, settings.tokenizer_upload_bytes) == (True, 40_000_000)
     assert (settings.tokenizer_seconds, settings.tokenizer_memory_bytes) == (10, 2_000_000_000)
     assert settings.tokenizer_cache_bytes == 400_000_000
+
+
+def test_origins_that_may_frame_a_case_are_separated_by_commas(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert Settings().embed_origins == ()
+    monkeypatch.setenv(f"{ENV_PREFIX}EMBED_ORIGINS", "https://Tracker.example/, http://localhost:8080")
+    assert get_settings().embed_origins == ("https://tracker.example", "http://localhost:8080")
+
+
+@pytest.mark.parametrize(
+    "origin", ["tracker.example", "https://a.example/path", "*", "https://a.example; script-src *"]
+)
+def test_what_is_no_origin_is_refused(origin: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(f"{ENV_PREFIX}EMBED_ORIGINS", origin)
+    with pytest.raises(UsageError, match=r"EMBED_ORIGINS is .* must be origins such as"):
+        get_settings()

@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from flask import Flask
 
-from webapp.api import intake, views
+from webapp.api import between, guests, intake, library, query_keys, redaction, tags, views
 from webapp.api.operations import API, HEALTH, blueprint
 
-__all__ = ["API", "HEALTH", "init_app", "intake", "views"]
+__all__ = [
+    "API",
+    "HEALTH",
+    "between",
+    "guests",
+    "init_app",
+    "intake",
+    "library",
+    "query_keys",
+    "redaction",
+    "tags",
+    "views",
+]
 
 
 def init_app(app: Flask) -> None:

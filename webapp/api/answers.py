@@ -17,6 +17,7 @@ from parsers.intake import Intake
 from parsers.intake.evidence import Ask, Capture, Fact, Reading, Warn
 from parsers.search.found import Found, Group, Guess, OutcomeClass, Sample, Verdict
 from parsers.vocabulary.events import Segment, Severity
+from parsers.vocabulary.observed import Attribute
 from parsers.vocabulary.trace import Finding, Hold, Proof, RejectedCall, Step, Trace, Transition
 from parsers.vocabulary.types import Message, Owner, ToolCall
 from webapp.tokenizers import TokenizerInfo
@@ -81,6 +82,18 @@ ParserInfo = _object(
     ),
     example=_said(str, "An output of its grammar; empty for an entered engine."),
 )
+EngineInfo = _object(
+    "EngineInfo",
+    "An engine that was entered, as it said of itself last; where it was not asked yet, little is known.",
+    name=_said(str, "What the operator calls it: `engine` of a case's parser."),
+    title=_said(str, "The engine with its version."),
+    version=str,
+    parsers=_said(list[str], "Its parsers for tool calls."),
+    reasoning_parsers=list[str],
+    contract=_said(str, "The contract that its server keeps; empty: none of its own."),
+    wants=_said(Literal["text", "ids"] | None, "Whether its parsers read token ids."),
+    streams=_said(bool | None, "False: it knows whole outputs only."),
+)
 TokenizerRow = _object(
     "TokenizerRow",
     "A tokenizer that a case can name.",
@@ -106,8 +119,41 @@ DeletedTokenizer = _object(
 )
 SavedCase = _object(
     "SavedCase",
-    "A stored case. `delete_key` is told once, to whoever created it.",
-    **{"id": str, "url": str, "delete_key": NotRequired[str]},
+    "A stored case. `listed`: the library has it; `delete_key` is told once, to whoever created it.",
+    **{"id": str, "url": str, "listed": bool, "delete_key": NotRequired[str]},
+)
+RedactResult = _object(
+    "RedactResult",
+    "A case without what it says, and whether it shows the same.",
+    case=Case,
+    replaced=_said(int, "How many words, numbers and names are others now."),
+    stays=_many(_object("StayingWord", "What was not replaced, and why.", **{"text": str, "why": str})),
+    same=_said(bool, "Whether the same findings stay, at the same places and under the same chunkings."),
+    runs=_said(int, "How often the case was run for that."),
+)
+LibraryCases = _object(
+    "LibraryCases",
+    "A page of the library: its listed cases, newest first.",
+    total=_said(int, "How many there are, exactly up to 1,000; 1,001 stands for more."),
+    more=_said(int | None, "What `before` is on the next page; null where this is the last."),
+    cases=_many(
+        _object(
+            "LibraryCase",
+            "A listed case, as it was when it was saved.",
+            **{"id": str, **dict.fromkeys(("title", "parser", "engine", "verdict", "severity", "created"), str)},
+            tags=list[str],
+        )
+    ),
+)
+LibraryImport = _object(
+    "LibraryImport",
+    "What came of an import.",
+    stored=_said(int, "Cases that are new."),
+    known=_said(int, "Cases that were stored already; they stay as they are."),
+    failed=_said(
+        _many(_object("FailedImport", "A case that was not stored, and why.", name=str, why=str)), "The rest."
+    ),
+    left=_said(int, "Cases for which no time was left: the same request with `?skip=` goes on with them."),
 )
 ErrorBody = _object(
     "ErrorBody",
@@ -162,6 +208,13 @@ _object(
     "An event; besides type and span it has what its type carries.",
     **{"type": str, "span": _PAIR, **{key: NotRequired[hint] for key, hint in _of_some.items()}},
 )
+_object("Attribute", "An attribute that a step changed; `grown` is what was added at the end of a text.", Attribute)
+_object(
+    "ObservedStep",
+    "What the parser of an entered engine showed of itself at a step.",
+    micros=_said(int | None, "How long it took, in microseconds."),
+    changed=_many(_WRITTEN["Attribute"]),
+)
 StepAnswer = _object(
     "Step",
     "One delta's worth of parsing; the last step is the end of the output.",
@@ -169,6 +222,7 @@ StepAnswer = _object(
     "view end reasoning_length content_length calls",
     text=str,
     held=_said(str | None, "The text held after the step, at most 512 characters of it."),
+    observed=NotRequired[_WRITTEN["ObservedStep"]],
 )
 ReplayResult = _object(
     "ReplayResult",
@@ -200,7 +254,7 @@ OutcomeAnswer = _object(
     "Outcome",
     "All chunkings that gave one message; the first outcome is the traced replay's.",
     OutcomeClass,
-    "number label",
+    "number label parted",
     count="Replays that gave it.",
     honest="Those of them that a server can send for certain.",
     assumed="Those that it can send if the model's tokens are as a stand-in for its tokenizer supposes.",
@@ -252,6 +306,62 @@ FindResult = _object(
 )
 
 
+# A search between two parsers
+
+
+_object(
+    "Sent",
+    "What a parser sent at a step.",
+    delta=_WRITTEN["MessageDelta"] | None,
+    raised=_said(str | None, "What it raised, where it did."),
+    state=_said(str, "The state it was in after the step."),
+)
+_object(
+    "PartedSide",
+    "What one parser made of the output; `there`: the step at which its message parts from the other one.",
+    message=_MESSAGE,
+    finish_reason=str,
+    raised=str | None,
+    there=_object(
+        "SentAt", "A step by its number.", **{**get_type_hints(_WRITTEN["Sent"], include_extras=True), "index": int}
+    )
+    | None,
+)
+_object(
+    "Parted",
+    "One output under one chunking, by both parsers.",
+    text=str,
+    chunking=dict[str, JsonValue],
+    grade=_said(str, "How far a server can send it cut so."),
+    same=bool,
+    change=_said(str | None, "What was changed of the output that was given."),
+    sides=_many(_WRITTEN["PartedSide"]),
+    step=_object(
+        "PartedStep",
+        "The first step at which they do not send the same.",
+        index=int,
+        fed=str,
+        end=bool,
+        sent=_many(_WRITTEN["Sent"]),
+    )
+    | None,
+    parting=DivergenceAnswer | None,
+)
+BetweenResult = _object(
+    "BetweenResult",
+    "What a search between two parsers found, as `toolcall-inspector find --json` prints it of a pair.",
+    differ=bool,
+    found=_said(_WRITTEN["Parted"] | None, "The first difference."),
+    smallest=_said(_WRITTEN["Parted"] | None, "The smallest output that shows one."),
+    case=_said(Case | None, "The smallest output as a case of the first parser."),
+    replays=int,
+    changed=_said(int, "Changed outputs that were tried."),
+    allowed=_said(int, "Differences that the contract of an engine allows; they are passed over."),
+    complete=_said(bool, "False where the time or the budget ran out, or a difference was found before all was tried."),
+    samples=_many(_WRITTEN["Sample"]),
+)
+
+
 # A recording
 
 
@@ -280,7 +390,7 @@ IntakeResult = _object(
     "IntakeResult",
     "What was recognised, and the cases that came of it.",
     Intake,
-    "advice request server",
+    "advice request server skipped columns family",
     message=str,
     usable="Whether there is a case to replay now.",
     outputs=_many(IntakeOutput),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from flask import jsonify, request
 from flask.typing import ResponseReturnValue
@@ -18,7 +18,7 @@ from parsers.intake import Intake, recognise
 from parsers.intake.evidence import Kind
 from parsers.vocabulary.types import Recording
 from webapp.api.answers import ErrorBody, IntakeResult
-from webapp.api.operations import API, operation
+from webapp.api.operations import API, Key, operation, whole
 from webapp.page.inspect.inspect_page import whole_number
 from webapp.recordings import RecordingError, taken
 
@@ -38,10 +38,10 @@ class IntakeRequest:
     tokenizer: Annotated[str | None, Field(description="The tokenizer that gives recorded ids their text.")] = None
 
 
-QUERY = {
+QUERY: dict[str, str | Key] = {
     "filename": "The name of the file, where the body is the bytes themselves.",
-    "take_as": "What to take it for, in place of the first guess.",
-    "output": "Of several outputs this one alone, from 0.",
+    "take_as": Key("What to take it for, in place of the first guess.", {"type": "string", "enum": [*get_args(Kind)]}),
+    "output": whole("Of several outputs this one alone, from 0.", 0),
     "tokenizer": "The tokenizer that gives recorded ids their text.",
 }
 

@@ -9,31 +9,45 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from time import thread_time
 
 from flask import Response
+from werkzeug.datastructures import MultiDict
 
 from parsers.cases.case import Case
 from parsers.cases.run import CaseRun, run_parts
 from parsers.vocabulary.types import UsageError
 from webapp.api.answers import ReplayResult
+from webapp.api.operations import Key
 from webapp.compression import packed
+from webapp.engines.entered import engine_stamp
 from webapp.runs.run_text import STEP_KEYS, Part, json_lines, json_text
 from webapp.runs.runner import ChecksGoOn, Run
 from webapp.security import api_error
 from webapp.services import services
 from webapp.settings import ENV_PREFIX
 
-QUERY = {
-    "steps": "The steps and deltas in the answer: none, all, or a range of them from 1, such as 1-500.",
-    "fields": "The keys in the answer, separated by commas, such as message,findings; else it has all.",
-    "format": "json: one object; jsonl: JSON Lines, the object without deltas and steps, then a line for each step.",
-}
 FORMATS = ("json", "jsonl")
 RANGE = "([1-9][0-9]{0,8})-([1-9][0-9]{0,8})"
 KEYS: tuple[str, ...] = tuple(ReplayResult.__annotations__)
+QUERY = {
+    "steps": Key(
+        "The steps and deltas in the answer: none, all, or a range of them from 1, such as 1-500.",
+        {"type": "string", "pattern": f"^(none|all|{RANGE})$", "default": "all"},
+    ),
+    "fields": Key(
+        "The keys in the answer, separated by commas, such as message,findings; else it has all.",
+        {"type": "array", "minItems": 1, "items": {"enum": list(KEYS)}},
+        explode=False,
+    ),
+    "format": Key(
+        "json: one object; jsonl: JSON Lines, the object without deltas and steps, then a line for each step.",
+        {"type": "string", "enum": list(FORMATS), "default": FORMATS[0]},
+    ),
+}
 _OF_MORE_REPLAYS = frozenset({"findings", "whole"})  # all other keys tell of the one that was asked for
 
 
@@ -45,7 +59,7 @@ class Wanted:
     lines: bool
 
 
-def wanted_of(query: Mapping[str, str]) -> Wanted:
+def wanted_of(query: MultiDict[str, str]) -> Wanted:
     """Return what a query asks for. Raises UsageError for a value that no answer can be given to."""
     form = query.get("format", "json")
     if form not in FORMATS:
@@ -97,18 +111,19 @@ class _Written:
 
 
 def replay_answer(wanted: Wanted, body: bytes, case_in_it: Callable[[], Case]) -> Response:
-    """The answer to a query and a body; a body that was answered before is not read again.
+    """The answer to a query and a body; a body that was answered before is not read again while its engine is the same.
 
     Raises what reading the case raises, and `Runner.run`.
     """
-    runner, began = services().runner, thread_time()
+    runner, began, case, digest = services().runner, thread_time(), cache(case_in_it), hashlib.sha256(body).hexdigest()
     try:
         if wanted.lines:
-            told = _told(runner.run(case_in_it()), wanted.part, began)
+            told = _told(runner.run(case()), wanted.part, began)
             return Response(json_lines(told, wanted.part), mimetype="application/jsonl")
-        key = f"{hashlib.sha256(body).hexdigest()} {sorted(wanted.part.keys)} {wanted.part.steps}"
+        engine = runner.computed(f"{digest} engine", lambda: case().parser.engine or "", size=len)
+        key = f"{digest} {engine_stamp(engine or None)} {sorted(wanted.part.keys)} {wanted.part.steps}"
         found = runner.computed(
-            key, lambda: _written(runner.run(case_in_it()), wanted.part, began), size=lambda made: made.size
+            key, lambda: _written(runner.run(case()), wanted.part, began), size=lambda made: made.size
         )
     except ChecksGoOn as error:
         return _checks_go_on(error)

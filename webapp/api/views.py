@@ -6,26 +6,26 @@ everything else is `webapp.security`'s, which knows sizes, methods and addresses
 
 from __future__ import annotations
 
-import json
 from functools import partial
 from time import thread_time
 from typing import Any
 
 from flask import Response, abort, jsonify, request
 from flask.typing import ResponseReturnValue
-from werkzeug.exceptions import BadRequest, UnsupportedMediaType
+from werkzeug.exceptions import UnsupportedMediaType
 
 from parsers.cases import jsontext
 from parsers.cases.case import Case, CaseError
 from parsers.cases.find import find_json
 from parsers.cases.io import load_case, loads
-from parsers.cases.jsontext import JsonError
+from parsers.cases.jsontext import JsonError, plain, utf8
 from parsers.formats.model import Format, Policy, policy_values
 from parsers.intake import recognise
 from parsers.selection.registry import policies
 from parsers.vocabulary.types import UsageError
 from webapp.api.answers import (
     DeletedTokenizer,
+    EngineInfo,
     ErrorBody,
     FindResult,
     Health,
@@ -36,14 +36,18 @@ from webapp.api.answers import (
     TokenizerRow,
     TokenizerUpload,
 )
+from webapp.api.lists import page_of
 from webapp.api.openapi import description
-from webapp.api.operations import API, HEALTH, OPERATIONS, blueprint, operation
+from webapp.api.operations import API, HEALTH, OPERATIONS, BadJsonError, Files, blueprint, operation
 from webapp.api.parts import QUERY, replay_answer, wanted_of
-from webapp.engines.entered import entered_parsers
+from webapp.api.repeated import delete_key
+from webapp.engines.entered import entered, entered_parsers
+from webapp.engines.protocol import Card
 from webapp.engines.response_template import about
 from webapp.formats.folder import all_formats, formats_folder
 from webapp.jobs.searches import SearchError
 from webapp.page.inspect.result import dialect_of
+from webapp.page.library.listed_case import listing_of
 from webapp.page.library.tokenizer_shelf import delete
 from webapp.runs.exports import TARGETS, exported, installed_version, run_for, save
 from webapp.runs.prepare import with_defaults
@@ -54,6 +58,8 @@ from webapp.tokenizers import library, list_tokenizers
 
 MOST_CHUNKINGS = 64
 _BESIDE = 1_000_000  # bytes of a request with a tokenizer that are no file
+_NAMED = {"name": "The name in the list, where the body is the file itself."}
+_FILES = Files(tuple(sorted({target.mimetype for target in TARGETS.values()})))
 _RECORDING = ", and a recording of a server to /api/v1/intake"
 _NO_RECORDING = frozenset({"raw_text", "case", "empty", "not_text", "text_literal"})
 
@@ -62,17 +68,13 @@ class _NotACaseError(UsageError):
     """A body that is a recording; says what it was recognised as, and where it goes."""
 
 
-class _BadJson(BadRequest):
-    """A body that is not JSON; says where."""
-
-
 @operation("GET", HEALTH, {200: Health})
 def healthz() -> ResponseReturnValue:
     """Return whether the server answers, and its version."""
     return {"status": "ok", "version": installed_version()}
 
 
-@operation("GET", f"{API}/parsers", {200: list[ParserInfo]})
+@operation("GET", f"{API}/parsers", {200: list[ParserInfo]}, tagged=True, paged=True)
 def parsers() -> ResponseReturnValue:
     """The parsers a case can name."""
     folder = formats_folder(services().settings).formats
@@ -84,19 +86,26 @@ def parsers() -> ResponseReturnValue:
     entered = [{"name": one.name, "title": one.title, "kind": "engine", **plain, "example": ""} for one in
                entered_parsers()]  # fmt: skip
     template = {"name": about.NAME, "title": about.TITLE, "kind": about.NAME, **plain, "example": about.EXAMPLE}
-    return jsonify([*rows, template, *entered])
+    return page_of([*rows, template, *entered])
 
 
-@operation("GET", f"{API}/tokenizers", {200: list[TokenizerRow]})
+@operation("GET", f"{API}/tokenizers", {200: list[TokenizerRow]}, tagged=True, paged=True)
 def tokenizers() -> ResponseReturnValue:
     """The tokenizers a case can name."""
-    return jsonify(list_tokenizers())
+    return page_of(list_tokenizers())
 
 
-@operation("POST", f"{API}/tokenizers", {201: TokenizerRow, 413: ErrorBody, 422: ErrorBody}, takes=TokenizerUpload,
-           query={"name": "The name in the list, where the body is the file itself."})  # fmt: skip
+@operation("GET", f"{API}/engines", {200: list[EngineInfo]}, tagged=True, paged=True)
+def engines() -> ResponseReturnValue:
+    """The engines that were entered. None is started for it."""
+    return page_of([_engine_info(name, card) for name, card in entered().listed().items()])
+
+
+@operation("POST", f"{API}/tokenizers",
+           {200: TokenizerRow, 201: TokenizerRow, 413: ErrorBody, 422: ErrorBody, 503: ErrorBody},
+           takes=TokenizerUpload, query=_NAMED)  # fmt: skip
 def add_tokenizer() -> ResponseReturnValue:
-    """Keep a tokenizer. The same one again is the same entry."""
+    """Keep a tokenizer: 201 when it is new, 200 when it was there already."""
     settings = services().settings
     request.max_content_length = most = 2 * settings.tokenizer_upload_bytes + _BESIDE
     size = request.content_length or 0
@@ -104,9 +113,10 @@ def add_tokenizer() -> ResponseReturnValue:
         return api_error("too_large", f"The upload has {size:,} bytes: give the tokenizer.json alone.", status=413)
     name, model, config = _given()
     check_limit(settings, "tokenizer_upload_bytes", max(len(model), len(config or b"")), name[:80])
+    known = {one["name"] for one in list_tokenizers()}
     info = library().add_upload(name, model, config)
     response = jsonify(info)
-    response.status_code = 201
+    response.status_code = 200 if info["name"] in known else 201
     return response
 
 
@@ -150,20 +160,26 @@ def replay() -> ResponseReturnValue:
            takes=Case)  # fmt: skip
 def find() -> ResponseReturnValue:
     """Search for a chunking under which a case fails. Nothing is stored."""
-    found = services().searches.find(_posted_case())
-    return Response(json.dumps(find_json(found), ensure_ascii=False) + "\n", mimetype="application/json")
+    found = services().searches.find(posted_case())
+    return Response(plain(find_json(found)) + "\n", mimetype="application/json")
 
 
 @operation("POST", f"{API}/cases",
            {200: SavedCase, 201: SavedCase, 400: ErrorBody, 413: ErrorBody, 415: ErrorBody, 422: ErrorBody,
             503: ErrorBody},
-           takes=Case)  # fmt: skip
+           takes=Case, headers={"Location": (200, 201), "Cache-Control": (200, 201)}, keyed=True,
+           query={"listed": "1: list it in the library, if it is new or has no words that are not sent again."},
+           )  # fmt: skip
 def save_case() -> ResponseReturnValue:
     """Store a case and give it a permalink: 201 when it is new, 200 when it was there already."""
-    runner, case = services().runner, _posted_case()
+    runner, case = services().runner, posted_case()
     run, checked = runner.run(case), runner.cheaply_checked(case)
-    saved = save(services().store, run, None if checked is None else checked.findings)
-    answer = {"id": saved.id, "url": _permalink(saved.id)}
+    findings = None if checked is None else checked.findings
+    listed = request.args.get("listed", "") not in ("", "0")
+    listing = listing_of(run, case, findings) if listed else None
+    saved = save(services().store, run, findings, listing=listing, delete_key=delete_key())
+    in_library = services().store.library.is_listed(saved.id)
+    answer = {"id": saved.id, "url": _permalink(saved.id), "listed": in_library}
     if saved.delete_key is not None:
         answer["delete_key"] = saved.delete_key
     response = jsonify(answer)
@@ -173,31 +189,34 @@ def save_case() -> ResponseReturnValue:
     return response
 
 
-@operation("GET", f"{API}/cases/<case_id>", {200: Case, 404: ErrorBody, 410: ErrorBody})
+@operation("GET", f"{API}/cases/<case_id>", {200: Case, 404: ErrorBody, 410: ErrorBody}, tagged=True)
 def case(case_id: str) -> ResponseReturnValue:
     """A stored case, as the case file."""
     return Response(_find_case(case_id).body, mimetype="application/json")
 
 
 @operation("GET", f"{API}/cases/<case_id>/export/<target>",
-           {200: "the file", 404: ErrorBody, 410: ErrorBody, 422: ErrorBody, 503: ErrorBody},
+           {200: _FILES, 404: ErrorBody, 410: ErrorBody, 422: ErrorBody, 503: ErrorBody},
+           headers={"Content-Disposition": (200, 304)}, tagged=True,
            query={"accept": "1: take today's result for the right one where the case expects nothing.",
                   "dialect": "What an SSE transcript calls reasoning: reasoning, or reasoning_content."})  # fmt: skip
 def export(case_id: str, target: str) -> ResponseReturnValue:
-    """A stored case as a file for another tool: case, pytest, markdown, jsonl or sse."""
+    """A stored case as a file for another tool, or as a test for the suite of another project."""
     began = thread_time()
     if target not in TARGETS:
         abort(404, f"There is no export {target!r}; there are {', '.join(TARGETS)}.")
     run = run_for(services().runner, loads(_find_case(case_id).body), target, began)
     accept = request.args.get("accept", "") not in ("", "0")
     dialect = dialect_of(request.args.get("dialect", ""))
-    made = exported(run, target, accept=accept, permalink=_permalink(case_id), dialect=dialect)
-    response = Response(made.text.encode(), content_type=f"{made.mimetype}; charset=utf-8")
+    job = services().searches.known(run.case) if target in ("markdown", "html") else None
+    found = None if job is None else job.result
+    made = exported(run, target, accept=accept, permalink=_permalink(case_id), dialect=dialect, found=found)
+    response = Response(utf8(made.text), content_type=f"{made.mimetype}; charset=utf-8")
     response.headers["Content-Disposition"] = f'attachment; filename="{made.filename}"'
     return response
 
 
-@operation("GET", f"{API}/openapi.json", {200: "the description"})
+@operation("GET", f"{API}/openapi.json", {200: "the description"}, tagged=True)
 def openapi() -> ResponseReturnValue:
     """This description, OpenAPI 3.1."""
     return jsonify(description(tuple(OPERATIONS), installed_version()))
@@ -215,7 +234,7 @@ def _failed(code: str, status: int, error: Exception) -> Response:
 
 
 for _kind, _code, _status in (
-    (_BadJson, "bad_json", 400),
+    (BadJsonError, "bad_json", 400),
     (_NotACaseError, "not_a_case", 422),
     (UsageError, "not_possible", 422),
     (SearchError, "search_failed", 500),
@@ -223,7 +242,7 @@ for _kind, _code, _status in (
     blueprint.register_error_handler(_kind, partial(_failed, _code, _status))
 
 
-def _posted_case() -> Case:
+def posted_case() -> Case:
     """The case in the body of this request. Raises what `_body` and `_case_in` raise."""
     return _case_in(_body())
 
@@ -244,10 +263,10 @@ def _case_in(body: bytes) -> Case:
     try:
         data = jsontext.read(body.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        raise _BadJson(f"The body is not UTF-8 text: byte {error.start:,} is not.") from error
+        raise BadJsonError(f"The body is not UTF-8 text: byte {error.start:,} is not.") from error
     except JsonError as error:
         _refuse_recording(body)
-        raise _BadJson(f"The body cannot be read: {error.message}.") from error
+        raise BadJsonError(f"The body cannot be read: {error.message}.") from error
     if not isinstance(data, dict) or "schema" not in data:
         _refuse_recording(body)
     case = load_case(data)
@@ -276,6 +295,16 @@ def _find_case(case_id: str) -> StoredCase:
 
 def _permalink(case_id: str) -> str:
     return f"{(services().settings.public_url or request.url_root).rstrip('/')}/c/{case_id}"
+
+
+def _engine_info(name: str, card: Card | None) -> dict[str, Any]:
+    """One row of the list of engines."""
+    if card is None:
+        unknown = {"title": "", "version": "", "contract": "", "wants": None, "streams": None}
+        return {"name": name, **unknown, "parsers": [], "reasoning_parsers": []}
+    said = card.model_dump(include={"version", "contract", "wants", "streams"})
+    names = {"parsers": card.names("tool"), "reasoning_parsers": card.names("reasoning")}
+    return {"name": name, "title": f"{card.name} {card.version}".strip(), **said, **names}
 
 
 def _parser_info(fmt: Format, kind: str) -> dict[str, Any]:

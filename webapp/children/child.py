@@ -6,6 +6,7 @@ what strangers wrote. Whatever can go wrong ends in one ChildError; the next que
 
 from __future__ import annotations
 
+import io
 import math
 import multiprocessing
 import os
@@ -21,8 +22,11 @@ from pathlib import Path
 from threading import Event, Lock, Thread
 from time import monotonic
 from typing import Any, BinaryIO, cast
+from uuid import uuid4
 
 from webapp.children import worker
+from webapp.children.family import TAG, Group, end_strays, sleeps
+from webapp.children.held_pipes import ABLE, HeldPipe
 from webapp.children.resident import resident_bytes
 from webapp.children.wires import GARBLED, Frames, Lines, Wire
 from webapp.children.worker import INTERRUPT, LargeError, content_of, message_of, send
@@ -98,11 +102,12 @@ class Program:
     A task that is late, or wanted no more, is interrupted and has `grace_seconds` to end before the process is killed;
     with 0 the process is killed at once. What it writes to standard error is passed on with `heard`.
     Seconds of a question are of the process's own work where the system tells of it, so that a busy machine ends
-    nothing sooner, and at most `patience` times as many by the clock.
+    nothing sooner, and at most `patience` times as many by the clock. After `hurry` times as many by the clock, half of
+    the work is enough.
 
     Where `command` is given, that is what runs, in `folder`, whoever wrote it, and messages are lines of JSON: nothing
     is told of limits then, and it is ended with all that it started. It is ended too when that all keeps more than
-    `resident_bytes` in memory, unless these are 0.
+    `resident_bytes` in memory, unless these are 0. While all of that sleeps, the time counts like work.
     """
 
     name: str
@@ -119,6 +124,7 @@ class Program:
     fork: bool = False
     grace_seconds: float = 0
     patience: float = 1
+    hurry: float = math.inf
     heard: bool = False
     command: tuple[str, ...] = ()
     folder: str | None = None
@@ -253,10 +259,11 @@ class Child:
         if self._process is not None:
             return self._process
         try:
-            process = self._process = (_forked if self._program.forks else _spawned)(self._program)
+            process = (_forked if self._program.forks else _spawned)(self._program)
         except OSError as error:
             raise ChildError(Ending.ABSENT, str(error)) from error
         self._end = weakref.finalize(self, process.end)
+        self._process = process  # only now: another thread that closes this child has to find the end of it
         process.tell(self._program.hello)
         if self._first is not None:
             try:
@@ -337,6 +344,7 @@ class _Process:
         self._source = source
         self._errors = errors
         self._echo = program.heard
+        self._foreign = bool(program.command)
         self._wire = program.wire
         self._last_words = b""
         self._listener = Thread(target=self._listen, daemon=True)
@@ -349,8 +357,9 @@ class _Process:
 
     @property
     def gone(self) -> bool:
-        """Return whether it has ended: nobody holds the other end of what it writes to standard error."""
-        return not self._listener.is_alive()
+        """Return whether it has ended: nobody holds the other end of what it writes to standard error, which means
+        little of what is not ours."""
+        return self.wait(0) is not None if self._foreign else not self._listener.is_alive()
 
     def worked(self) -> float:
         """For how many seconds it was at work so far, not counting those in which it waited for a processor; infinite
@@ -404,11 +413,18 @@ class _Process:
 
     def _listen(self) -> None:
         with self._errors as errors:
-            while data := os.read(errors.fileno(), _MOST_LAST_WORDS):
+            while data := _some(errors):
                 self._last_words = (self._last_words + data)[-_MOST_LAST_WORDS:]
                 if self._echo:
                     sys.stderr.write(data.decode("utf-8", "replace"))
                     sys.stderr.flush()
+
+
+def _some(stream: BinaryIO) -> bytes:
+    """Some bytes of a stream as soon as there are any; none at its end."""
+    if isinstance(stream, HeldPipe):
+        return stream.read(_MOST_LAST_WORDS) or b""
+    return os.read(stream.fileno(), _MOST_LAST_WORDS)
 
 
 def _no_reply(_question: dict[str, Any]) -> Mapping[str, Any]:
@@ -431,23 +447,39 @@ def _is_message(message: Any) -> bool:
 
 
 def _spawned(program: Program) -> _Process:
-    pipe, command = subprocess.PIPE, program.command or (*program.python, worker.__file__)
-    how: dict[str, Any] = {"env": program.environ, "cwd": program.folder, "start_new_session": bool(program.command)}
+    pipe, command, tag = subprocess.PIPE, program.command or (*program.python, worker.__file__), uuid4().hex
+    environ = {**program.environ, TAG: tag} if program.command else program.environ
+    how: dict[str, Any] = {"env": environ, "cwd": program.folder, "start_new_session": bool(program.command)}
     popen = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, **how)  # noqa: S603
+    if program.command and ABLE:
+        return _held(popen, tag, program)
 
     def wait(seconds: float | None) -> int | None:
         with suppress(subprocess.TimeoutExpired):
             popen.wait(seconds)
         return popen.returncode
 
-    def kill_all() -> None:
-        popen.kill()
-        with suppress(OSError):
-            os.killpg(popen.pid, signal.SIGKILL)
-
     sink, source, errors = (cast("BinaryIO", stream) for stream in (popen.stdin, popen.stdout, popen.stderr))
-    kill = kill_all if program.command and hasattr(os, "killpg") else popen.kill
-    return _Process(popen.pid, kill, wait, sink=sink, source=source, errors=errors, program=program)
+    return _Process(popen.pid, popen.kill, wait, sink=sink, source=source, errors=errors, program=program)
+
+
+def _held(popen: subprocess.Popen[bytes], tag: str, program: Program) -> _Process:
+    """Somebody else's process, which may start others: they are ended with it, and never waited for."""
+    files = [cast("io.BufferedIOBase", one).detach() for one in (popen.stdin, popen.stdout, popen.stderr)]
+    sink, source, errors = pipes = [HeldPipe(os.dup(file.fileno())) for file in files]
+    inodes = {os.fstat(one.fileno()).st_ino for one in pipes}
+    for file in files:
+        file.close()
+    group = Group(popen)
+
+    def kill() -> None:
+        group.kill()
+        end_strays(tag, inodes)
+        for one in pipes:
+            one.leave()
+
+    streams = {"sink": io.BufferedWriter(sink), "source": io.BufferedReader(source), "errors": errors}
+    return _Process(popen.pid, kill, group.wait, **cast("dict[str, BinaryIO]", streams), program=program)
 
 
 def _forked(program: Program) -> _Process:
@@ -487,12 +519,14 @@ class _Watch(Thread):
         self._seconds = question.seconds
         self._end = monotonic() + question.seconds
         self._latest = monotonic() + program.patience * question.seconds
+        self._hurried = monotonic() + program.hurry * question.seconds
         self._before = process.worked() if program.patience > 1 else math.inf
         self._cancelled = question.cancelled
         self._grace = program.grace_seconds
         self._looks = bool(question.cancelled or program.command)
         self._own = not program.command
         self._most = program.resident_bytes
+        self._slept, self._looked = 0.0, (monotonic(), self._before)
         self._rests = False
         self._done = Event()
         self.start()
@@ -504,6 +538,8 @@ class _Watch(Thread):
                 return
             if self._rests:
                 continue
+            if not self._own:
+                self._note_sleep()
             if not self._own and self._process.wait(0) is not None:
                 self._process.kill()  # what it started, which holds its end of our pipes
                 return
@@ -512,20 +548,39 @@ class _Watch(Thread):
                 break
             if monotonic() >= self._end and not self._goes_on():
                 self.ending = Ending.LATE
-            elif self._cancelled is not None and self._cancelled():
+            elif self._is_unwanted():
                 self.ending = Ending.CANCELLED
         if self._grace and self._process.interrupt() and self._done.wait(self._grace):
             return
         self.killed = True
         self._process.kill()
 
+    def _is_unwanted(self) -> bool:
+        """Whether nobody wants the answer. Who cannot say so is not asked again: the deadline has to be kept."""
+        try:
+            return self._cancelled is not None and self._cancelled()
+        except Exception:
+            self._cancelled = None
+            return False
+
+    def _note_sleep(self) -> None:
+        """Count what it slept since that was looked at last, as far as it did not work then."""
+        (before, worked_before), (now, worked) = self._looked, (monotonic(), self._process.worked())
+        self._looked = now, worked
+        if worked < math.inf and sleeps(self._process.pid):
+            self._slept += max(now - before - (worked - worked_before), 0.0)
+
     def _goes_on(self) -> bool:
         """Whether the task has more time, since it had no processor for all of it."""
-        worked = self._process.worked() - self._before
-        if not worked < self._seconds:  # which is also so where nobody can tell
+        worked = self._process.worked() - self._before + self._slept
+        now = monotonic()
+        hurries = now >= self._hurried
+        enough = self._seconds / 2 if hurries else self._seconds
+        if not worked < enough:  # which is also so where nobody can tell
             return False
-        self._end = min(monotonic() + max(self._seconds - worked, _LOOK_SECONDS), self._latest)
-        return monotonic() < self._end
+        until = self._latest if hurries else min(self._latest, self._hurried)
+        self._end = min(now + max(enough - worked, _LOOK_SECONDS), until)
+        return now < self._end
 
     @contextmanager
     def resting(self) -> Iterator[None]:
@@ -536,6 +591,7 @@ class _Watch(Thread):
         finally:
             rested = monotonic() - began
             self._end, self._latest = self._end + rested, self._latest + rested
+            self._hurried += rested
             self._rests = False
 
     def stop(self) -> None:

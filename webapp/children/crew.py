@@ -6,7 +6,9 @@ those that are free: its caches are warm, and the others may end when they have 
 more than there are for all takes small tasks alone, when all others are at work. All keep within one budget of memory:
 over it, children that are free are ended, the least recently used first.
 
-What a child holds for later is known by a key. A key belongs to one process: when that ends, the key is gone.
+What a child holds for later is known by a key. A key belongs to one process: when that ends, the key is gone. Whoever
+reads what a child holds asks for little, again and again, and cannot go elsewhere: so another child stands in for that
+one with tasks of others, and there are twice as many as may be at work with these.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from webapp.children.child import Child
 
 MOST_KEYS = 20_000
 _LOOK_SECONDS = 0.2  # how long somebody may be gone who still waits
+READ_SECONDS = 30.0  # for so long after somebody asked for what it holds, a child gets the tasks of others last
 _STEP = 20_000_000  # bytes: a child that keeps so much more than another one gets less to do
 
 
@@ -29,11 +32,11 @@ class Full(Exception):  # noqa: N818 - what happened, not what went wrong
     """So many wait that nobody else may, or the wait was too long."""
 
 
-class Lost(Exception):  # noqa: N818
+class Lost(Exception):  # noqa: N818 - as above
     """No child holds what a key stands for."""
 
 
-class Left(Exception):  # noqa: N818
+class Left(Exception):  # noqa: N818 - as above
     """Whoever waited is gone."""
 
 
@@ -59,13 +62,16 @@ class Member:
     """A child of the crew, `spare`: the one for small tasks.
 
     `kept`: what it says that its caches take, in bytes; `held_until`: when it forgets the last of what it holds for
-    somebody, unless that is asked for. `used` is when it was given back.
+    somebody, unless that is asked for. `used` is when it was given back; `read`, when somebody asked for what it holds.
+    `reads`: it is at work on that now.
     """
 
     child: Child
     spare: bool = False
     busy: bool = False
+    reads: bool = False
     used: float = 0.0
+    read: float = -READ_SECONDS
     kept: int = 0
     held_until: float = 0.0
 
@@ -74,6 +80,11 @@ class Member:
         """Return whether it holds anything for somebody."""
         return monotonic() < self.held_until
 
+    @property
+    def is_read(self) -> bool:
+        """Return whether somebody is reading what it holds."""
+        return monotonic() < self.read + READ_SECONDS
+
     def end(self) -> None:
         """End its process; the next task starts another."""
         self.child.close()
@@ -81,7 +92,7 @@ class Member:
 
     def forget(self) -> None:
         """Its process is gone."""
-        self.kept, self.held_until = 0, 0.0
+        self.kept, self.held_until, self.read = 0, 0.0, -READ_SECONDS
 
 
 @dataclass(slots=True, eq=False)
@@ -94,13 +105,15 @@ class _Ticket:
 
 
 class Crew:
-    """So many children, made by `make` and started when they are needed. Safe to share between threads.
+    """Children made by `make` and started when they are needed, of which `size` may be at work besides what is read.
+    Safe to share between threads.
 
     At most `waiting` wait for one. `most_bytes` is what all may take between their tasks.
     """
 
     def __init__(self, make: Callable[[], Child], size: int, *, waiting: int, most_bytes: int) -> None:
-        self.members = [Member(make(), spare=number == size) for number in range(size + 1)]
+        self.members = [Member(make(), spare=number == 2 * size) for number in range(2 * size + 1)]
+        self._size = size
         self._most_waiting = waiting
         self._most_bytes = most_bytes
         self._lock = Lock()
@@ -187,7 +200,9 @@ class Crew:
     def _give_back(self, member: Member, wish: Wish) -> None:
         with self._lock:
             member.used = monotonic()
-            member.busy = False
+            if member.reads:
+                member.read = member.used
+            member.busy = member.reads = False
             for key in wish.rather:
                 if self._holders.get(key) == (member, None):  # it failed: nothing came of what was expected of it
                     del self._holders[key]
@@ -207,7 +222,7 @@ class Crew:
             gone = ticket.wish.gone()
             member = None if gone else self._free_for(ticket)
             if member is not None:
-                member.busy = True
+                member.busy, member.reads = True, bool(ticket.wish.only)
                 self._running[ticket.wish.client] += 1
                 ticket.member = member
                 self._expect(ticket.wish, member)
@@ -231,14 +246,15 @@ class Crew:
             holder = self._holder(wish.only)
             ticket.lost = holder is None
             return None if holder is None or holder.busy else holder
-        fit = [one for one in self.members if wish.small or not one.spare]
+        full = len([one for one in self.members if one.busy and not one.reads and not one.spare]) >= self._size
+        fit = [one for one in self.members if (one.spare and wish.small) or not (one.spare or full)]
         holders = [holder for key in wish.rather if (holder := self._holder(key)) in fit]
         best = [holder for holder in holders if not holder.busy]
         if self._is_at_work_on(wish):
             ticket.since = monotonic()
         if holders and not best and monotonic() <= ticket.since + wish.patience:
             return None
-        free = sorted([one for one in fit if not one.busy], key=lambda one: (one.spare, one.kept // _STEP, -one.used))
+        free = sorted([one for one in fit if not one.busy], key=_as_taken)
         return next(iter([*best, *free]), None)
 
     def _is_at_work_on(self, wish: Wish) -> bool:
@@ -271,3 +287,8 @@ class Crew:
             if sum([one.child.rss for one in self.members]) <= self._most_bytes:
                 return
             member.end()
+
+
+def _as_taken(member: Member) -> tuple[bool, bool, int, float]:
+    """What free children are sorted by: the first one gets the task."""
+    return member.spare, member.is_read, member.kept // _STEP, -member.used

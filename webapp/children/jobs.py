@@ -130,6 +130,7 @@ class Jobs(ABC, Generic[Given, Progress, Result]):
     """Jobs of one kind, found by what they were given. Safe to share between threads; nothing runs before the first.
 
     At most `running` jobs run and `waiting` more wait; `kept` holds those that are over, of `weight` each at least.
+    Those that may hang (`may_hang`) leave one place to others where there are two.
     `noun` is what a person calls such a job.
     """
 
@@ -154,6 +155,12 @@ class Jobs(ABC, Generic[Given, Progress, Result]):
         self._active: dict[str, Job[Progress, Result]] = {}
         self._waiting: list[tuple[Job[Progress, Result], Given]] = []
         self._threads: set[Thread] = set()
+        self._most_hanging = max(running - 1, 1)
+        self._hanging: set[str] = set()
+
+    def may_hang(self, _given: Given) -> bool:
+        """Whether a job is at somebody else's mercy."""
+        return False
 
     @abstractmethod
     def key_of(self, given: Given) -> str:
@@ -253,10 +260,16 @@ class Jobs(ABC, Generic[Given, Progress, Result]):
         with self._lock:
             for job in [job for job, _ in self._waiting if job.neglected]:
                 self._end(job, self._neglect)
-            if not self._waiting:
+            self._hanging &= self._active.keys()
+            crowded = len(self._hanging) >= self._most_hanging
+            found = next((one for one in self._waiting if not (crowded and self.may_hang(one[1]))), None)
+            if found is None:
                 self._threads.discard(current_thread())
                 return None
-            job, given = self._waiting.pop(0)
+            job, given = found
+            self._waiting.remove(found)
+            if self.may_hang(given):
+                self._hanging.add(job.key)
             job.state = "running"
             return job, given
 

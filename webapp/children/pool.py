@@ -42,6 +42,7 @@ class Pool:
         """End a child that is needed no more."""
         with self._change:
             child = self._children.pop(key, None)
+            self._change.notify_all()  # there is a place more
         if child is not None:
             child.close()
 
@@ -51,30 +52,35 @@ class Pool:
             self.drop(key)
 
     def _take(self, key: str, make: Callable[[], Child], seconds: float) -> Child:
-        latest = monotonic() + seconds
+        latest, idle = monotonic() + seconds, None
         with self._change:
-            while key not in self._children and len(self._children) >= self._alive and not self._drop_oldest():
-                if not self._change.wait(max(latest - monotonic(), 0)):
+            while key not in self._children and len(self._children) >= self._alive and idle is None:
+                idle = self._take_out_oldest()
+                if idle is None and not self._change.wait(max(latest - monotonic(), 0)):
                     raise ChildError(Ending.BUSY)
             child = self._children.pop(key, None) or make()
             self._children[key] = child
             self._users[key] = self._users.get(key, 0) + 1
-            return child
+        if idle is not None:
+            idle.close()
+        return child
 
     def _give_back(self, key: str) -> None:
+        idle: list[Child] = []
         with self._change:
             self._users[key] -= 1
             if not self._users[key]:
                 del self._users[key]
             while len(self._children) > 1 and sum(child.rss for child in self._children.values()) > self._most_bytes:
-                if not self._drop_oldest(but=key):
+                oldest = self._take_out_oldest(but=key)
+                if oldest is None:
                     break
+                idle.append(oldest)
             self._change.notify_all()
+        for child in idle:
+            child.close()
 
-    def _drop_oldest(self, but: str = "") -> bool:
-        """End the least recently used child that nobody uses; False where all are in use."""
-        for key in self._children:
-            if key not in self._users and key != but:
-                self._children.pop(key).close()
-                return True
-        return False
+    def _take_out_oldest(self, but: str = "") -> Child | None:
+        """The least recently used child that nobody uses, which is to be ended; None where all are in use."""
+        key = next((key for key in self._children if key not in self._users and key != but), None)
+        return None if key is None else self._children.pop(key)

@@ -43,7 +43,7 @@ class Frames:
 
     def _read_noise(self, stream: BinaryIO) -> None:
         """Read on up to the mark. Raises ValueError where it does not come."""
-        data = stream.read(len(MARK))
+        data = bytearray(stream.read(len(MARK)))
         while not data.endswith(MARK) and (char := stream.read(1)):
             data += char
             if len(data) > _MOST_NOISE:

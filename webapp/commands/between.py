@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -19,6 +17,7 @@ from webapp.commands.inputs import Given, say_notes
 from webapp.commands.options import Options, blamed, case_with
 from webapp.commands.progress_line import progress_line
 from webapp.commands.running import service, watched, within_limits
+from webapp.commands.written import print_json
 from webapp.engines import choose
 from webapp.engines.entered import entered
 from webapp.jobs.search_program import search_between
@@ -96,10 +95,9 @@ def _search(pair: tuple[Sided, Sided], given: Given, options: Options) -> Search
 
 
 def _print(given: Given, sides: list[Sided], found: list[dict[str, Any]]) -> None:
-    """One JSON object, in UTF-8 on one line: the engines, and what was found of each pair."""
+    """One JSON object on one line: the engines, and what was found of each pair."""
     say_notes(given)
     first, *others = [one.named.label for one in sides]
     pairs = [{"pair": [first, other], **one} for other, one in zip(others, found, strict=True)]
     engines = [{"label": one.named.label, "engine": one.named.word, "parser": one.title} for one in sides]
-    sys.stdout.buffer.write(json.dumps({"engines": engines, "pairs": pairs}, ensure_ascii=False).encode() + b"\n")
-    sys.stdout.buffer.flush()
+    print_json({"engines": engines, "pairs": pairs})

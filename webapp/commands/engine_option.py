@@ -10,12 +10,12 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
-from parsers.cases.case import Case
-from parsers.cases.engines import BUILTIN
 from parsers.vocabulary.types import UsageError
-from webapp.engines.entered import entered, unknown, use_engines
+from webapp.engines.entered import use_engines
 from webapp.engines.entries import checked_entry
 from webapp.engines.foreign import OPTIONS
+from webapp.engines.named_parser import parser_of_word
+from webapp.engines.protocol import EngineError
 from webapp.settings import get_settings
 
 OWN = "class"  # the name of the engine that is a class of the command line
@@ -79,21 +79,13 @@ def _labelled(word: str) -> tuple[str, str]:
 
 def named(word: str) -> dict[str, Any]:
     """The parser of a case that `[LABEL=]NAME[:PARSER]` means. Raises UsageError for a name that is not entered."""
-    name, _, parser = _labelled(word)[1].partition(":")
-    if name == BUILTIN:
-        return {"name": parser or "auto"}
-    known = entered(get_settings()).entries()
-    if name not in known:
-        raise UsageError(f"--engine {word}: {unknown(name, known)}")
-    return {"name": parser or "auto", "engine": name}
+    try:
+        return parser_of_word(_labelled(word)[1], get_settings())
+    except EngineError as error:
+        raise UsageError(f"--engine {word}: {error}") from error
 
 
 def _of_class(word: str, python: str) -> dict[str, Any]:
     entry = checked_entry(OWN, {"python": python, "class": word})
     use_engines(get_settings(), more={OWN: entry})
     return {"name": "auto", "engine": OWN}
-
-
-def case_by_engine(case: Case, word: str) -> Case:
-    """The case run by an engine, held to what the case knows of that engine where it says something."""
-    return case.model_copy(update={"parser": type(case.parser).model_validate(named(word)), "contract": None})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from webapp.settings import Settings, get_settings
 
 FAILED = 1
 _NOT_LOADED = ("__init__", "adapter_installed")  # files beside the worker that it does not ask for
+_PLACES = frozenset(("python", "path", "folder", "plugin", "tokenizer"))  # options that are files or folders
 _EMPTY = "SOURCES: dict[str, str] = {}"
 
 
@@ -52,6 +54,7 @@ def add(name: str, **options: Any) -> None:
     One of the same name is replaced; a branch is then as it is now. Only what is entered is ever run. Adapters: vllm,
     sglang, lmdeploy, mlx, harmony, mistral, transformers, vllm_rust.
     """
+    check_name(name)
     settings = get_settings()
     options = _revised(settings, name, options)
     if options["plugin"]:
@@ -97,21 +100,26 @@ def list_entered() -> None:
 
 
 @engines.command()
-@click.argument("name")
+@click.argument("name", metavar="NAME[:PARSER]")
 def check(name: str) -> int:
-    """Play a script at the worker of an engine and say what of the protocol it does not keep; exit 1 then."""
+    """Play a script at the worker of an engine and say what of the protocol it does not keep; exit 1 then.
+
+    NAME:PARSER plays it at one of its parsers, NAME at the first.
+    """
+    name, _, parser = name.partition(":")
     found = entered(get_settings()).entries()
     if name not in found:
         raise UsageError(unknown(name, found))
     host = EngineHost(name, found[name])
-    wrong = 0
+    wrong, played = 0, list[str]()
     try:
-        for kept in conformance(host):
+        for kept in conformance(host, parser, told=played.append):
             wrong += bool(kept.wrong)
             click.echo(f"wrong  {kept.rule} {one_line(kept.wrong)}" if kept.wrong else f"ok     {kept.rule}")
     finally:
         host.close()
-    click.echo(f"{name}: {'keeps the protocol' if not wrong else count(wrong, 'rule is', 'rules are') + ' not kept'}")
+    called = ":".join([name, *played])
+    click.echo(f"{called}: {'keeps the protocol' if not wrong else count(wrong, 'rule is', 'rules are') + ' not kept'}")
     return FAILED if wrong else 0
 
 
@@ -140,12 +148,24 @@ def _revised(settings: Settings, name: str, options: dict[str, Any]) -> dict[str
         raise UsageError("--rev: give the interpreter with --python and the checkout with --path")
     check_name(name)
     made = written_revision(settings, name, path, rev)
-    checkout = str(Path(path).absolute())
-    return {**options, "path": str(made.folder), "checkout": checkout, "commit": made.commit}
+    checkout = _place(path)
+    places = {"path": str(made.folder), "checkout": str(checkout), "commit": made.commit}
+    plugin = options["plugin"] and _place(options["plugin"])
+    if plugin and plugin.is_relative_to(checkout):
+        places["plugin"] = str(made.folder / plugin.relative_to(checkout))
+    return {**options, **places}
+
+
+def _place(path: str) -> Path:
+    return Path(os.path.normpath(Path(path).absolute()))
 
 
 def _entry(name: str, options: dict[str, Any]) -> Entry:
+    """The entry of these options. Places are those that they are now, whatever folder it is used in."""
     values = {key: value for key, value in options.items() if value}
+    for key in _PLACES & values.keys():
+        if key != "python" or Path(values[key]).name != values[key]:  # else it is a program of PATH
+            values[key] = str(Path(values[key]).absolute())
     if "own" in values:
         values["class"] = values.pop("own")
     if "command" in values:

@@ -6,9 +6,7 @@ does not return. Ctrl-C ends the search, and what was found by then is printed.
 
 from __future__ import annotations
 
-import json
 import signal
-import sys
 from typing import Any
 
 import click
@@ -19,11 +17,14 @@ from parsers.cases.find import CaseFound, find_json
 from parsers.vocabulary.types import UsageError
 from webapp.cli import BAD_INPUT, INTERRUPTED
 from webapp.commands.between import find_between
+from webapp.commands.find_export import export_option, refuse_with, write_smallest
 from webapp.commands.find_report import find_report
 from webapp.commands.inputs import read_given, say_notes, shown
 from webapp.commands.options import Options, blamed, case_with, replay_options
 from webapp.commands.progress_line import Say, progress_line
 from webapp.commands.running import service, watched, within_limits
+from webapp.commands.suites import named_columns
+from webapp.commands.written import print_json
 from webapp.engines.entered import entered
 from webapp.jobs.search_program import case_search
 from webapp.jobs.searches import SearchError
@@ -38,7 +39,8 @@ FOUND = 1
 @click.argument("file", metavar="FILE|-")
 @replay_options
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as one JSON object.")
-def find(file: str, as_json: bool, **options: Any) -> int:
+@export_option
+def find(file: str, as_json: bool, target: str | None, **options: Any) -> int:
     """Search for a chunking that breaks the parser; exit 1 on an error.
 
     FILE is what `replay` takes; with what is no output of a model the exit code is 2. The output is replayed under
@@ -47,20 +49,26 @@ def find(file: str, as_json: bool, **options: Any) -> int:
     the two differ, and the exit code 1 says that they do.
     """
     wanted = Options(**options)
-    given = read_given(file, wanted.tokenizer)
+    given = read_given(file, wanted.tokenizer, named_columns(wanted.column))
+    if target is not None:
+        refuse_with(target, as_json=as_json, engines=wanted.engine)
     if len(wanted.engine) > 1:
         return find_between(given, wanted, as_json=as_json)
     settings = service().settings
     try:
         with within_limits(given.name):
-            found, stopped = _searched(with_defaults(case_with(given, wanted), settings), settings)
+            found, stopped = searched(with_defaults(case_with(given, wanted), settings), settings)
     except CaseError as error:
         raise UsageError(blamed(error, given, wanted)) from error
     except SearchError as error:
         raise UsageError(f"{shown(given.name)}: {error}") from error
-    if as_json:
+    if target is not None:
         say_notes(given)
-        sys.stdout.buffer.write(json.dumps(find_json(found), ensure_ascii=False).encode() + b"\n")
+        click.echo(found.found.verdict.headline, err=True)
+        write_smallest(given.name, found, target)
+    elif as_json:
+        say_notes(given)
+        print_json(find_json(found))
     else:
         click.echo(find_report(found, given, wanted))
     if not found.found.judged:
@@ -70,7 +78,7 @@ def find(file: str, as_json: bool, **options: Any) -> int:
     return INTERRUPTED if stopped else 0  # that no error was found says nothing where the search was ended early
 
 
-def _searched(case: Case, settings: Settings) -> tuple[CaseFound, bool]:
+def searched(case: Case, settings: Settings) -> tuple[CaseFound, bool]:
     """What a search finds, and whether it was ended with Ctrl-C. It says how far it is where somebody watches."""
     with progress_line() as say:
         if engine_of(case) not in {*ENGINES, *entered().entries()}:  # entered engines are in processes of their own

@@ -6,8 +6,9 @@ UsageError that begins with the name that was given.
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,10 +18,12 @@ import click
 
 from parsers.cases import jsontext
 from parsers.cases.case import Case, CaseError
+from parsers.cases.corpus import jsonl
 from parsers.cases.io import load_case, loads, to_data
 from parsers.cases.jsontext import JsonError
-from parsers.intake import Intake, recognise
+from parsers.intake import Intake
 from parsers.vocabulary.types import UsageError
+from webapp.commands.suites import recognised, say_suite
 from webapp.recordings import RecordingError, taken
 
 STDIN = "-"
@@ -35,6 +38,11 @@ class _Read(NamedTuple):
     title: str
     name: str
     case: Case | UsageError
+
+    @property
+    def by_name(self) -> bool:
+        """Return whether it has a name in its file, as outputs of a recording have not."""
+        return OF_CORPUS in self.name and self.title == self.name
 
 
 @dataclass(slots=True)
@@ -70,13 +78,13 @@ def _read_bytes(name: str) -> bytes:
     return data
 
 
-def read_given(name: str, tokenizer: str | None = None) -> Given:
-    """The input called `name`; `tokenizer` gives recorded ids their text.
+def read_given(name: str, tokenizer: str | None = None, columns: Mapping[str, str] | None = None) -> Given:
+    """The input called `name`; `tokenizer` gives recorded ids their text, `columns` are those of rows.
 
     Raises UsageError for what holds no output that can be replayed, for a case that is wrong, and where one of the
     cases of a corpus has to be named.
     """
-    found, cases = _recognised(name)
+    found, cases = _recognised(name, columns=columns)
     if found.cases:
         chosen = _only(name, cases)
         with named(chosen):
@@ -84,12 +92,14 @@ def read_given(name: str, tokenizer: str | None = None) -> Given:
     return _givens(name, found, tokenizer)[0]
 
 
-def read_cases(name: str, *, one: bool = False) -> list[_Read]:
-    """The case of a case file, all of a corpus (`one`: the one that is named), or one for each output of a recording.
+def read_cases(name: str, *, one: bool = False, columns: Mapping[str, str] | None = None) -> list[_Read]:
+    """The case of a case file, all of a corpus or suite (`one`: the one that is named), or one for each output of a
+    recording. What of a suite is not read is said on standard error.
 
     Raises UsageError for anything else, and for a recording that cannot be replayed.
     """
-    found, cases = _recognised(name, raw=False)
+    found, cases = _recognised(name, raw=False, columns=columns)
+    say_suite(_parted(name)[0], found)
     if found.cases:
         chosen = [_only(name, cases)] if one else cases
         return [_Read(title, title, _case(title, cases[title])) for title in chosen]
@@ -97,19 +107,35 @@ def read_cases(name: str, *, one: bool = False) -> list[_Read]:
         return [_Read(made.name, name, load_case(made.data)) for made in _givens(name, found, None, every=True)]
 
 
-def holds_cases(name: str) -> bool:
-    """Return whether a file holds cases, be they right or not. Raises UsageError where it cannot be read."""
-    return recognise(_read_bytes(name), pasted=False).kind in ("case", "corpus")
+def files_in(folder: str) -> Iterator[str]:
+    """The files of a folder and of those in it, in order. Hidden folders, such as .git and .venv, are passed over."""
+    for place, inner, names in os.walk(folder):
+        inner[:] = sorted(name for name in inner if not name.startswith("."))
+        yield from [str(Path(place, name)) for name in sorted(names)]
 
 
-def _recognised(name: str, *, raw: bool = True) -> tuple[Intake, dict[str, str]]:
+def jsonl_of(cases: Sequence[_Read]) -> str:
+    """Cases of a corpus or suite, one a line, each with a title. Raises UsageError for one that is wrong."""
+    lines = []
+    for title, _, case in cases:
+        if isinstance(case, UsageError):
+            raise case
+        own = case.title or title.rpartition(OF_CORPUS)[2]
+        lines.append(jsonl(case.model_copy(update={"title": own})))
+    return "".join(lines)
+
+
+def _recognised(
+    name: str, *, raw: bool = True, columns: Mapping[str, str] | None = None
+) -> tuple[Intake, dict[str, str]]:
     """Return what the file holds, and the JSON text of the cases that are meant, by what names each of them here.
 
     Raises UsageError for nothing, for raw text where that is not meant (`raw`), and for a case that is not there.
     """
     file, wanted = _parted(name)
     data = _read_bytes(file)
-    found = recognise(data, pasted=False, filename=None if file == STDIN else file)
+    as_cases = not raw or wanted is not None
+    found = recognised(None if file == STDIN else file, data, columns or {}, as_cases=as_cases)
     if found.kind == "raw_text" and not raw and isinstance(error := _case(file, data), UsageError):
         raise UsageError(f"{error}; raw model output is for replay and find") from error
     if not found.cases and not found.outputs:

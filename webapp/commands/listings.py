@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from webapp.commands.words import table
+from webapp.commands.written import print_json
 
 FINGERPRINT = 16  # digits shown
 
@@ -23,7 +22,7 @@ def tokenizers(as_json: bool) -> None:
 
     found = list_tokenizers()
     if as_json:
-        click.echo(json.dumps(found, ensure_ascii=False, indent=2))
+        print_json(found, indent=2)
         return
     rows = [
         [

@@ -20,6 +20,7 @@ from parsers.formats.lint import lint_file
 from parsers.vocabulary.types import UsageError
 from webapp.commands.engine_option import engine_option
 from webapp.commands.inputs import Given, read_json, shown
+from webapp.commands.suites import column_option
 from webapp.engines.response_template.about import NAME as RESPONSE_TEMPLATE
 from webapp.fields import CHOICES, markers_in, options_at
 from webapp.formats.folder import formats_folder
@@ -56,6 +57,7 @@ class Options:
     finish_reason: str | None = None
     strict: bool = False
     honest_only: bool = False
+    column: tuple[str, ...] = ()
 
 
 _NATURAL = click.IntRange(min=0)
@@ -84,7 +86,8 @@ _OPTIONS = (
     click.option("--tool-choice", metavar="CHOICE", help="auto, none, required, or the name of a declared tool."),
     click.option("--chunk", metavar="HOW",
                  help="Cut the output into deltas: token, char, whole, recorded, N (tokens), random:SEED."),
-    click.option("--cuts", metavar="A,B,...", help="Cut the output at these offsets, in characters (code points)."),
+    click.option("--cuts", metavar="A,B,...",
+                 help="Cut the output at these offsets, in characters (code points); none: one delta."),
     click.option("--holdback", type=_NATURAL, metavar="N",
                  help="Keep the last N characters back until the output ends, as for stop strings."),
     click.option("--text-delay", type=_NATURAL, metavar="N", help="Let text come N tokens after its id."),
@@ -92,6 +95,7 @@ _OPTIONS = (
     click.option("--finish-reason", metavar="REASON", help="Why the model stopped: stop, length, tool_calls."),
     click.option("--strict", is_flag=True, help="Keep no call whose arguments are not one JSON object."),
     click.option("--honest-only", is_flag=True, help="Try only cuts that a server makes whatever its tokenizer is."),
+    column_option,
 )  # fmt: skip
 
 
@@ -227,7 +231,8 @@ def _chunking(data: dict[str, Any], options: Options) -> None:
     if options.chunk is not None:
         first = _chunking_of(options.chunk)
     if options.cuts is not None:
-        first = {"by": "cuts", "cuts": [_number("--cuts", part) for part in options.cuts.split(",")]}
+        parts = [] if options.cuts == "none" else options.cuts.split(",")
+        first = {"by": "cuts", "cuts": [_number("--cuts", part) for part in parts]}
     late = {"holdback_chars": options.holdback, "text_delay": options.text_delay}
     given = {key: value for key, value in late.items() if value is not None}
     if given or (options.chunk, options.cuts) != (None, None):

@@ -27,7 +27,20 @@ def progress_line() -> Iterator[Say]:
         line.show("")
 
 
-def _say_nothing(progress: Progress) -> None:
+@contextmanager
+def counted(what: str) -> Iterator[Callable[[int], object]]:
+    """Inside, what is called with how many were done; the line is gone afterwards."""
+    if not sys.stderr.isatty():
+        yield _say_nothing
+        return
+    line = _Line(sys.stderr)
+    try:
+        yield lambda many: line.show(f"{many:,} {what}")
+    finally:
+        line.show("")
+
+
+def _say_nothing(_progress: object) -> None:
     """Nobody watches."""
 
 

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import click
 
-from parsers.cases.case import CaseError
+from parsers.cases.case import Case, CaseError
 from parsers.cases.engines import traced_chunking
+from parsers.cases.find import CaseFound
 from parsers.cases.run import CaseRun, replayer_of
 from parsers.vocabulary.types import UsageError
 from webapp.commands.between import replay_between
-from webapp.commands.inputs import named, read_cases, read_given, say_notes, shown
+from webapp.commands.checkouts import write_into
+from webapp.commands.find import searched
+from webapp.commands.inputs import jsonl_of, named, read_cases, read_given, say_notes, shown
 from webapp.commands.options import Options, blamed, case_with, given_words, replay_options
 from webapp.commands.ran_lines import lines_report
 from webapp.commands.report import report
-from webapp.commands.running import run_case_of
+from webapp.commands.running import run_case_of, service, within_limits
+from webapp.commands.suites import column_option, named_columns
+from webapp.commands.written import print_parts, write
 from webapp.engines import choose
-from webapp.runs.exports import TARGETS, exported
+from webapp.runs.exports import TARGETS, exported, suite_test
+from webapp.runs.prepare import with_defaults
 from webapp.runs.run_text import json_text
 from webapp.runs.step_lines import step_lines
 
@@ -37,7 +41,7 @@ def replay(file: str, as_json: bool, step: int | None, **options: Any) -> None:
     are. The exit code is 0 whatever is found. With --engine given again the messages stand beside each other.
     """
     wanted = Options(**options)
-    given = read_given(file, wanted.tokenizer)
+    given = read_given(file, wanted.tokenizer, named_columns(wanted.column))
     if len(wanted.engine) > 1:
         if step is not None:
             raise UsageError("--lines: show the lines of one engine at a time; leave the other --engine out")
@@ -54,9 +58,7 @@ def replay(file: str, as_json: bool, step: int | None, **options: Any) -> None:
         click.echo(report(run, given, given_words(wanted)))
         return
     say_notes(given)
-    for part in json_text(run):  # UTF-8 whatever the terminal's encoding: JSON is read by programs
-        sys.stdout.buffer.write(part.encode())
-    sys.stdout.buffer.flush()
+    print_parts(json_text(run))
 
 
 def _lines(run: CaseRun, step: int) -> str:
@@ -71,31 +73,48 @@ def _lines(run: CaseRun, step: int) -> str:
     return lines_report(run.format.title, shown)
 
 
+def _search(name: str, case: Case) -> CaseFound:
+    """What a search of the case finds: a report leads with it."""
+    with within_limits(name):
+        return searched(with_defaults(case, service().settings), service().settings)[0]
+
+
 @click.command()
 @click.argument("case", metavar="CASE|-")
 @click.option("--to", "target", metavar="TARGET", required=True, help=f"What to write: {', '.join(TARGETS)}.")
 @click.option("-o", "--output", metavar="FILE", help="Write to this file instead of standard output.")
-def export(case: str, target: str, output: str | None) -> None:
+@column_option
+@click.option(
+    "--pr",
+    "checkout",
+    metavar="CHECKOUT",
+    help="Write a test for another project into this checkout of it; print the git commands to run.",
+)
+def export(case: str, target: str, output: str | None, column: tuple[str, ...], checkout: str | None) -> None:
     """Write a case as a file for another tool.
 
-    CASE is a case file, FILE::NAME for a case of a corpus, or a recording of a server; - is standard input. A pytest
-    file is refused for a case that expects nothing: it would test nothing.
+    CASE is a case file, FILE::NAME for a case of a corpus or suite, or a recording of a server; - is standard input. A
+    test is refused for a case that expects nothing: it would test nothing. Of a corpus or suite jsonl is all cases.
     """
     if target not in TARGETS:
         raise UsageError(f"--to {target}: there is no such export; choose one of: {', '.join(TARGETS)}")
-    (_, name, found), *others = read_cases(case, one=True)
+    suite = TARGETS[target].suite
+    if checkout is not None and (suite is None or output is not None):
+        raise UsageError("--pr writes a test for another project's suite to its own path: give such a --to, and no -o")
+    cases = read_cases(case, one=target != "jsonl", columns=named_columns(column))
+    if len(cases) > 1 and cases[0].by_name:
+        write(jsonl_of(cases), output)
+        return
+    (_, name, found), *others = cases
     if isinstance(found, UsageError):
         raise found
     if others:
         click.echo(f"{shown(case)}: it holds {len(others) + 1:,} outputs; the first is written", err=True)
-    with named(name):
-        made = exported(run_case_of(name, found), target)
-    data = made.text.encode()
-    if output is None:
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
+    if checkout is not None and suite is not None:
+        with named(name):
+            test = suite_test(run_case_of(name, found), suite)
+        click.echo(write_into(checkout, suite, test))
         return
-    try:
-        Path(output).write_bytes(data)
-    except OSError as error:
-        raise UsageError(f"--output {output} cannot be written: {error.strerror}") from error
+    with named(name):
+        made = exported(run_case_of(name, found), target, found=_search(name, found) if target == "html" else None)
+    write(made.text, output)

@@ -9,6 +9,7 @@ import socket
 import sys
 import webbrowser
 from collections import Counter
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import partial
 from importlib import metadata
@@ -16,17 +17,24 @@ from pathlib import Path
 from threading import Thread
 from time import time
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+from waitress.channel import ClientDisconnected
 from waitress.server import BaseWSGIServer, create_server
 
 from parsers.vocabulary.types import UsageError
 from webapp.app import create_app
 from webapp.cli import HOME, PROGRAM
+from webapp.front.forwarding import CutShortError
 from webapp.front.front import Front
 from webapp.runs.exports import installed_version
 from webapp.settings import Settings, get_settings
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
+
+log = logging.getLogger(__name__)
 
 # A body over the limit of the settings is refused by the application, which names limit and size; this only bounds
 # what is taken in before that.
@@ -77,7 +85,7 @@ def listening(settings: Settings) -> Any:
             front.warm_up()
         looked_at: dict[int, Any] = {}
         server = create_server(
-            front or app,
+            app if front is None else partial(_served, front),
             map=looked_at,
             sockets=sockets,
             threads=settings.threads + (front.most if front is not None else 0),
@@ -97,6 +105,15 @@ def listening(settings: Settings) -> Any:
     except BaseException:
         close(sockets)
         raise
+
+
+def _served(front: Front, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+    """An answer; one that is cut short is no fault of the server's, which closes the connection and says why."""
+    try:
+        return front(environ, start_response)
+    except CutShortError as error:
+        log.warning("An answer to %s was cut short: %s", environ["PATH_INFO"][:200], error)
+        raise ClientDisconnected from error
 
 
 def _end_silent(server: Any, now: float) -> None:

@@ -12,7 +12,8 @@ from typing import Any
 from parsers.vocabulary.types import UsageError
 from webapp.children.child import ChildError
 from webapp.engines.engine_host import EngineHost
-from webapp.engines.protocol import Card, Progress, ProtocolError, Replayed, read, read_replays
+from webapp.engines.foreign import no_parser
+from webapp.engines.protocol import Answers, Card, Progress, ProtocolError, Replayed, read, read_replays
 
 _PIECES = ["The ", "answer ", "is ", "4", "2."]
 _TOOLS = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}]
@@ -26,17 +27,23 @@ class Kept:
     wrong: str = ""
 
 
-def conformance(host: EngineHost) -> Iterator[Kept]:
-    """Every rule in its order. Without an answer to hello there are no more."""
+def conformance(host: EngineHost, parser: str = "", *, told: Callable[[str], object] = str) -> Iterator[Kept]:
+    """Every rule in its order, by a parser of the engine, else by its first: that is `told`. Without an answer to hello
+    there are no more. Raises UsageError for a parser that it does not have."""
     try:
         card = host.card()
     except UsageError as error:
         yield Kept("It starts, says hello, and speaks this protocol.", str(error))
         return
     yield Kept("It starts, says hello, and speaks this protocol.")
+    known = [one.name for one in card.parsers]
+    if parser and parser not in known:
+        raise UsageError(no_parser(card.name, parser, known))
+    asked = _Asked(host, card, parser or known[0])
+    told(asked.parser)
     for rule, test in _RULES:
         try:
-            wrong = test(host, card)
+            wrong = test(asked)
         except ProtocolError as error:
             wrong = f"its answer is none: {error}"
         except ChildError as error:
@@ -44,29 +51,69 @@ def conformance(host: EngineHost) -> Iterator[Kept]:
         yield Kept(rule, wrong)
 
 
-def _replays(host: EngineHost, card: Card, replays: list[list[str]], **more: Any) -> list[Replayed]:
-    """Raises ChildError and ProtocolError."""
-    whole = more.setdefault("path", "stream" if card.streams else "whole") == "whole"
-    answer = host.raw("run", _run(card, replays, **more))
-    return read_replays(answer, [1 if whole else len(one) + 1 for one in replays])
+@dataclass(slots=True, frozen=True)
+class _Asked:
+    """Who is asked."""
+
+    host: EngineHost
+    card: Card
+    parser: str
+
+    def replays(self, replays: list[list[str]], **more: Any) -> list[Replayed]:
+        """Raises ChildError and ProtocolError."""
+        return read_replays(self.answer(replays, **more), self.steps(replays, **more))
+
+    def answer(self, replays: list[list[str]], **more: Any) -> dict[str, Any]:
+        """What it says, whatever that is. Raises ChildError."""
+        return self.host.raw("run", self.run(replays, **more))
+
+    def steps(self, replays: list[list[str]], **more: Any) -> list[int]:
+        """How many each of them has."""
+        return [1 if more.get("path", self._path) == "whole" else len(one) + 1 for one in replays]
+
+    @property
+    def _path(self) -> str:
+        return "stream" if self.card.streams else "whole"
+
+    def run(self, replays: list[list[str]], **more: Any) -> dict[str, Any]:
+        """What is asked for."""
+        ids = {text: number for number, text in enumerate(_PIECES, 10)}
+        fed = [[[text, [ids.get(text, 9)]] for text in one] for one in replays]
+        run = {"parser": self.parser, "request": {"tools": _TOOLS, "tool_choice": "auto"}, "replays": fed}
+        known = {"vocabulary": {}, "tokens": [[number, text] for text, number in ids.items()], "path": self._path}
+        return {**run, **known, "finish_reason": "stop", "seconds": 10, **more}
 
 
-def _run(card: Card, replays: list[list[str]], **more: Any) -> dict[str, Any]:
-    ids = {text: number for number, text in enumerate(_PIECES, 10)}
-    fed = [[[text, [ids.get(text, 9)]] for text in one] for one in replays]
-    run = {"parser": card.parsers[0].name, "request": {"tools": _TOOLS, "tool_choice": "auto"}, "replays": fed}
-    known = {"vocabulary": {}, "tokens": [[number, text] for text, number in ids.items()], "path": "stream"}
-    return {**run, **known, "finish_reason": "stop", "seconds": 10, **more}
-
-
-def _many(host: EngineHost, card: Card) -> str:
-    _replays(host, card, [_PIECES, ["".join(_PIECES)], []])
+def _many(asked: _Asked) -> str:
+    fed = [_PIECES, ["".join(_PIECES)], []]
+    answer, steps = asked.answer(fed), asked.steps(fed)
+    try:
+        read_replays(answer, steps)
+    except ProtocolError:
+        came = [len(one.sent) for one in read(Answers, answer).replays]
+        if sorted(came) != sorted(steps):
+            raise
+        return f"its answers are not in the order of the replays: those have {steps} steps, the answers {came}"
     return ""
 
 
-def _alike(host: EngineHost, card: Card) -> str:
-    first, *_, last = _replays(host, card, [_PIECES, ["<", "x"], _PIECES])
-    return "" if _said(first) == _said(last) else f"at first it sent {_said(first)}, later {_said(last)}"
+def _in_order(asked: _Asked) -> str:
+    """Replays of one length, each of another text, so that an answer in the place of another one is of its form."""
+    others = [["1 ", "one "], ["2 ", "two "], ["3 ", "three "]]
+    alone = [_said(asked.replays([one])[0]) for one in others]
+    together = [_said(one) for one in asked.replays(others)]
+    wrong = next((at for at, (one, two) in enumerate(zip(alone, together, strict=True)) if one != two), None)
+    if wrong is None or sorted(map(repr, alone)) != sorted(map(repr, together)):
+        return ""
+    return f"answer {wrong + 1} of a message is that of replay {alone.index(together[wrong]) + 1}"
+
+
+def _alike(asked: _Asked) -> str:
+    other = [*_PIECES[1:], "x"]
+    first, *_, last = [_said(one) for one in asked.replays([_PIECES, other, _PIECES])]
+    alone, (_, behind) = _said(asked.replays([_PIECES])[0]), map(_said, asked.replays([other, _PIECES]))
+    later = next((one for one in (last, alone, behind) if one != first), None)
+    return "" if later is None else f"at first it sent {first}, later {later}"
 
 
 def _said(one: Replayed) -> list[Any]:
@@ -77,41 +124,42 @@ def _said(one: Replayed) -> list[Any]:
     ]
 
 
-def _unknown_keys(host: EngineHost, card: Card) -> str:
-    _replays(host, card, [_PIECES], no_such_key={"a": [1]})
+def _unknown_keys(asked: _Asked) -> str:
+    asked.replays([_PIECES], no_such_key={"a": [1]})
     return ""
 
 
-def _steps(host: EngineHost, card: Card) -> str:
-    if not card.streams:
+def _steps(asked: _Asked) -> str:
+    if not asked.card.streams:
         return ""
     told: list[int] = []
 
     def note(said: dict[str, Any]) -> None:
         told.append(read(Progress, said).step)
 
-    read_replays(host.raw("run", _run(card, [_PIECES], report="steps"), note), [len(_PIECES) + 1])
+    read_replays(asked.host.raw("run", asked.run([_PIECES], report="steps"), note), [len(_PIECES) + 1])
     wanted = [*range(1, len(_PIECES) + 2)]
     return "" if told == wanted else f"steps {wanted} were to be told, {told} were"
 
 
-def _unknown_parser(host: EngineHost, card: Card) -> str:
-    before = host.pid
+def _unknown_parser(asked: _Asked) -> str:
+    before = asked.host.pid
     try:
-        (one,) = _replays(host, card, [["x"]], parser="no_such_parser")
+        (one,) = asked.replays([["x"]], parser="no_such_parser")
     except ChildError as error:
-        return "" if error.message and host.pid == before else "its process ended"
+        return "" if error.message and asked.host.pid == before else "its process ended"
     return "" if one.raised is not None else "it replayed as if there were one"
 
 
-def _whole(host: EngineHost, card: Card) -> str:
-    if card.whole:
-        _replays(host, card, [["".join(_PIECES)]], path="whole")
+def _whole(asked: _Asked) -> str:
+    if asked.card.whole:
+        asked.replays([["".join(_PIECES)]], path="whole")
     return ""
 
 
-_RULES: tuple[tuple[str, Callable[[EngineHost, Card], str]], ...] = (
+_RULES: tuple[tuple[str, Callable[[_Asked], str]], ...] = (
     ("It answers every replay of a message with a step for each delta and one for the end.", _many),
+    ("It answers in the order of the replays.", _in_order),
     ("A replay is the same whatever was replayed before it.", _alike),
     ("It passes over keys that it does not know.", _unknown_keys),
     ("With report steps it says each step before it takes it.", _steps),

@@ -1,26 +1,30 @@
 """One entered engine at work: its worker started when it is needed, asked for many replays at a time, ended when it
 misbehaves.
 
-Replays go in batches, whose size follows from how long the last ones took. When a batch has no answer, it is halved;
-a replay that fails alone is made once more and tells each step before it is taken, so that the step is known that the
-process did not survive. That becomes what the parser failed with, like an exception, and the next replay starts another
-process.
+Replays go in batches, whose size follows from how long the last ones took. When a batch has no answer, it is made once
+more and tells each step before it is taken, so that the replay is known and the step that the process did not survive;
+where a worker tells of no step, the batch is halved. That becomes what the parser failed with, like an exception, and
+the next replay starts another process. What hung is not waited for again (`culprits.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import takewhile
+from threading import local
 from time import monotonic
 from typing import Any
 
 from parsers.replays.ran_lines import RanLines
-from parsers.vocabulary.types import UsageError
-from webapp.children.child import Child, ChildError, Ending, Program
+from webapp.children.child import Answer, Child, ChildError, Ending, Program
+from webapp.engines.culprits import Culprits
 from webapp.engines.entries import Entry
 from webapp.engines.lines import read_lines
 from webapp.engines.protocol import (
     MOST_PRINTED,
     Card,
+    EngineError,
     Fault,
     Progress,
     ProtocolError,
@@ -30,14 +34,17 @@ from webapp.engines.protocol import (
     read_card,
     read_replays,
 )
+from webapp.engines.revisions import runs_another
+from webapp.engines.turns import Turns
 
-PATIENCE = 3  # times as long by the clock as it may work, on a busy machine
+HURRY = 1.5  # times as long by the clock as it may work, after which half of that work is enough
+PATIENCE = 3  # times as long by the clock, on a machine so busy that it had not even that
 START_SECONDS = 120.0  # for what an engine imports
 ANSWER_BYTES = 50_000_000
 FIRST_BATCH = 32
 LARGEST_BATCH = 256
 MOST_CHARACTERS = 4_000_000  # fed in one message
-FEW = 4  # replays of a batch without an answer are made one by one
+FEW_STEPS = 500  # of one replay that tells its steps at once
 SHARE = 0.1  # of what one replay may take a batch should take
 
 _KINDS = {
@@ -48,18 +55,32 @@ _KINDS = {
     Ending.LARGE: ("Flood", "its process answered with more than {bytes:,} bytes, and was ended"),
     Ending.REFUSED: ("Refused", "{message}"),
 }
+_CLOSED = "it closed its standard output while its process ran on, and was ended"
 _SLOW = (Ending.LATE, Ending.MEMORY)
 _WORDS = 300  # characters
 
 
+class _OfThread(local):
+    """What each thread that asks has to itself."""
+
+    spent = 0.0
+
+
 class EngineHost:
-    """An engine by the name of its entry. Replays of it are made one message at a time, whoever asks."""
+    """An engine by the name of its entry. Replays of it are made one message at a time, whoever asks, and whoever has
+    waited longest is next: nobody waits for all that a replay costs which hangs, but for one message of it.
+
+    `spent`: for how many seconds it was at work so far, whoever asked.
+    """
 
     def __init__(self, name: str, entry: Entry) -> None:
         self.spent = 0.0
+        self._of_thread = _OfThread()
         self._name = name
         self._entry = entry
         self._batch = FIRST_BATCH
+        self._culprits = Culprits()
+        self._asking = Turns()
         program = Program(
             name,
             command=entry.argv(name),
@@ -68,6 +89,7 @@ class EngineHost:
             variables=("HOME", "USERPROFILE", "LD_PRELOAD"),
             answer_bytes=ANSWER_BYTES,
             resident_bytes=entry.memory_bytes,
+            hurry=HURRY,
             patience=PATIENCE,
         )
         self._child = Child(program)
@@ -81,6 +103,11 @@ class EngineHost:
         """End its process."""
         self._child.close()
 
+    def begin_anew(self) -> None:
+        """End its process, and forget what it did not survive."""
+        self.close()
+        self._culprits.forget()
+
     def raw(
         self, task: str, request: Mapping[str, Any], on_progress: Callable[[dict[str, Any]], object] | None = None
     ) -> dict[str, Any]:
@@ -88,36 +115,57 @@ class EngineHost:
         return self._child.ask(task, request, seconds=self._entry.seconds, on_progress=on_progress)
 
     def card(self) -> Card:
-        """Who it is; starts it where it is not running. Raises UsageError where it does not come up."""
+        """Who it is; starts it where it is not running. Raises EngineError where it does not come up, or runs another
+        revision than that of its entry."""
         entry = self._entry
         request = {"protocol": 1, "tokenizer": entry.tokenizer, "memory": entry.memory_bytes}
         try:
-            return read_card(self._child.ask("hello", request, seconds=START_SECONDS))
+            card = read_card(self._child.ask("hello", request, seconds=START_SECONDS))
         except ChildError as error:
-            raise UsageError(f"engine {self._name} does not start: {self._said(error)[1]}{_last(error)}") from error
+            self.close()  # what could not say who it is is not asked for more
+            raise EngineError(f"engine {self._name} does not start: {self._said(error)[1]}{_last(error)}") from error
         except ProtocolError as error:
             self.close()
-            raise UsageError(f"engine {self._name} does not speak the protocol: {error}") from error
+            raise EngineError(f"engine {self._name} does not speak the protocol: {error}") from error
+        if another := runs_another(entry, card.sources):
+            self.close()
+            raise EngineError(f"engine {self._name}: {another}")
+        return card
+
+    @property
+    def spent_here(self) -> float:
+        """For how many seconds it was at work so far for the thread that wants to know."""
+        return self._of_thread.spent
 
     def play(self, run: Mapping[str, Any]) -> list[Replayed]:
-        """Every replay of a run, in order, whatever its parser does. Raises UsageError where it cannot be started."""
+        """Every replay of a run, in order, whatever its parser does. Raises EngineError where it cannot be started."""
         left, found = list(run["replays"]), list[Replayed]()
         while left:
-            many = self._fitting(left)
-            found += self._played(run, left[:many])
-            left = left[many:]
+            known = [self._culprits.known(run, deltas) for deltas in left[: self._fitting(left)]]
+            unknown = [*takewhile(lambda one: one is None, known)]
+            answered = [one for one in takewhile(lambda one: one is not None, known) if one]
+            found += answered or self._played(run, left[: len(unknown)])
+            left = run["replays"][len(found) :]
         return found
 
     def lines(self, run: Mapping[str, Any]) -> RanLines:
-        """The lines that a step of the one replay of a run executed. Raises UsageError where it does not tell them."""
+        """The lines that a step of the one replay of a run executed. Raises EngineError where it does not tell them, or
+        where the replay is known to hang at that step; of one that hangs later the rest is not fed."""
+        (deltas,) = run["replays"]
+        known = self._culprits.known(run, deltas)
+        if known is not None and known.raised is not None:
+            if known.raised.step <= run["step"]:
+                raise EngineError(f"engine {self._name} does not tell which lines ran: {known.raised.message}")
+            run = {**run, "replays": [deltas[: known.raised.step - 1]]}
         try:
-            return read_lines(
-                self._child.ask("run", {**run, "seconds": self._entry.seconds}, seconds=self._entry.seconds)
-            )
+            found = read_lines(self._told(run))
         except (ChildError, ProtocolError) as error:
             if isinstance(error, ProtocolError):
                 self.close()
-            raise UsageError(f"engine {self._name} does not tell which lines ran: {self._said(error)[1]}") from error
+            raise EngineError(f"engine {self._name} does not tell which lines ran: {self._said(error)[1]}") from error
+        if found is None:
+            raise EngineError(f"engine {self._name} does not tell which lines ran: its worker does not know of them")
+        return found
 
     def _fitting(self, replays: Sequence[Any]) -> int:
         """How many go into one message."""
@@ -129,62 +177,104 @@ class EngineHost:
         return min(len(replays), self._batch)
 
     def _played(self, run: Mapping[str, Any], replays: Sequence[Any]) -> list[Replayed]:
+        """The first so many of these replays, one at least: where one goes wrong, those after it are made later."""
+        if len(replays) == 1:
+            return [self._alone(run, replays[0])]
+        if self._culprits.any:
+            return self._until_wrong(run, replays, None)
         began = monotonic()
         try:
             found = self._asked(run, replays)
         except (ChildError, ProtocolError) as error:
-            if len(replays) <= FEW:
-                return self._each(run, replays, error)
-            middle = len(replays) // 2
-            return self._played(run, replays[:middle]) + self._played(run, replays[middle:])
+            return self._until_wrong(run, replays, error)
         each = (monotonic() - began) / len(replays)
         fitting = int(SHARE * self._entry.seconds / max(each, 1e-6))
         self._batch = max(1, min(LARGEST_BATCH, 2 * self._batch, fitting))
         return found
 
+    def _until_wrong(
+        self, run: Mapping[str, Any], replays: Sequence[Any], first: ChildError | ProtocolError | None
+    ) -> list[Replayed]:
+        """A batch that failed at `first` is made once more, telling its steps: that shows the replay where it goes
+        wrong. What is told of no step is halved."""
+        told = _Told(run, replays)
+        try:
+            found = self._asked(run, replays, report="steps", on_progress=told.note)
+            return found if first is None else _made_again(found, self._said(first))
+        except (ChildError, ProtocolError) as error:
+            if isinstance(error, ProtocolError) or not told.steps:
+                return self._played(run, replays[: len(replays) // 2])
+            before = self._played(run, replays[: told.number]) if told.number else []
+            if len(before) < told.number:
+                return before
+            deltas = replays[told.number]
+            few = _is_late(error) and told.others_took > self._entry.seconds / 2
+            if few:  # those before it took the time: it has all of that for itself, and so many are not asked again
+                self._batch = max(1, told.number // 4)
+            alone = few or told.at_the_end
+            return [*before, self._alone(run, deltas) if alone else self._failed(run, deltas, told, error)]
+
+    def _told(
+        self, request: Mapping[str, Any], on_progress: Callable[[dict[str, Any]], object] | None = None
+    ) -> Answer:
+        """What it answers to a run, after hello where its process is new, be it in the place of one that ended itself.
+        Raises ChildError, and EngineError where it does not start."""
+        seconds = self._entry.seconds
+        with self._asking, self._timed():
+            self._child.tidy()
+            if self._child.pid is None:
+                self.card()
+            return self._child.ask("run", {**request, "seconds": seconds}, seconds=seconds, on_progress=on_progress)
+
+    @contextmanager
+    def _timed(self) -> Iterator[None]:
+        """What it does inside the block is counted. Whoever waits for others to be answered has not spent that."""
+        began = monotonic()
+        try:
+            yield
+        finally:
+            took = monotonic() - began
+            self.spent += took
+            self._of_thread.spent += took
+
     def _asked(self, run: Mapping[str, Any], replays: Sequence[Any], **more: Any) -> list[Replayed]:
         """Raises ChildError or ProtocolError."""
-        began = monotonic()
-        if self._child.pid is None:
-            self.card()
-        seconds, progress = self._entry.seconds, more.pop("on_progress", None)
-        request = {**run, "replays": replays, "seconds": seconds, **more}
+        progress = more.pop("on_progress", None)
+        answer = self._told({**run, "replays": replays, **more}, progress)
         try:
-            answer = self._child.ask("run", request, seconds=seconds, on_progress=progress)
-        finally:
-            self.spent += monotonic() - began
-        whole = run.get("path") == "whole"
-        try:
-            return read_replays(answer, [1 if whole else len(deltas) + 1 for deltas in replays])
+            return [one.bounded() for one in read_replays(answer, _steps(run, replays))]
         except ProtocolError:
             self.close()
             raise
 
-    def _each(
-        self, run: Mapping[str, Any], replays: Sequence[Any], first: ChildError | ProtocolError
-    ) -> list[Replayed]:
-        """Each replay of a batch that failed, by itself. Where none fails then, that is told of the first."""
-        found = [self._alone(run, deltas) for deltas in replays]
-        if all(one.raised is None for one in found):
-            words = "{}: {}; not when it was made again".format(*self._said(first))
-            found[0] = found[0].model_copy(update={"printed": [(1, words), *found[0].printed][:MOST_PRINTED]})
-        return found
-
     def _alone(self, run: Mapping[str, Any], deltas: Any) -> Replayed:
-        """One replay, a message a step: where it fails, what it sent until then, and at which step that was."""
-        steps: list[Progress] = []
+        """One replay: where it fails, what it sent until then, and at which step that was. What failed for another
+        reason than the time or memory that it took is made once more."""
+        first = None
+        if len(deltas) > FEW_STEPS:
+            try:
+                return self._asked(run, [deltas])[0]
+            except (ChildError, ProtocolError) as error:
+                first = error
+        for _ in range(2):
+            told = _Told(run, [deltas])
+            try:
+                found = self._asked(run, [deltas], report="steps", on_progress=told.note)
+            except (ChildError, ProtocolError) as error:
+                if first is not None or _is_slow(error):
+                    return self._failed(run, deltas, told, error)
+                first = error
+            else:
+                return found[0] if first is None else _made_again(found, self._said(first))[0]
+        raise AssertionError("the second failure is told")
 
-        def note(said: dict[str, Any]) -> None:
-            steps.append(read(Progress, said))
-
-        try:
-            return self._asked(run, [deltas], report="steps", on_progress=note)[0]
-        except (ChildError, ProtocolError) as error:
-            last = steps[-1].step if steps else 0
-            kind, words = self._said(error)
-            slow = isinstance(error, ChildError) and error.ending in _SLOW
-            sent: list[Sent | None] = [one.sent for one in steps[1:]]
-            return Replayed(sent=sent, raised=Fault(step=last, kind=kind, message=words, slow=slow, ended=True))
+    def _failed(self, run: Mapping[str, Any], deltas: Any, told: _Told, error: ChildError | ProtocolError) -> Replayed:
+        kind, words = self._said(error)
+        last = told.steps[-1].step if told.steps else 0
+        fault = Fault(step=last, kind=kind, message=words, slow=_is_slow(error), ended=True)
+        found = Replayed(sent=told.sent, raised=fault)
+        self._culprits.note(run, deltas, found, fault)
+        return found
 
     def _said(self, error: ChildError | ProtocolError) -> tuple[str, str]:
         if isinstance(error, ProtocolError):
@@ -192,8 +282,73 @@ class EngineHost:
         kind, words = _KINDS.get(error.ending, (error.ending.value, error.message or error.ending.value))
         code = error.code or 0
         entry = {"seconds": self._entry.seconds, "memory": self._entry.memory, "bytes": ANSWER_BYTES}
-        how = f"signal {-code}" if code < 0 else f"exit code {error.code}"
+        how = f"signal {-code}" if code < 0 else f"exit code {code}"
+        if error.ending is Ending.ENDED and error.code is None:
+            return kind, _CLOSED
         return kind, words.format(**entry, how=how, message=error.message[:_WORDS])
+
+
+class _Told:
+    """The steps that a worker told of while it made these replays: `steps` are those of the last one that it began,
+    which is `number`. Raises ProtocolError where it tells of more than there are, or of too much."""
+
+    def __init__(self, run: Mapping[str, Any], replays: Sequence[Any]) -> None:
+        self.number = -1
+        self.steps: list[Progress] = []
+        self._asked = self._began = monotonic()
+        self._most = _steps(run, replays)
+        self._characters = 0
+
+    def note(self, said: dict[str, Any]) -> None:
+        """A step is begun."""
+        step = read(Progress, said)
+        if step.step == 1:
+            self.number, self.steps, self._began = self.number + 1, [], monotonic()
+        self.steps.append(step)
+        self._characters += _length(step.sent)
+        if not 0 <= self.number < len(self._most) or len(self.steps) > self._most[self.number]:
+            raise ProtocolError("/progress/step: it tells of a step that there is not")
+        if self._characters > ANSWER_BYTES:
+            raise ProtocolError("/progress/sent: that is too much")
+
+    @property
+    def sent(self) -> list[Sent | None]:
+        """What the steps sent that are through."""
+        return [one.sent for one in self.steps[1:]]
+
+    @property
+    def others_took(self) -> float:
+        """The seconds until the last replay was begun."""
+        return self._began - self._asked
+
+    @property
+    def at_the_end(self) -> bool:
+        """Whether the last step was begun: whatever happened may have happened to the next replay."""
+        return len(self.steps) == self._most[self.number]
+
+
+def _steps(run: Mapping[str, Any], replays: Sequence[Any]) -> list[int]:
+    """How many steps each replay has."""
+    return [1 if run.get("path") == "whole" else len(deltas) + 1 for deltas in replays]
+
+
+def _length(sent: Sent | None) -> int:
+    """How many characters were sent, about."""
+    return 0 if sent is None else len(repr(sent))
+
+
+def _is_late(error: ChildError | ProtocolError) -> bool:
+    return isinstance(error, ChildError) and error.ending is Ending.LATE
+
+
+def _is_slow(error: ChildError | ProtocolError) -> bool:
+    return isinstance(error, ChildError) and error.ending in _SLOW
+
+
+def _made_again(found: list[Replayed], said: tuple[str, str]) -> list[Replayed]:
+    """Replays that went wrong, and did not when they were made again: that is told of the first."""
+    words = "{}: {}; not when it was made again".format(*said)
+    return [found[0].model_copy(update={"printed": [(1, words), *found[0].printed][:MOST_PRINTED]}), *found[1:]]
 
 
 def _last(error: ChildError) -> str:

@@ -20,7 +20,7 @@ from webapp.engines.engine_host import EngineHost
 from webapp.engines.entries import Entry, card_written, entries, keep_card, known_card
 from webapp.engines.foreign import engine_for
 from webapp.engines.lines import lines_of
-from webapp.engines.protocol import Card, Replayed, read
+from webapp.engines.protocol import Card, EngineError, Replayed, read
 from webapp.engines.sources import sources_stamp
 from webapp.settings import Settings, get_settings
 
@@ -34,13 +34,14 @@ class Engines:
         self.settings = settings
         self._more = dict(more or {})
         self._hosts: dict[str, tuple[Entry, str, EngineHost]] = {}
+        self._spent_before = 0.0  # by hosts that were ended for a change
         self._cards: dict[str, tuple[Entry, int, Card]] = {}
         self._lock = Lock()
 
     @property
     def spent(self) -> float:
         """For how many seconds engines were at work so far."""
-        return sum([host.spent for *_, host in self._hosts.values()])
+        return self._spent_before + sum([host.spent for *_, host in list(self._hosts.values())])
 
     def entries(self) -> dict[str, Entry]:
         """All of them by name."""
@@ -69,7 +70,13 @@ class Engines:
 
     def play(self, name: str, run: Mapping[str, Any]) -> list[Replayed]:
         """The replays of a run. Raises UsageError for an engine that is not there, or does not start."""
-        return self._host(name, self._entry(name)).play(run)
+        return self.timed(name, run)[0]
+
+    def timed(self, name: str, run: Mapping[str, Any]) -> tuple[list[Replayed], float]:
+        """The same, and for how many seconds the engine was at work for this alone: many may ask it at a time."""
+        host = self._host(name, self._entry(name))
+        before = host.spent_here
+        return host.play(run), host.spent_here - before
 
     def lines(self, name: str, run: Mapping[str, Any]) -> RanLines:
         """The lines that a step executed. Raises UsageError for an engine that is not there, or does not tell them."""
@@ -99,12 +106,12 @@ class Engines:
     def _version(self, name: str, entry: Entry) -> str:
         """What changes with the version and the sources of an engine; "" where it was not asked yet."""
         card = self._known(name, entry)
-        return "" if card is None else f"{card.version} {sources_stamp(card.sources)}"
+        return "" if card is None else f"{card.version} {sources_stamp((*card.sources, *entry.files))}"
 
     def _asked(self, name: str, entry: Entry, *, anew: bool = False) -> Card:
         host = self._host(name, entry)
         if anew:
-            host.close()
+            host.begin_anew()
         card = host.card()
         keep_card(self.settings, name, entry, card)
         return card
@@ -112,7 +119,7 @@ class Engines:
     def _entry(self, name: str) -> Entry:
         found = self.entries().get(name)
         if found is None:
-            raise UsageError(unknown(name, self.entries()))
+            raise EngineError(unknown(name, self.entries()))
         return found
 
     def _host(self, name: str, entry: Entry) -> EngineHost:
@@ -123,6 +130,7 @@ class Engines:
             if known is None or known[0] != entry or (known[1] and known[1] != stamp):
                 if known is not None:
                     known[2].close()
+                    self._spent_before += known[2].spent
                 known = entry, stamp, EngineHost(name, entry)
             self._hosts[name] = entry, stamp, known[2]
             return known[2]
@@ -140,16 +148,22 @@ class SharedEngines(Engines):
     def spent(self) -> float:
         return self._spent
 
-    def play(self, name: str, run: Mapping[str, Any]) -> list[Replayed]:
-        reply = self._other({"do": "play", "name": name, "run": dict(run)})
+    def timed(self, name: str, run: Mapping[str, Any]) -> tuple[list[Replayed], float]:
+        reply = self._told({"do": "play", "name": name, "run": dict(run)})
         self._spent += reply["spent"]
-        return [read(Replayed, one) for one in reply["replays"]]
+        return [read(Replayed, one) for one in reply["replays"]], reply["spent"]
 
     def lines(self, name: str, run: Mapping[str, Any]) -> RanLines:
-        return lines_of(self._other({"do": "lines", "name": name, "run": dict(run)})["lines"])
+        return lines_of(self._told({"do": "lines", "name": name, "run": dict(run)})["lines"])
+
+    def _told(self, question: dict[str, Any]) -> Mapping[str, Any]:
+        try:
+            return self._other(question)
+        except UsageError as error:
+            raise EngineError(str(error)) from error
 
     def _asked(self, name: str, entry: Entry, *, anew: bool = False) -> Card:
-        return read(Card, self._other({"do": "renew" if anew else "card", "name": name})["card"])
+        return read(Card, self._told({"do": "renew" if anew else "card", "name": name})["card"])
 
 
 def answer(engines: Engines, question: Mapping[str, Any]) -> dict[str, Any]:
@@ -161,9 +175,8 @@ def answer(engines: Engines, question: Mapping[str, Any]) -> dict[str, Any]:
         return {"card": engines.renew(name).model_dump()}
     if question["do"] == "lines":
         return {"lines": asdict(engines.lines(name, question["run"]))}
-    before = engines.spent
-    replays = engines.play(name, question["run"])
-    return {"replays": [one.model_dump() for one in replays], "spent": engines.spent - before}
+    replays, spent = engines.timed(name, question["run"])
+    return {"replays": [one.model_dump() for one in replays], "spent": spent}
 
 
 def engine_reply(question: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -182,6 +195,14 @@ def engine_stamp(name: str | None) -> str:
         return entered().stamp(name)
     except UsageError:
         return ""  # the file of the entries cannot be used: whoever runs the case is told
+
+
+def engine_title(name: str) -> str:
+    """`vllm 0.33.0 at main (0123456789)`, as far as it is known; nothing is started for that."""
+    entry = entered().entries().get(name)
+    card = None if entry is None else entered().listed()[name]
+    words = "" if card is None else f"{card.name} {card.version}".strip()
+    return f"{words} at {entry.revision}".strip() if entry is not None and entry.revision else words
 
 
 class EnteredParser(NamedTuple):

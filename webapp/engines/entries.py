@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import tempfile
 import tomllib
 from functools import lru_cache
 from pathlib import Path
@@ -26,7 +27,7 @@ ADAPTERS = ("vllm", "sglang", "lmdeploy", "mlx", "harmony", "mistral", "transfor
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,39}")
 WORKER = Path(__file__).parent / "workers" / "engine_worker.py"
 _MOST_BYTES = 1_000_000
-_TAKEN = {*ENGINES, RESPONSE_TEMPLATE}
+TAKEN = {*ENGINES, RESPONSE_TEMPLATE, "auto"}  # the last is a parser's name that stands for any
 _MEGABYTE = 1_000_000
 
 
@@ -71,6 +72,12 @@ class Entry(BaseModel):
             raise UsageError(f"engine {name}: a plugin is a file for vLLM's --tool-parser-plugin; give adapter vllm")
         given = [self.own or "", self.plugin] if self.plugin else [self.own] if self.own else []
         return (self.python, "-u", str(WORKER), adapter, *given)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files that its command names."""
+        paths = [os.path.join(self.folder or "", one) for one in self.command]
+        return tuple([path for path in paths if os.path.isfile(path)])
 
     @property
     def revision(self) -> str:
@@ -128,8 +135,8 @@ def _entry(place: str, name: str, values: Any) -> Entry:
 def check_name(name: str, place: str = "") -> None:
     """Raises UsageError for what cannot be the name of an entry."""
     place = place or f"engine {name}"
-    if name in _TAKEN:
-        raise UsageError(f"{place}: that is the name of an engine of ours; give it another one")
+    if name in TAKEN:
+        raise UsageError(f"{place}: that name is taken by this program; give it another one")
     if not NAME.fullmatch(name):
         raise UsageError(f"{place}: a name has letters, digits, and . _ -, begins with a letter, and has 40 at most")
 
@@ -142,23 +149,29 @@ def checked_entry(name: str, values: dict[str, Any]) -> Entry:
 def write_entry(settings: Settings, name: str, entry: Entry) -> Path:
     """Enter an engine, in the place of one of the same name; the file afterwards. Raises UsageError."""
     file, found = file_of(settings), entries(settings) | {name: entry}
-    file.parent.mkdir(parents=True, exist_ok=True)
+    settings.make_data_dir()
     lines = ["# Engines that may be run: see docs/engine-protocol.md.", ""]
     for one, values in found.items():
         data = values.model_dump(by_alias=True, exclude_defaults=True)
-        lines += [f"[{json.dumps(one)}]", *[f"{key} = {_value(value)}" for key, value in data.items()], ""]
+        lines += [f"[{_quoted(one)}]", *[f"{key} = {_value(value)}" for key, value in data.items()], ""]
     try:
         _replaced(file, "\n".join(lines))
     except OSError as error:
         raise UsageError(f"{file} cannot be written: {error.strerror}") from error
+    except UnicodeEncodeError as error:
+        raise UsageError(f"engine {name}: a path or variable of it is not UTF-8; {file} can hold no other") from error
     return file
 
 
 def _value(value: Any) -> str:
     """A value in TOML: its strings and lists of strings are written as in JSON."""
     if isinstance(value, dict):
-        return "{ " + ", ".join([f"{json.dumps(key)} = {json.dumps(one)}" for key, one in value.items()]) + " }"
-    return json.dumps(list(value) if isinstance(value, tuple) else value)
+        return "{ " + ", ".join([f"{_quoted(key)} = {_quoted(one)}" for key, one in value.items()]) + " }"
+    return _quoted(list(value) if isinstance(value, tuple) else value)
+
+
+def _quoted(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")  # TOML knows no surrogate pairs
 
 
 def known_card(settings: Settings, name: str, entry: Entry) -> Card | None:
@@ -174,9 +187,9 @@ def keep_card(settings: Settings, name: str, entry: Entry, card: Card) -> None:
     """Remember what an engine said of itself; where that cannot be written, it is asked again."""
     file = _card_file(settings, name)
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        settings.make_data_dir()
         _replaced(file, json.dumps({"argv": entry.argv(name), "card": card.model_dump()}))
-    except OSError:
+    except (OSError, UsageError):
         return
 
 
@@ -193,6 +206,17 @@ def _card_file(settings: Settings, name: str) -> Path:
 
 
 def _replaced(file: Path, text: str) -> None:
-    beside = file.with_name(f"{file.name}.{os.getpid()}")
-    beside.write_text(text, "utf-8")
-    beside.replace(file)
+    """Whole or not at all, whoever else writes it at the same time; a new file is its owner's alone, for an entry may
+    hold secrets in its environment. Raises OSError."""
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    begun = f".{file.name}."
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=file.parent, prefix=begun, delete=False) as new:
+        try:
+            new.write(text)
+            new.close()
+            if file.is_file():
+                Path(new.name).chmod(file.stat().st_mode & 0o777)  # of one that others may read as well
+            Path(new.name).replace(file)
+        except BaseException:
+            Path(new.name).unlink(missing_ok=True)
+            raise

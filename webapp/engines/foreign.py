@@ -1,17 +1,19 @@
 """What a case is parsed with that names an entered engine: its request and tokens as the engine is told of them.
 
 Token ids are those of the server where they were recorded. Else they are the stand-in's or made up, one for each text,
-so that ids and text always agree: a part of a token that is cut has an id of its own. Markers of the format that do
+so that ids and text always agree: a part of a token that is cut has an id of its own. An output is fed the same ids
+however it is cut and whatever is replayed with it. Markers of the format that do
 not occur in the output have ids as well, for parsers look them up when they are made.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import partial
 from typing import Any, Protocol
+from zlib import crc32
 
 from parsers.cases.case import Case
 from parsers.cases.engines import Choice, Declared, Engine
@@ -27,6 +29,8 @@ from parsers.vocabulary.types import Context, Delta, Piece
 from webapp.engines.protocol import Card, Replayed
 
 FIRST_OWN_ID = 2_000_000  # above every vocabulary
+_FIRST_PART = FIRST_OWN_ID + 1_000
+_PARTS = 2**31 - 2 * FIRST_OWN_ID  # ids are of 31 bits: some servers keep them in a signed word
 OPTIONS = ("reasoning_parser",)
 
 
@@ -40,12 +44,12 @@ class _Players(Protocol):
     def lines(self, name: str, run: Mapping[str, Any]) -> RanLines: ...
 
 
-def engine_for(name: str, players: _Players) -> Engine:
-    """The engine of an entry."""
-    return partial(_chosen, name, players)
+def engine_for(name: str, players: _Players, grammar: Format | None = None) -> Engine:
+    """The engine of an entry. `grammar`: what its parser reads, where that has no name of ours."""
+    return partial(_chosen, name, players, grammar)
 
 
-def _chosen(name: str, players: _Players, case: Case, evidence: Evidence) -> Choice:
+def _chosen(name: str, players: _Players, told_grammar: Format | None, case: Case, evidence: Evidence) -> Choice:
     """Raises CaseError with the place of what the engine cannot run."""
     for key, what in (("format", "format"), ("policy", "policies")):
         if getattr(case.parser, key):
@@ -53,7 +57,7 @@ def _chosen(name: str, players: _Players, case: Case, evidence: Evidence) -> Cho
     card = players.card(name)
     parser, reasons = _parser(name, card, case, evidence)
     reasoning = _reasoning(name, card, case)
-    grammar = known_format(parser)
+    grammar = known_format(parser) or told_grammar
     told = grammar is not None and bool(grammar.tokens)  # else nobody says which of its markers are tokens
     if grammar is None or not grammar.terminals:
         grammar = get_format(select(Evidence(text=case.text())).name)
@@ -84,16 +88,19 @@ def _unplayed(label: str) -> BlackBox:
     return Played(label, Tape())
 
 
+def no_parser(name: str, asked: str, known: Sequence[str]) -> str:
+    """What is said of a parser that an engine does not have, with those of like names."""
+    near = get_close_matches(asked, known, 5, 0.3) or known[:5]
+    return f"{name} has no parser {asked!r}; it has {len(known)}, such as {', '.join(near)}"
+
+
 def _parser(name: str, card: Card, case: Case, evidence: Evidence) -> tuple[str, tuple[str, ...]]:
     """The parser a case names, or the first that reads the format that the evidence points to."""
     asked, known = case.parser.name, [*card.names("tool"), *card.names("reasoning")]
     if asked in known:
         return asked, ()
     if asked != "auto":
-        near = get_close_matches(asked, known, 5, 0.3) or known[:5]
-        raise CaseError(
-            f"{name} has no parser {asked!r}; it has {len(known)}, such as {', '.join(near)}", "/parser/name"
-        )
+        raise CaseError(no_parser(name, asked, known), "/parser/name")
     if len(known) == 1:
         return known[0], ()
     found = select(Evidence(model_id=evidence.model_id or case.context.model, text=case.text()))
@@ -135,10 +142,13 @@ def _vocabulary(case: Case, grammar: Format, others: Sequence[str]) -> dict[str,
     """Markers with their ids: the case's, and made up ones for those of the format that it does not tell of, and for
     others that stand in the output."""
     known = dict(case.markers() or {})
+    told = {
+        piece.text: piece.token_id for piece in case.pieces() or () if piece.recorded and piece.token_id is not None
+    }
     texts = [*grammar.tokens, *grammar.end_tokens]  # those that are one token: an engine takes them for special
     texts += [one for one in others if one in case.text()]
     for number, text in enumerate(dict.fromkeys(texts)):
-        known.setdefault(text, FIRST_OWN_ID + number)
+        known.setdefault(text, told.get(text, FIRST_OWN_ID + number))
     return known
 
 
@@ -174,10 +184,11 @@ class _Run:
         self._prompt = _prompt(case.context.prompt_tail, vocabulary)
 
     def play(self, asked: Sequence[Asked]) -> Sequence[Tape]:
-        """The tapes of these replays, in their order: those of one request and path in one go."""
-        groups: dict[tuple[int, bool, bool], list[int]] = {}
+        """The tapes of these replays, in their order: those of one output, request and path in one go."""
+        groups: dict[Hashable, list[int]] = {}
         for number, one in enumerate(asked):
-            groups.setdefault((id(one.context), one.whole, one.observed), []).append(number)
+            like = (id(one.context), id(one.tokens), one.whole, one.observed, one.counted)
+            groups.setdefault(like, []).append(number)
         tapes: dict[int, Tape] = {}
         for numbers in groups.values():
             found = self._players.play(self._name, self._message([asked[number] for number in numbers]))
@@ -200,10 +211,11 @@ class _Run:
             "finish_reason": context.finish_reason,
             "path": "whole" if asked[0].whole or not self._streams else "stream",
             **({"observe": "state"} if asked[0].observed else {}),
+            **({"observe": "costs"} if asked[0].counted else {}),
         }
         if self._wants == "text":
             return {**message, "replays": [[[delta.text] for delta in one.deltas] for one in asked]}
-        ids = _Ids(self._vocabulary, (piece for one in asked for delta in one.deltas for piece in delta.pieces))
+        ids = _Ids(self._vocabulary, asked[0].tokens)
         message["prompt_ids"] = None if self._prompt is None else [ids.made(text) for text in self._prompt]
         replays = [[[delta.text, ids.of(delta)] for delta in one.deltas] for one in asked]
         return {**message, "replays": replays, "vocabulary": dict(self._vocabulary), "tokens": ids.tokens()}
@@ -213,44 +225,60 @@ def _at_the_end(tape: Tape, deltas: int) -> Tape:
     """The tape of an engine that knows whole outputs only: it says all at the end."""
     failed_at = deltas + 1 if tape.failed_at else 0
     printed = dict.fromkeys([deltas + 1] * bool(tape.printed), " ".join(tape.printed.values()))
-    return Tape((*(None,) * deltas, *tape.sent), tape.failure, failed_at, printed)
+    said = (*(None,) * deltas, *tape.sent)
+    return Tape(said, tape.failure, failed_at, printed, micros=tape.micros, executed=tape.executed)
 
 
 class _Ids:
-    """Ids of tokens, and of what somebody cut them into."""
+    """Ids of an output's tokens, and of what somebody cut them into: the same in every message."""
 
-    def __init__(self, vocabulary: Mapping[str, int], pieces: Iterable[Piece]) -> None:
-        self._texts: dict[int, str] = {}
-        self._made = dict(vocabulary)
-        for piece in pieces:
-            if piece.token_id is not None and len(piece.text) >= len(self._texts.get(piece.token_id, "")):
-                self._texts[piece.token_id] = piece.text
+    def __init__(self, vocabulary: Mapping[str, int], tokens: Iterable[Piece]) -> None:
+        self._vocabulary = vocabulary
+        self._parts: dict[str, int] = {}
+        self._taken: set[int] = {*vocabulary.values()}
+        self._texts: dict[int, dict[str, None]] = {}  # several for bytes that are a character only beside others
+        self._recorded: set[int] = set()
+        for piece in tokens:
+            if piece.token_id is not None:
+                self._texts.setdefault(piece.token_id, {})[piece.text] = None
+                self._recorded |= {piece.token_id} if piece.recorded else set()
 
     def of(self, delta: Delta) -> list[int]:
         """The ids that come with a delta."""
-        if delta.early_ids is not None:
-            return [self._known(one) for one in delta.early_ids]
-        if any(piece.recorded for piece in delta.pieces):
-            return list(delta.token_ids)
-        return [self._id(piece) for piece in delta.pieces if piece.text]
+        if delta.early_ids is not None and self._texts:
+            return [self._whole(one) for one in delta.early_ids]
+        return [one for piece in delta.pieces if (one := self._id(piece)) is not None]
 
     def tokens(self) -> list[tuple[int, str]]:
         """Every id with its text."""
-        return [*self._texts.items(), *[(number, text) for text, number in self._made.items()]]
+        own = [(number, max(texts, key=len)) for number, texts in self._texts.items()]
+        return [*own, *[(number, text) for one in (self._vocabulary, self._parts) for text, number in one.items()]]
 
-    def _known(self, token_id: int) -> int:
-        return self._made.get(self._texts.get(token_id, ""), token_id)
+    def _whole(self, token_id: int, text: str | None = None) -> int:
+        """The id of a whole token: its marker's, unless a server told it."""
+        if token_id in self._recorded:
+            return token_id
+        known = max(self._texts.get(token_id, ("",)), key=len) if text is None else text
+        return self._vocabulary.get(known, token_id)
 
-    def _id(self, piece: Piece) -> int:
-        if piece.text in self._made:
-            return self._made[piece.text]
-        if piece.token_id is not None and self._texts[piece.token_id] == piece.text:
-            return piece.token_id
-        return self.made(piece.text)
+    def _id(self, piece: Piece) -> int | None:
+        """None for what no id came with: an empty text, and the rest of a token that a server told."""
+        if piece.token_id is not None and (piece.recorded or piece.text in self._texts.get(piece.token_id, {})):
+            return self._whole(piece.token_id, piece.text)
+        return self.made(piece.text) if piece.text and not piece.recorded else None
 
     def made(self, text: str) -> int:
-        """The id of a text that stands for itself: a marker's own, else one that is made up."""
-        return self._made.setdefault(text, FIRST_OWN_ID + 1_000 + len(self._made))
+        """The id of a text that stands for itself: a marker's own, else one that is made of the text, for what else is
+        fed must not count."""
+        known = self._vocabulary.get(text, self._parts.get(text))
+        if known is not None:
+            return known
+        number = _FIRST_PART + crc32(text.encode("utf-8", "surrogatepass")) % _PARTS
+        while number in self._taken:
+            number += 1
+        self._taken.add(number)
+        self._parts[text] = number
+        return number
 
 
 def _request(context: Context) -> dict[str, Any]:

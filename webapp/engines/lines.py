@@ -23,7 +23,7 @@ class _Event(Said):
     depth: int = Field(ge=0)
     changed: Annotated[
         list[Annotated[tuple[Short, Sentence, Sentence], Field(strict=False)]], Field(max_length=MOST_CHANGES)
-    ] = []  # noqa: RUF012
+    ] = []  # noqa: RUF012 - pydantic gives each its own
     returned: Sentence = None
     raised: Sentence = None
 
@@ -34,7 +34,7 @@ class _Function(Said):
     name: Annotated[str, Field(max_length=300)]
     file: Annotated[str, Field(max_length=500)]
     first: int = Field(ge=0)
-    source: Annotated[list[Sentence], Field(max_length=MOST_SOURCE)] = []  # noqa: RUF012
+    source: Annotated[list[Sentence], Field(max_length=MOST_SOURCE)] = []  # noqa: RUF012 - as above
 
 
 class _Lines(Said):
@@ -45,7 +45,7 @@ class _Lines(Said):
     events: Annotated[list[_Event], Field(max_length=MOST_EVENTS)]
     left_out: int = Field(default=0, ge=0)
     sent_from: int | None = Field(default=None, ge=0, lt=MOST_EVENTS)
-    steps: Annotated[list[int], Field(max_length=MOST_STEPS)] = []  # noqa: RUF012
+    steps: Annotated[list[int], Field(max_length=MOST_STEPS)] = []  # noqa: RUF012 - as above
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -76,7 +76,7 @@ class _Lines(Said):
 class _Traced(Said):
     """A replay of which one step was traced."""
 
-    lines: _Lines
+    lines: _Lines | None = None  # a worker need not tell them
 
 
 class _Answers(Said):
@@ -93,6 +93,7 @@ def lines_of(data: Any) -> RanLines:
     return _VALUES.validate_python(data)
 
 
-def read_lines(answer: Any) -> RanLines:
-    """The lines of the one replay that was asked for. Raises ProtocolError."""
-    return read(_Answers, answer).replays[0].lines.value()
+def read_lines(answer: Any) -> RanLines | None:
+    """The lines of the one replay that was asked for; None where they are not told. Raises ProtocolError."""
+    found = read(_Answers, answer).replays[0].lines
+    return None if found is None else found.value()

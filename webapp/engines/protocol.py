@@ -16,7 +16,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from parsers.replays.tapes import Tape
 from parsers.vocabulary.events import Failure
 from parsers.vocabulary.observed import Attribute, Move, Observed, ObservedStep, Table
-from parsers.vocabulary.types import MessageDelta, ToolCallDelta
+from parsers.vocabulary.types import MessageDelta, ToolCallDelta, UsageError
 from parsers.wire.read import MOST_CALLS
 
 PROTOCOL = 1
@@ -28,6 +28,11 @@ MOST_PRINTED = 100  # steps of a replay
 MOST_SOURCES = 100
 MOST_ATTRIBUTES = 1_000
 MOST_ROWS = 2_000  # of a table of transitions, and transitions of one step
+MOST_SHOWN = 2_000_000  # characters that one replay shows of its parser
+
+
+class EngineError(UsageError):
+    """An entered engine cannot be asked: it does not start, or does not know what it was asked for."""
 
 
 class ProtocolError(Exception):
@@ -87,7 +92,7 @@ class Sent(Said):
 
 class Fault(Said):
     """What a parser failed with at a step; 0: before the first. `slow`: it was ended for the time that it took;
-    `ended`: with its process."""
+    `ended`: with its process; `unasked`: it was not tried, for what it did before."""
 
     step: int = Field(ge=0, le=MOST_STEPS)
     kind: Short = "Exception"
@@ -95,6 +100,7 @@ class Fault(Said):
     place: Sentence = ""
     slow: bool = False
     ended: bool = False
+    unasked: bool = False
 
 
 _Attribute = Annotated[tuple[Short, Sentence, Sentence, Sentence], Field(strict=False)]
@@ -133,13 +139,16 @@ class Transitions(Said):
 
 
 class Replayed(Said):
-    """One replay: what was sent at each step, the end of the output being the last one. `attributes`, `table` and
-    `states` are there where they were asked for."""
+    """One replay: what was sent at each step, the end of the output being the last one. `executed`
+    (lines of Python), `attributes`, `table` and `states` are there where they were asked for."""
 
     sent: Annotated[list[Sent | None], Field(max_length=MOST_STEPS)]
     raised: Fault | None = None
-    micros: Annotated[list[int], Field(max_length=MOST_STEPS)] = []
-    printed: Annotated[list[Annotated[tuple[int, Sentence], Field(strict=False)]], Field(max_length=MOST_PRINTED)] = []
+    micros: Annotated[list[Annotated[int, Field(ge=0)]], Field(max_length=MOST_STEPS)] = []
+    executed: int | None = Field(None, ge=0)
+    printed: Annotated[
+        list[Annotated[tuple[int, Sentence], Field(strict=False)]], BeforeValidator(lambda given: _first_of(given))
+    ] = []
     attributes: Annotated[dict[str, Sentence], Field(max_length=MOST_ATTRIBUTES)] = {}
     table: Transitions | None = None
     states: Annotated[list[State], Field(max_length=MOST_STEPS)] | None = None
@@ -149,12 +158,25 @@ class Replayed(Said):
         sent = tuple([None if one is None else one.delta() for one in self.sent])
         failure, printed = self.raised, {step: str(text) for step, text in self.printed}
         observed = self._observed()
+        spent = sum(self.micros), self.executed
         if failure is None:
-            return Tape(sent, printed=printed, observed=observed)
-        told = Failure(
-            failure.kind or "Exception", failure.message or "", failure.place or "", failure.slow, failure.ended
-        )
-        return Tape(sent, told, failure.step, printed, observed)
+            return Tape(sent, None, 0, printed, observed, *spent)
+        words = failure.kind or "Exception", failure.message or "", failure.place or ""
+        before = not (failure.step or failure.ended or failure.unasked)
+        told = Failure(*words, failure.slow, failure.ended, failure.unasked, before)
+        return Tape(sent, told, failure.step, printed, observed, *spent)
+
+    def bounded(self) -> Replayed:
+        """The same with no more of what the parser shows of itself than may be shown; what was left out is said."""
+        left = MOST_SHOWN - sum([len(name) + len(value or "") for name, value in self.attributes.items()])
+        states: list[State] = []
+        for number, one in enumerate(self.states or ()):
+            left -= sum([len(text or "") for change in one.changed for text in change])
+            if left < 0:
+                rest = [State(state=later.state) for later in (self.states or ())[number + 1 :]]
+                return self.model_copy(update={"states": [*states, one.model_copy(update={"changed": _CUT}), *rest]})
+            states.append(one)
+        return self
 
     def _observed(self) -> Observed | None:
         if not self.states:
@@ -162,6 +184,14 @@ class Replayed(Said):
         begun = {name: value or "" for name, value in self.attributes.items()}
         table = None if self.table is None else self.table.table()
         return Observed(begun, tuple([one.step() for one in self.states]), table, tuple(self.micros))
+
+
+def _first_of(printed: Any) -> Any:
+    """What is printed at the first steps: more of it is left out, and refused is none of it."""
+    return printed[:MOST_PRINTED] if isinstance(printed, list) else printed
+
+
+_CUT = [("(left out)", None, f"it shows more than {MOST_SHOWN:,} characters: from here on they are left out", None)]
 
 
 class Answers(Said):

@@ -1,7 +1,8 @@
 """A revision of a git checkout, written into the data folder: the parser of a pull request beside the one before it.
 
 The checkout is read only, by `git archive`: its files, its index and what is checked out stay as they are. A revision
-is written once for each commit, under the name of the entry that runs it.
+is written once for each commit, under the name of the entry that runs it. An interpreter that has the checkout itself
+installed may import that all the same: an engine is asked where its modules came from, and refused.
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
 
 from parsers.vocabulary.types import UsageError
+from webapp.engines.entries import Entry
 from webapp.settings import Settings
 
 SECONDS = 300
@@ -37,7 +40,8 @@ def written_revision(settings: Settings, name: str, checkout: str, rev: str) -> 
     if folder.is_dir():
         return Revision(commit, folder)
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
+        settings.make_data_dir()
+        folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent) as beside:
             made = Path(beside, "made")
             made.mkdir()
@@ -56,6 +60,31 @@ def forget_others(settings: Settings, name: str, commit: str | None) -> None:
             shutil.rmtree(one, ignore_errors=True)
 
 
+def runs_another(entry: Entry, sources: Sequence[str]) -> str:
+    """What an engine runs in the place of its revision, with what is to be done about it; "" where it runs that.
+
+    `sources` are where its outermost modules lie that did not come with the interpreter: one that the revision has and
+    that lies elsewhere was imported in its place.
+    """
+    if entry.path is None or entry.checkout is None or entry.commit is None:
+        return ""
+    made, checkout = _real(entry.path), _real(entry.checkout)
+    found = [*map(_real, sources)]
+    outside = [one for one in found if not one.is_relative_to(made)]
+    others = [one for one in outside if one.is_relative_to(checkout) or (made / one.name).exists()]
+    if len(outside) < len(found) and not others:
+        return ""
+    came = f"{others[0]} is imported, which is not of it" if others else "no module is imported from there"
+    return (
+        f"it does not run {entry.revision}: {came}; give with --path the folder of the checkout that has its modules "
+        f"('src' in many projects), and a --python where the checkout is not installed in the place of it"
+    )
+
+
+def _real(path: str) -> Path:
+    return Path(os.path.realpath(path))
+
+
 def _folder(settings: Settings, name: str) -> Path:
     return settings.data_dir.absolute() / "revisions" / name
 
@@ -67,7 +96,7 @@ def _archive(checkout: str, tree: str, folder: Path) -> None:
         _git(top, "archive", "--format=tar", tree, output=file)
         file.seek(0)
         with tarfile.open(fileobj=file) as found:
-            found.extractall(folder, filter=_inside)  # noqa: S202
+            found.extractall(folder, filter=_inside)  # noqa: S202 - the filter keeps all of it inside
 
 
 def _inside(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo | None:
@@ -84,7 +113,7 @@ def _git(folder: str, *words: str, rev: str = "", output: IO[bytes] | int = subp
         raise UsageError("--rev: git is not installed here; it reads the revision")
     command = [program, "-C", folder, *words]
     try:
-        done = subprocess.run(  # noqa: S603
+        done = subprocess.run(  # noqa: S603 - git, of the operator's own checkout
             command, stdout=output, stderr=subprocess.PIPE, env=os.environ | _SILENT, timeout=SECONDS, check=False
         )
     except subprocess.TimeoutExpired as error:

@@ -5,6 +5,7 @@ Whatever keeps a child from answering becomes an HTTP error with one sentence, i
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 RETRY_SECONDS = 5
+LINES = "application/jsonl"
 
 _STOPPED = "The work on this request of {size:,} bytes"
 _WORDS = {
@@ -48,8 +50,7 @@ log = logging.getLogger(__name__)
 class TooBusy(ServiceUnavailable):
     """More requests wait than may, or this one waited too long."""
 
-    def __init__(self) -> None:
-        words = "The server is busy with the requests of others. Try again in a moment."
+    def __init__(self, words: str = "The server is busy with the requests of others. Try again in a moment.") -> None:
         super().__init__(words, retry_after=RETRY_SECONDS)
 
 
@@ -95,6 +96,10 @@ def message_of(environ: WSGIEnvironment, body: bytes) -> dict[str, Any]:
     return {"environ": {name: value for name, value in environ.items() if type(value) is str}, "raw": body}
 
 
+class CutShortError(ConnectionError):
+    """An answer that has begun has no end; it says why."""
+
+
 class Relay:
     """Takes the answer of a child to whoever asked, piece by piece.
 
@@ -104,6 +109,7 @@ class Relay:
 
     def __init__(self, start: StartResponse, has_left: Callable[[], bool], note_held: Callable[[str], object]) -> None:
         self.begun = False
+        self._lines = False
         self._start = start
         self._has_left = has_left
         self._note_held = note_held
@@ -135,12 +141,14 @@ class Relay:
         self._begin(piece)
         return [piece["raw"]]
 
-    def cut_short(self) -> Exception:
-        """What to raise where an answer that has begun has no end: a server knows its own word for a reader who left,
-        and does not log it as a fault."""
-        if self._has_left():
+    def cut_short(self, refusal: HTTPException) -> Exception:
+        """What to raise where an answer that has begun has no end. JSON Lines end with one that says why; a server
+        knows its own word for a reader who left, and does not log it as a fault."""
+        if self._lines and not self.gone():
+            self.piece({"raw": json.dumps({"error": refusal.description}).encode() + b"\n"})
+        elif self._has_left():
             self.piece({"raw": b""})
-        return self._failure or ConnectionError("an answer was cut short")
+        return self._failure or CutShortError(refusal.description)
 
     def _begin(self, piece: dict[str, Any]) -> None:
         """Send status and headers, which are in the first piece."""
@@ -153,4 +161,6 @@ class Relay:
             else:
                 headers.append((name, value))
         self.begun = True
+        said = dict(headers)
+        self._lines = said.get("Content-Type") == LINES and "Content-Encoding" not in said
         self._write = self._start(piece["status"], headers)

@@ -3,7 +3,8 @@
 The application is the same on both sides. Addresses in LIGHT are answered here, and so is what has no address; all
 others are forwarded, so a new one is forwarded unless somebody says that it need not be. A posted run that a child
 holds is asked for at /r/TOKEN, and such a request goes to that child or is answered with 410. Searches and the
-processes of tokenizers belong to this process: children ask for them, and nobody waits for a search in a child.
+processes of tokenizers and engines belong to this process: children ask for them, and nobody waits for a search or an
+engine in a child.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from webapp.children.child import Child, ChildError, Ending, Program, preload
 from webapp.children.crew import Crew, Full, Left, Lost, Member, Wish
 from webapp.children.worker import GRACE_SECONDS
 from webapp.engines.entered import engine_reply
+from webapp.front.engine_waits import MOST_ASKED_OF_ALL, EngineWait, Switchboard
 from webapp.front.forwarding import NotHeld, Relay, TooBusy, body_of, message_of, refusal_of
 from webapp.front.replay_program import MOST_TIMES
 from webapp.security import REFUSAL
@@ -36,7 +38,7 @@ from webapp.tokenizers.shared import answer
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
-_API = ("healthz", "openapi", "parsers", "case", "tokenizers", "add_tokenizer", "delete_tokenizer")
+_API = ("healthz", "openapi", "parsers", "engines", "case", "tokenizers", "add_tokenizer", "delete_tokenizer")
 _PAGES = (
     *("help", "checks", "old_examples", "example_json", "case_json", "delete", "compare_again"),
     *("formats", "format_language", "tokenizers", "tokenizer", "tokenizer_upload", "tokenizer_delete"),
@@ -47,7 +49,6 @@ HELD = "/r/"
 WAITING = 8  # times the number of children
 SMALL = 50_000  # bytes of a body: a larger one is no small task
 IDLE_SECONDS = 600.0
-ENGINE_SECONDS = 90.0  # of one request, for engines to start and to replay
 
 PATIENCE = 3  # times as long by the clock as it may work, for a request on a busy machine
 
@@ -72,19 +73,20 @@ class Front:
         size = max(settings.replay_processes, 1)
         assert found.searches.jobs is not None, "the searches are here"  # noqa: S101
         self._searches = found.searches.jobs
-        self.most = size * (1 + WAITING) + 1 + self._searches.waiters
+        self.most = size * (2 + WAITING) + 1 + self._searches.waiters + MOST_ASKED_OF_ALL
         self._app = app
         self._settings = settings
         self._program = _program(settings, program, size)
         self._crew = Crew(
             lambda: Child(self._program), size, waiting=size * WAITING, most_bytes=settings.replay_kept_bytes
         )
-        self._share = settings.trace_cache_bytes // (size + 1)
+        self._share = settings.trace_cache_bytes // len(self._crew.members)
         self._offices: Mapping[str, Callable[[dict[str, Any]], Mapping[str, Any]]] = {
             SEARCHES: self._searches.answer,
             TOKENIZERS: lambda question: answer(library(), question),
             ENGINES: engine_reply,
         }
+        self._switchboard = Switchboard(self._reply)
 
     def warm_up(self) -> None:
         """Start what takes a second before the first request comes."""
@@ -115,23 +117,37 @@ class Front:
     def _forwarded(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         body = body_of(environ, self._settings)
         wish, message = self._wish(environ, body), message_of(environ, body)
-        answer, search = self._attempt(wish, {**message, "waited": False}, start_response)
-        if search is not None:
-            self._searches.wait(search["key"], search["seconds"], wish.gone)
-            answer, _ = self._attempt(wish, {**message, "waited": True}, start_response)
-        return answer
+        engines, waited = EngineWait(self._switchboard), False
+        while True:
+            pieces, wait = self._attempt(wish, {**message, "waited": waited}, start_response, engines)
+            if wait is None:
+                return pieces
+            if wait["do"] == "engine":
+                self._wait_for_engines(engines, wish)
+            else:
+                self._searches.wait(wait["key"], wait["seconds"], wish.gone)
+                waited = True
+
+    def _wait_for_engines(self, engines: EngineWait, wish: Wish) -> None:
+        """Raises HTTPException where there is no line to wait in, or nobody waits."""
+        if engines.busy:
+            raise TooBusy(f"Engine {engines.busy} is busy with the requests of others. Try again in a moment.")
+        engines.wait(wish.gone)
+        if wish.gone():
+            raise refusal_of(ChildError(Ending.CANCELLED), 0, self._settings)
 
     def _attempt(
-        self, wish: Wish, request: dict[str, Any], start_response: StartResponse
+        self, wish: Wish, request: dict[str, Any], start_response: StartResponse, engines: EngineWait
     ) -> tuple[Iterable[bytes], dict[str, Any] | None]:
         """The answer of a child, or what to wait for before it is asked again. Raises HTTPException for neither."""
+        engines.begin()
         with self._member(wish, len(request["raw"])) as member:
             relay = Relay(start_response, wish.gone, lambda token: self._crew.note(HELD + token, member))
-            reply = self._ask(member, request, relay)
+            reply = self._ask(member, request, relay, engines)
             self._note(member, wish)
-            answer, search = ([], reply["wait"]) if "wait" in reply else (relay.end(reply), None)
+            pieces, wait = ([], reply["wait"]) if "wait" in reply else (relay.end(reply), None)
         self._keep_budget()
-        return answer, search
+        return pieces, wait
 
     @contextmanager
     def _member(self, wish: Wish, size: int) -> Iterator[Member]:
@@ -164,8 +180,13 @@ class Front:
             return wish(rather=(subject[0],), patience=_PATIENCE_SECONDS)
         return wish(rather=tuple(rather))
 
-    def _ask(self, member: Member, request: dict[str, Any], relay: Relay) -> dict[str, Any]:
+    def _ask(self, member: Member, request: dict[str, Any], relay: Relay, engines: EngineWait) -> dict[str, Any]:
         """The last piece of the answer of a child. Raises HTTPException where it has none."""
+
+        def reply_to(question: dict[str, Any]) -> Mapping[str, Any]:
+            is_engine = question["of"] == ENGINES
+            return engines.reply(question, stays=relay.begun) if is_engine else self._reply(question)
+
         left = self._settings.trace_cache_bytes - (self._crew.kept - member.kept)
         try:
             reply = member.child.ask(
@@ -173,15 +194,14 @@ class Front:
                 {**request, "cache_bytes": max(self._share, left)},
                 seconds=self._settings.replay_seconds,
                 on_progress=relay.piece,
-                on_question=self._replies(),
+                on_question=reply_to,
                 cancelled=relay.gone,
             )
         except ChildError as error:
             if not member.holds or member.child.pid is None:  # nobody knows what an interrupt left
                 member.end()
-            if relay.begun:
-                raise relay.cut_short() from error
-            raise refusal_of(error, len(request["raw"]), self._settings) from error
+            refusal = refusal_of(error, len(request["raw"]), self._settings)
+            raise (relay.cut_short(refusal) if relay.begun else refusal) from error
         member.kept, member.held_until = reply["kept"], monotonic() + reply["held_seconds"]
         if member.child.rss > member.kept + _WORN_BYTES and not member.holds:
             member.end()
@@ -210,26 +230,6 @@ class Front:
         for key in wish.rather:
             if not key.startswith(HELD):
                 self._crew.note(key, member)
-
-    def _replies(self) -> Callable[[dict[str, Any]], Mapping[str, Any]]:
-        """Replies to what a child asks for one request, of which engines may take so long and no longer: time that they
-        take does not count as the child's."""
-        left = ENGINE_SECONDS
-
-        def reply(question: dict[str, Any]) -> Mapping[str, Any]:
-            nonlocal left
-            if question["of"] != ENGINES:
-                return self._reply(question)
-            if left <= 0:
-                words = f"engine {question['name']} took more than {ENGINE_SECONDS:g} seconds for this request"
-                return {"refused": f"{words}. Does it hang? Its entry says what one replay may take (seconds)."}
-            began = monotonic()
-            try:
-                return self._reply(question)
-            finally:
-                left -= monotonic() - began
-
-        return reply
 
     def _reply(self, question: dict[str, Any]) -> Mapping[str, Any]:
         """What a child is told that asks. What goes wrong is raised over there."""

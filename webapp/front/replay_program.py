@@ -1,7 +1,7 @@
 """The program of a child that answers requests: the application, one request at a time.
 
-It has neither searches nor processes of tokenizers, it asks for them. A view that would wait for a search does not: the
-request is given back with what to wait for, and comes again.
+It has neither searches nor processes of tokenizers and engines, it asks for them. A view that would wait for a search,
+or for an engine that takes its time, does not: the request is given back with what to wait for, and comes again.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _WSGI = {
 
 
 class _Waiting(BaseException):
-    """A view wants to wait for a search. Not an Exception: no view is to handle it."""
+    """A view wants to wait for a search or an engine. Not an Exception: no view is to handle it, nor what replays."""
 
     def __init__(self, question: Mapping[str, Any]) -> None:
         super().__init__()
@@ -78,8 +78,7 @@ class _Replays:
         except _NoMemory as error:
             raise MemoryError from error
         except Interrupted:
-            self._runner.mend()
-            self._held.mend()
+            self._mend()
             raise
         return {**last_piece, "kept": self._kept, "held_seconds": self._held.seconds_left}
 
@@ -87,6 +86,11 @@ class _Replays:
         """Forget what is over another budget of memory."""
         self._keep_within(request["cache_bytes"])
         return {"kept": self._kept}
+
+    def _mend(self) -> None:
+        """Put right what a request may have left half done that was left anywhere."""
+        self._runner.mend()
+        self._held.mend()
 
     @property
     def _kept(self) -> int:
@@ -101,6 +105,7 @@ class _Replays:
         try:
             return contextvars.copy_context().run(self._answer, request["environ"], request["raw"])
         except _Waiting as waiting:
+            self._mend()
             return {"wait": dict(waiting.question)}
 
     def _answer(self, environ: dict[str, Any], body: bytes) -> dict[str, Any]:
@@ -156,6 +161,8 @@ class _Replays:
         elif self._waited and question["do"] == "start":  # what failed while the request waited is its answer
             question = {**question, "again": False}
         reply = self._parent.ask(question)
+        if "later" in reply:
+            raise _Waiting({"do": "engine"})
         if "refused" in reply:
             raise UsageError(reply["refused"])
         if "failed" in reply:

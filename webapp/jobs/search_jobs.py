@@ -11,6 +11,7 @@ A search that nobody asks about for a minute is given up. At most MOST_WAITING w
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import traceback
 from collections.abc import Callable, Mapping
@@ -21,8 +22,9 @@ from typing import Any
 from webapp.cache import ByteCache
 from webapp.children.child import ChildError, Ending, Program
 from webapp.children.jobs import Failure, Job, Jobs, Kind
+from webapp.engines import ENGINES
 from webapp.engines.entered import engine_reply
-from webapp.jobs.search_program import CLOCK_TIMES
+from webapp.jobs.search_program import CLOCK_TIMES, settings_of_child
 from webapp.settings import ENV_PREFIX, Settings
 
 PROGRAM = "webapp.jobs.search_program"
@@ -124,14 +126,18 @@ class SearchJobs(Jobs[Asked, dict[str, Any], Written]):
     def key_of(self, given: Asked) -> str:
         return given.key
 
+    def may_hang(self, given: Asked) -> bool:
+        """A search of an entered engine: its parsers are anybody's."""
+        found = json.loads(given.case or b"[]")
+        engines = [(one.get("parser") or {}).get("engine") for one in (found if isinstance(found, list) else [found])]
+        return any(engine is not None and engine not in ENGINES for engine in engines)
+
     def full(self) -> Exception:
         return Crowded()
 
     def work(self, job: _Job, given: Asked) -> Written | Failure:
-        # It has no use for the address of the database, which may hold a password.
-        settings = self._settings.model_dump(mode="json", exclude={"database_url"})
         seconds = CLOCK_TIMES * self._settings.find_seconds + PATIENCE_SECONDS
-        request = {"settings": settings, "raw": given.case}
+        request = {"settings": settings_of_child(self._settings), "raw": given.case}
         answer = job.ask(self._program, "find", request, seconds=seconds, read=dict, on_question=engine_reply)
         if "failure" in answer:
             return Failure(**answer["failure"])
@@ -149,9 +155,9 @@ class SearchJobs(Jobs[Asked, dict[str, Any], Written]):
                 self._places.release()
 
     def _reply(self, job: _Job, digest: str) -> dict[str, Any]:
-        failure = None if job.failure is None else asdict(job.failure)
-        reply: dict[str, Any] = {"state": job.state, "ahead": self.ahead(job)}
-        reply |= {"progress": job.progress, "failure": failure}
+        # The state first: a job that ends has its failure and its result before it says so.
+        reply: dict[str, Any] = {"state": job.state, "ahead": self.ahead(job), "progress": job.progress}
+        reply["failure"] = None if job.failure is None else asdict(job.failure)
         if job.result is None:
             return reply
         reply["digest"] = job.result.digest

@@ -23,7 +23,7 @@ from typing import Any, Protocol
 from pydantic import ConfigDict, TypeAdapter
 from werkzeug.exceptions import RequestEntityTooLarge
 
-from parsers.cases.between import SearchBetween
+from parsers.cases.between import Between, SearchBetween, between_json
 from parsers.cases.case import Case, CaseError
 from parsers.cases.find import CaseFound, CaseSearch
 from parsers.replays.budget import Budget
@@ -33,7 +33,7 @@ from webapp.children.jobs import Failure
 from webapp.children.worker import Task, Tell
 from webapp.engines import engines_of
 from webapp.engines.entered import entered, use_engines
-from webapp.engines.executed_lines import executed_lines
+from webapp.engines.workers.executed_lines import executed_lines
 from webapp.runs.prepare import error_place, prepare
 from webapp.settings import Settings
 from webapp.tokenizers.library import use
@@ -52,7 +52,7 @@ class Searching(Protocol):
 
     def run(self) -> Iterator[Progress]: ...
 
-    def result(self) -> CaseFound: ...
+    def result(self) -> CaseFound | Between: ...
 
 
 MakeSearch = Callable[[Case, Settings], Searching]
@@ -85,6 +85,11 @@ def search_between(cases: tuple[Case, Case], settings: Settings) -> SearchBetwee
         )
 
 
+def settings_of_child(settings: Settings) -> dict[str, Any]:
+    """As JSON. It has no use for the address of the database, which may hold a password."""
+    return settings.model_dump(mode="json", exclude={"database_url"})
+
+
 def search_budget(settings: Settings) -> Budget:
     """What the replays of a search may take, here and in the processes of engines."""
     engines = entered(settings)
@@ -110,19 +115,38 @@ def _find(search: MakeSearch, request: Mapping[str, Any], tell: Tell) -> dict[st
     silence = SILENT_REPLAYS * settings.find_replay_seconds
     say = partial(_say_and_ask, tell) if request.get("asks") else tell
     try:
-        found = searched(
-            say, search(Case.model_validate(json.loads(request["raw"])), settings), settings.find_seconds, silence
-        )
+        made = _made(search, json.loads(request["raw"]), settings)
+        found = searched(say, made, settings.find_seconds, silence)
     except CaseError as error:
         return {"failure": asdict(Failure("case", error.message, error.pointer))}
     except RequestEntityTooLarge as error:
         return {"failure": asdict(Failure("limit", error.description or "The case is too large."))}
     except (UsageError, FormatError) as error:
         return {"failure": asdict(Failure("usage", str(error)))}
-    return {"raw": written_result(found)}
+    return {"raw": written_result(found) if isinstance(found, CaseFound) else json.dumps(between_json(found)).encode()}
 
 
-def searched(tell: Tell, search: Searching, seconds: float, silence: float = math.inf) -> CaseFound:
+def _made(search: MakeSearch, given: Any, settings: Settings) -> Searching:
+    """The search of a case, or that between two, which come as a list."""
+    if isinstance(given, list):
+        first, second = [_prepared(f"/parsers/{number}", one, settings) for number, one in enumerate(given)]
+        return search_between((first, second), settings)
+    return search(Case.model_validate(given), settings)
+
+
+def _prepared(place: str, given: Any, settings: Settings) -> Case:
+    """One case of two, which can be replayed. Raises CaseError that says of which parser it speaks."""
+    case = Case.model_validate(given)
+    try:
+        prepare(case, settings)
+    except CaseError as error:
+        if not error.pointer.startswith("/parser"):
+            raise
+        raise CaseError(error.message, place + error.pointer.removeprefix("/parser")) from error
+    return case
+
+
+def searched(tell: Tell, search: Searching, seconds: float, silence: float = math.inf) -> CaseFound | Between:
     """Search until the end, for so many seconds of work and three times as many by the clock, or until so many seconds
     of silence, as where one call of a parser does not return; say now and then how far it is."""
     end, latest, told = process_time() + seconds, monotonic() + CLOCK_TIMES * seconds, 0.0

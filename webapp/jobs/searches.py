@@ -26,6 +26,8 @@ from webapp.jobs.search_program import read_result
 from webapp.settings import Settings
 
 Ask = Callable[[dict[str, Any]], Mapping[str, Any]]
+Pair = tuple[Case, Case]  # one output, by two parsers
+PAIR_KEY = "between "
 
 
 class SearchError(Exception):
@@ -41,20 +43,22 @@ class Busy(ServiceUnavailable):
 
 @dataclass(slots=True)
 class SearchJob:
-    """The search of a case as it stood when somebody asked last. `ahead`: how many get a process before it does."""
+    """The search of a case as it stood when somebody asked last. `ahead`: how many get a process before it does. That
+    between two parsers has its result in `between`, as between_json gives it."""
 
     key: str
     state: State = "waiting"
     ahead: int = 0
     progress: Progress | None = None
     result: CaseFound | None = None
+    between: dict[str, Any] | None = None
     failure: Failure | None = None
     ask: Callable[[SearchJob, dict[str, Any]], object] = field(default=lambda *_: None, repr=False)
 
     @property
     def over(self) -> bool:
         """Return whether nothing more will come."""
-        return self.result is not None or self.failure is not None
+        return self.result is not None or self.between is not None or self.failure is not None
 
     def wait(self, seconds: float = math.inf) -> bool:
         """Wait until it is over, at most so long; says whether it is. Too many who wait are not waited for."""
@@ -72,7 +76,9 @@ class Searches:
             self.jobs = SearchJobs(settings, program)
             ask = self.jobs.answer
         self.ask = ask
-        self._read = ByteCache[tuple[str, CaseFound, int]](settings.find_cache_bytes, lambda known: known[2])
+        self._read = ByteCache[tuple[str, CaseFound | dict[str, Any], int]](
+            settings.find_cache_bytes, lambda known: known[2]
+        )
 
     def close(self) -> None:
         """Cancel all that are here."""
@@ -88,6 +94,18 @@ class Searches:
             return job.result
         raise Busy if job.failure is None else error_of(job.failure)
 
+    def find_between(self, pair: Pair) -> dict[str, Any]:
+        """Search for an output on which two parsers differ, and wait for what between_json gives. Raises as `find`."""
+        job = self.start_between(pair, again=True)
+        job.wait()
+        if job.between is not None:
+            return job.between
+        raise Busy if job.failure is None else error_of(job.failure)
+
+    def start_between(self, pair: Pair, *, again: bool = False) -> SearchJob:
+        """The search between two cases of one output; see `start`."""
+        return self._started(SearchJob(_key_of_pair(pair)), lambda: written_pair(pair), again=again)
+
     def known(self, case: Case) -> SearchJob | None:
         """The search of a case if it is here; nothing is begun."""
         job = SearchJob(_key_of(case))
@@ -98,14 +116,22 @@ class Searches:
 
         Raises Busy where as many run and wait as may.
         """
-        job = SearchJob(_key_of(case))
+        return self._started(SearchJob(_key_of(case)), lambda: written_case(case), again=again)
+
+    def _started(self, job: SearchJob, written: Callable[[], bytes], *, again: bool) -> SearchJob:
         if not self._refresh(job, {"do": "start", "again": again}):
-            self._refresh(job, {"do": "start", "again": again, "raw": written_case(case)})
+            self._refresh(job, {"do": "start", "again": again, "raw": written()})
         return job
 
     def cancel(self, case: Case) -> None:
         """Stop a search. Its process is gone a moment later."""
         self._refresh(SearchJob(_key_of(case)), {"do": "cancel"})
+
+    def cancel_between(self, pair: Pair) -> SearchJob:
+        """Stop a search between two cases."""
+        job = SearchJob(_key_of_pair(pair))
+        self._refresh(job, {"do": "cancel"})
+        return job
 
     def ahead(self, job: SearchJob) -> int:
         """Return how many searches get a process before this one does."""
@@ -124,9 +150,11 @@ class Searches:
         job.progress = None if reply["progress"] is None else Progress(**reply["progress"])
         job.failure = None if reply["failure"] is None else Failure(**reply["failure"])
         if "raw" in reply:
-            known = reply["digest"], read_result(reply["raw"]), TIMES * len(reply["raw"])
+            read = json.loads if job.key.startswith(PAIR_KEY) else read_result
+            known = reply["digest"], read(reply["raw"]), TIMES * len(reply["raw"])
             self._read.put(job.key, known)
-        job.result = known[1] if known is not None and "digest" in reply else None
+        found = known[1] if known is not None and "digest" in reply else None
+        job.result, job.between = (None, found) if isinstance(found, dict) else (found, None)
         return True
 
 
@@ -136,9 +164,18 @@ def _key_of(case: Case) -> str:
     return hashlib.sha256(written.encode()).hexdigest()
 
 
+def _key_of_pair(pair: Pair) -> str:
+    return PAIR_KEY + hashlib.sha256(" ".join(map(_key_of, pair)).encode()).hexdigest()
+
+
 def written_case(case: Case) -> bytes:
     """A case as a search wants it."""
     return json.dumps(case.model_dump(mode="json", by_alias=True, exclude_unset=True)).encode()
+
+
+def written_pair(pair: Pair) -> bytes:
+    """Two cases as a search between them wants them."""
+    return b"[" + b", ".join(map(written_case, pair)) + b"]"
 
 
 def error_of(failure: Failure) -> Exception:

@@ -17,7 +17,7 @@ from webapp.children.child import Child, ChildError, Ending, Program
 from webapp.children.jobs import Failure
 from webapp.engines.entered import engine_reply
 from webapp.jobs.search_jobs import PROGRAM
-from webapp.jobs.search_program import CLOCK_TIMES, SILENT_REPLAYS, read_result
+from webapp.jobs.search_program import CLOCK_TIMES, SILENT_REPLAYS, read_result, settings_of_child
 from webapp.jobs.searches import SearchError, error_of, written_case
 from webapp.settings import ENV_PREFIX, Settings
 
@@ -44,7 +44,8 @@ def search_in_child(
         return {"stop": stop()}
 
     limits = {"DATA": settings.find_memory_bytes}
-    request = {"settings": _plain(settings), "raw": written_case(case), "asks": True}
+    told = {**settings_of_child(settings), "find_seconds": settings.find_total_seconds}
+    request = {"settings": told, "raw": written_case(case), "asks": True}
     with Child(Program(program, limits=limits, fork=True)) as child:
         try:
             answer = child.ask(
@@ -59,12 +60,6 @@ def search_in_child(
     if "failure" in answer:
         raise error_of(Failure(**answer["failure"]))
     return read_result(answer["raw"])
-
-
-def _plain(settings: Settings) -> dict[str, Any]:
-    """The settings of the child. It has no use for the address of the database, which may hold a password."""
-    plain = settings.model_dump(mode="json", exclude={"database_url"})
-    return {**plain, "find_seconds": settings.find_total_seconds}
 
 
 def _words(error: ChildError, silence: float) -> str:

@@ -4,31 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as version_of
+from pathlib import PurePosixPath
 
-from parsers.cases.case import Case
+from parsers.cases.case import Case, Expect
 from parsers.cases.corpus import jsonl
 from parsers.cases.expect import accept as accepted
+from parsers.cases.export.html_report import html_report
 from parsers.cases.export.markdown import markdown
-from parsers.cases.export.pytest_file import pytest_file
-from parsers.cases.io import dumps, identified, outcome_digest
+from parsers.cases.export.pytest_file import EngineParser, pytest_file
+from parsers.cases.export.suite_subject import grammar_of, subject_of
+from parsers.cases.export.suite_target import SuiteFile, SuiteTarget, suite_file
+from parsers.cases.export.suites import SUITES
+from parsers.cases.find import CaseFound
+from parsers.cases.io import dumps, identified, loads
 from parsers.cases.run import CaseRun, sent_of, settled_case, sse
+from parsers.cases.stored_outcome import outcome_digest, written_message
+from parsers.selection.registry import known_format
 from parsers.vocabulary.trace import Finding
 from parsers.vocabulary.types import UsageError
 from parsers.wire.chunks import Dialect
-from webapp.engines import ENGINES
+from webapp.engines import ENGINES, choose
+from webapp.engines.entered import entered
+from webapp.runs.answers import answers_of
 from webapp.runs.prepare import error_place, stored_form
 from webapp.runs.runner import Run, Runner
-from webapp.store import CaseStore, Saved
+from webapp.store import CaseStore, Gone, Listing, Saved, StoredCase
 
 NAME = "toolcall-inspector"
 
 
 @dataclass(slots=True, frozen=True)
 class Target:
-    """One export: its name in addresses, its words in the menu, the file it makes. `tells`: it says what the checks
-    found, which take a dozen replays."""
+    """One export: its name in addresses, its words in the menu, the file it makes.
+
+    `tells`: it says what the checks found, or under which chunking a test fails, which take a dozen replays. `tests`:
+    it is a test, so it has to know what is right. `suite`: it is one for the suite of another project.
+    """
 
     name: str
     words: str
@@ -36,17 +49,28 @@ class Target:
     suffix: str
     mimetype: str
     tells: bool = False
+    tests: bool = False
+    suite: SuiteTarget | None = None
 
 
-_PYTEST_NEEDS = "needs pytest, and this package until you put in a parser"
+def _of_suite(target: SuiteTarget) -> Target:
+    suffix = target.path.rpartition(".")[2]
+    return Target(
+        target.name, target.words, target.about, f".{suffix}", target.mimetype, tells=True, tests=True, suite=target
+    )
+
+
+_PYTEST_NEEDS = "needs pytest and the parser, and nothing else"
 TARGETS = {
     target.name: target
     for target in (
         Target("case", "Case file", "opens here and in the command line", ".case.json", "application/json"),
-        Target("pytest", "pytest file", _PYTEST_NEEDS, "_test.py", "text/x-python"),
+        Target("pytest", "pytest file", _PYTEST_NEEDS, "_test.py", "text/x-python", tests=True),
         Target("markdown", "Markdown report", "for an issue tracker", ".md", "text/markdown", tells=True),
+        Target("html", "HTML report", "one file, to read offline", ".html", "text/html", tells=True),
         Target("jsonl", "JSON line", "for a corpus", ".jsonl", "application/jsonl"),
         Target("sse", "SSE transcript", "what a client receives", ".sse", "text/event-stream"),
+        *map(_of_suite, SUITES.values()),
     )
 }
 
@@ -70,17 +94,56 @@ def filename(title: str, suffix: str) -> str:
 def installed_version() -> str:
     """The version of this program, as installed."""
     try:
-        return version(NAME)
+        return version_of(NAME)
     except PackageNotFoundError:
         return "0"
 
 
-def save(store: CaseStore, run: Run, findings: Sequence[Finding] | None, *, told: Case | None = None) -> Saved:
-    """Store the case of a run with its outcome; `told` is that case with what its sharer says of it. `findings` are
-    None where nobody waited for the checks. Raises CaseError for a case that can have no id (floats in it)."""
+def save(
+    store: CaseStore,
+    run: Run,
+    findings: Sequence[Finding] | None,
+    *,
+    told: Case | None = None,
+    listing: Listing | None = None,
+    delete_key: str | None = None,
+) -> Saved:
+    """Store the case of a run with its outcome; `told` is that case with what its sharer says of it, `listing` what the
+    library shows of it, where it is to. `findings` are None where nobody waited for the checks; a `delete_key` is made
+    up where there is none. Raises CaseError for a case that can have no id (floats in it).
+
+    One that is stored already is listed where its sharer knows the words that it has: these come along.
+    """
     stored = stored_form(run if told is None else replace(run, case=told))
     digest = outcome_digest(run.trace.message, run.trace.finish_reason, findings)
-    return store.save(*identified(stored), digest, installed_version())
+    message = written_message(run.trace.message)
+    case_id, body = identified(stored)
+    version = installed_version()
+    saved = store.save(case_id, body, digest, version, listing, message=message, delete_key=delete_key)
+    if listing is not None and not saved.created:
+        _list_known(store, saved.id, stored, listing)
+    return saved
+
+
+def _list_known(store: CaseStore, case_id: str, told: Case, listing: Listing) -> None:
+    found = _live(store, case_id)
+    if found is None:
+        return
+    kept = loads(found.body)
+    if kept.title in (None, told.title) and _lines(kept) <= _lines(told) and {*kept.flags} <= {*told.flags}:
+        store.list_known(case_id, replace(listing, title=kept.title or "", tags=kept.flags))
+
+
+def _lines(case: Case) -> set[str]:
+    """The lines of its notes, which a form has as one text."""
+    return {line.strip() for note in case.notes for line in note.splitlines()} - {""}
+
+
+def _live(store: CaseStore, case_id: str) -> StoredCase | None:
+    try:
+        return store.get(case_id)
+    except Gone:
+        return None
 
 
 def run_for(runner: Runner, case: Case, target: str, began: float) -> CaseRun:
@@ -91,37 +154,109 @@ def run_for(runner: Runner, case: Case, target: str, began: float) -> CaseRun:
 
 
 def exported(
-    run: CaseRun, target: str, *, accept: bool = False, permalink: str | None = None, dialect: Dialect = "reasoning"
+    run: CaseRun,
+    target: str,
+    *,
+    accept: bool = False,
+    permalink: str | None = None,
+    dialect: Dialect = "reasoning",
+    found: CaseFound | None = None,
 ) -> _Exported:
     """The file for `target`; `accept` takes today's result for the right one where the case expects nothing.
 
-    `dialect` is the name reasoning goes by in an SSE transcript.
+    `dialect` is the name reasoning goes by in an SSE transcript; `found` is what a search of the case found.
     Raises UsageError for an unknown target, CaseError at /expect for a pytest file that would test nothing.
     """
     if target not in TARGETS:
         raise UsageError(f"there is no export {target!r}; choose one of: {', '.join(TARGETS)}")
     form, case = TARGETS[target], stored_form(run)
-    if target == "pytest" and run.plays:
-        words = "a pytest file feeds a raw output to a parser, and here a recorded stream is played back"
+    if form.tests and run.plays:
+        words = f"a {form.words} feeds a raw output to a parser, and here a recorded stream is played back"
         raise UsageError(f"{words}: export it under the parser that is to read the output, or as a case file")
     expect = accepted(run.trace.message) if accept and case.known.expect is None else None
-    if target in ("case", "jsonl"):
+    name = filename(case.title or run.format.name, form.suffix)
+    if form.suite is not None:
+        made = suite_test(run, form.suite, expect=expect, permalink=permalink)
+        text, name = made.text, PurePosixPath(made.path).name if form.suite.place == "new" else name
+    elif target in ("case", "jsonl"):
         whole = case if expect is None else case.model_copy(update={"expect": expect})
         text = dumps(whole) if target == "case" else jsonl(whole)
-    elif target == "markdown":
-        text = markdown(replace(run, case=case), versions={NAME: installed_version()}, permalink=permalink)
+    elif target in ("markdown", "html"):
+        text = _report(replace(run, case=case), target, permalink, found)
     elif target == "sse":
         text = sse(run, dialect)
     else:
-        builtin = None if case.parser.format is not None else run.format.name
         with error_place("/expect"):
-            ours = case.parser.engine in ENGINES
-            text = _pytest_file(run, case, expect=expect, parser=builtin, keep_engine=ours)
-    return _Exported(filename(case.title or run.format.name, form.suffix), text, form.mimetype)
+            text = _pytest_file(run, case, expect)
+    return _Exported(name, text, form.mimetype)
 
 
-def _pytest_file(run: CaseRun, case: Case, **how: Any) -> str:
-    """The test file of a case. It holds the tokens as they were decoded, and when their text came."""
-    due, sent = run.decoded.due if run.decoded else None, sent_of(case)
+def _report(run: CaseRun, target: str, permalink: str | None, found: CaseFound | None) -> str:
+    """The report of a run, in Markdown or HTML."""
+    versions, answers = {NAME: installed_version()}, answers_of(run, found)
+    if target == "html":
+        return html_report(run, versions=versions, permalink=permalink, answers=answers, found=found)
+    return markdown(run, versions=versions, permalink=permalink, answers=answers)
+
+
+def suite_test(
+    run: CaseRun, suite: SuiteTarget, *, expect: Expect | None = None, permalink: str | None = None
+) -> SuiteFile:
+    """The test of a run for the suite of another project, and where it goes there.
+
+    Raises CaseError where the suite cannot say the case, and at /expect where nobody says what is right.
+    """
+    case = stored_form(run)
     told = settled_case(case, run.pieces) if case.decode else case
-    return pytest_file(told, told.pieces() if case.decode else run.pieces, due=due, sent=sent, **how)
+    kind, own = _engine(case.parser.engine)
+    with error_place("/expect"):
+        found = subject_of(
+            replace(run, case=told),
+            expect=expect,
+            engine=kind,
+            own_class=own,
+            permalink=permalink,
+            one_shot=choose(case).one_shot is not None,
+        )
+    with error_place("/parser"):
+        return suite_file(suite, found)
+
+
+def offered(run: CaseRun) -> list[Target]:
+    """The exports that a run has: no test where a stream is played back, and none for a project that is not known to
+    read it."""
+    case, known = run.case, run.case.parser.format or known_format(run.selection.name)
+    kind, _ = _engine(case.parser.engine)
+    fmt = known.name if known is not None else ""
+    return [
+        one
+        for one in TARGETS.values()
+        if not (one.tests and run.plays) and (one.suite is None or kind == one.name or one.suite.reads(case, fmt))
+    ]
+
+
+def _engine(name: str | None) -> tuple[str, str]:
+    """What an entered engine is: its kind, which is the name of an adapter, and its class where that is one's own."""
+    if name is None or name in ENGINES:
+        return "", ""
+    entry = entered().entries().get(name)
+    if entry is None:
+        return name, ""
+    return entry.adapter or ("class" if entry.own else name), entry.own or ""
+
+
+def _pytest_file(run: CaseRun, case: Case, expect: Expect | None) -> str:
+    """The test file of a case. It holds the tokens as they were decoded, and when their text came."""
+    told = settled_case(case, run.pieces) if case.decode else case
+    grammar, (kind, own) = grammar_of(run), _engine(case.parser.engine)
+    ours = case.parser.engine in ENGINES
+    return pytest_file(
+        told,
+        told.pieces() if case.decode else run.pieces,
+        expect=expect,
+        parser=None if case.parser.format is not None else run.format.name if not kind else grammar.name,
+        keep_engine=ours,
+        due=run.decoded.due if run.decoded else None,
+        sent=sent_of(case),
+        tested=EngineParser(kind, run.selection.name, grammar, own),
+    )

@@ -6,12 +6,14 @@ limit is `webapp.security.TooLarge`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from parsers.cases.case import Case, CaseError, TokenizerRef
+from parsers.cases.engines import Engine
+from parsers.cases.engines import choose as choose_among
 from parsers.cases.run import ignores_ids, replayer_of
 from parsers.checks import CHECKS
 from parsers.formats.model import Format
@@ -20,6 +22,7 @@ from parsers.replays.replayer import Replayer, Rerender
 from parsers.selection.registry import Selection
 from parsers.vocabulary.types import FormatError, Piece, UsageError
 from webapp.engines import Choice, choose
+from webapp.engines.protocol import EngineError
 from webapp.formats.folder import with_folder_format
 from webapp.security import TooLarge, check_limit
 from webapp.settings import Settings
@@ -38,13 +41,15 @@ class Prepared:
     stored: tuple[Piece, ...]
 
 
-def prepare(case: Case, settings: Settings) -> Prepared:
-    """Return what a replay of `case` takes. Raises CaseError for a case that cannot be replayed, TooLarge over a
-    limit."""
+def prepare(case: Case, settings: Settings, engines: Mapping[str, Engine] | None = None) -> Prepared:
+    """Return what a replay of `case` takes. `engines` are those that it may name, where these are not the usual ones.
+
+    Raises CaseError for a case that cannot be replayed, TooLarge over a limit.
+    """
     check_limit(settings, "max_text_bytes", len(case.text().encode("utf-8", "surrogatepass")), "The output text")
     case = _with_tokenizer(case)
     with error_place(parser_place(case)):
-        choice = choose(case)
+        choice = choose(case) if engines is None else choose_among(case, None, engines)
     try:
         stored = tokens_of(case, choice.cut_by, settings.max_tokens)
     except TooManyTokensError as error:
@@ -157,11 +162,14 @@ def stored_form(run: _Replayed) -> Case:
 
 @contextmanager
 def error_place(pointer: str) -> Iterator[None]:
-    """UsageErrors raised inside say where in the case their cause is; so do errors of the case's own format."""
+    """UsageErrors raised inside say where in the case their cause is; so do errors of the case's own format. What an
+    engine does not do is no matter of the place where it was to do it."""
     try:
         yield
     except CaseError:
         raise
+    except EngineError as error:
+        raise CaseError(str(error), "/parser/engine") from error
     except UsageError as error:
         raise CaseError(str(error), pointer) from error
     except FormatError as error:

@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from parsers.cases.jsontext import compact
+from parsers.cases.jsontext import compact, plain
 from parsers.cases.run import CaseRun, run_parts
 
 PIECE = 50_000  # characters; one item may be longer
@@ -36,7 +35,7 @@ class Part:
 def json_text(run: CaseRun, part: Part | None = None) -> Iterator[str]:
     """The text of `run_json(run)`, or of a part of it, ended by a newline."""
     found = run_parts(run) if part is None else _chosen(run_parts(run, part.steps), part.keys)
-    return _in_pieces(_object_text(found, _spaced))
+    return _in_pieces(_object_text(found, plain))
 
 
 def json_lines(run: CaseRun, part: Part) -> Iterator[str]:
@@ -52,10 +51,6 @@ def json_lines(run: CaseRun, part: Part) -> Iterator[str]:
 
 def _chosen(found: Mapping[str, Any], keys: frozenset[str]) -> dict[str, Any]:
     return {key: value for key, value in found.items() if key in keys}
-
-
-def _spaced(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _object_text(parts: Mapping[str, Any], written: Callable[[Any], str]) -> Iterator[str]:

@@ -232,6 +232,10 @@ class Runner:
             return run
         return beside.get(f"run {spec(chunking)}", lambda: self._other(run, chunking), size=_run_bytes)
 
+    def run_prepared(self, prepared: Prepared) -> Run:
+        """The replay of a case that was prepared already, kept nowhere. Raises CaseError where there can be none."""
+        return self._replayed(prepared, self._keys.of(prepared.case))
+
     def checked(self, run: Run) -> CaseRun:
         """Everything about a case: its run, the other chunkings, and the checks."""
         return run.beside.get("checked", lambda: self._checks(run), size=_checked_bytes)[0]
@@ -304,7 +308,9 @@ class Runner:
         return _Beside(self._kept, key).get("computed", make, size=size)
 
     def _run(self, case: Case, key: str) -> Run:
-        prepared = prepare(case, self.settings)
+        return self._replayed(prepare(case, self.settings), key)
+
+    def _replayed(self, prepared: Prepared, key: str) -> Run:
         with error_place("/replay"):
             asked, alike = chunkings_of(prepared.case, prepared.choice), _replay_key(prepared)
             chunking = studied(prepared.replayer, asked, honest_only=prepared.case.compare.cuts == "honest")

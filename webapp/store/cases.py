@@ -13,28 +13,30 @@ deleted          revived, new delete key        Gone; the body was emptied at de
 ===============  =============================  ==========================================
 
 A save is one INSERT, or when the id is taken one UPDATE of a deleted row: both atomic in every database, so
-concurrent saves of one case agree on who created it without a lock of our own.
+concurrent saves of one case agree on who created it without a lock of our own. Who created it says whether the library
+lists it: the listing is written in the same transaction. A live case can be listed later; nothing takes it out of the
+library but its deletion.
 """
 
 from __future__ import annotations
 
-import hashlib
-import hmac
-import secrets
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import Engine, func, insert, select, update
+from sqlalchemy import Connection, Engine, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from parsers.vocabulary.types import UsageError
+from webapp.store.answers import Answers
+from webapp.store.collecting import Collections
 from webapp.store.engine import make_engine, writing
-from webapp.store.migrate import upgrade
+from webapp.store.keys import digest_of, new_key, opens
+from webapp.store.listings import Listing, Listings
+from webapp.store.migrate import require_current, upgrade
+from webapp.store.results import Results
 from webapp.store.schema import ID_LENGTH, cases
-
-KEY_BYTES = 16
 
 
 class Gone(Exception):  # noqa: N818 - the name HTTP gives it (410 Gone)
@@ -57,13 +59,15 @@ class Saved:
 
 @dataclass(slots=True, frozen=True)
 class StoredCase:
-    """A case as it was saved: canonical JSON text, the digest of its result then, the version, the time (UTC)."""
+    """A case as it was saved: canonical JSON text, the digest of its result then, the version, the time (UTC), and its
+    message then as JSON text; None where that is not known."""
 
     id: str
     body: str
     outcome_digest: str
     version: str
     created: str
+    message: str | None = None
 
 
 def _utc_now() -> str:
@@ -76,32 +80,60 @@ class CaseStore:
 
     def __init__(self, engine: Engine, *, now: Callable[[], str] = _utc_now) -> None:
         self.engine = engine
+        self.library = Listings(engine)
+        self.collections = Collections(engine, self.library, now)
+        self.results = Results(engine, self.library, now)
+        self.answers = Answers(engine, now)
         self._writer = writing(engine)
         self._now = now
         self._dispose = weakref.finalize(self, engine.dispose)
 
-    def save(self, case_id: str, body: str, outcome_digest: str, version: str) -> Saved:
-        """Store a case under its content hash; see the module's table for ids that are taken.
+    def save(
+        self,
+        case_id: str,
+        body: str,
+        outcome_digest: str,
+        version: str,
+        listing: Listing | None = None,
+        *,
+        message: str | None = None,
+        delete_key: str | None = None,
+    ) -> Saved:
+        """Store a case under its content hash; see the module's table for ids that are taken. With a `listing` it is in
+        the library, if this save creates it. `message` is what came out, as JSON text. Who saves it again with the
+        `delete_key` that it was created with is told that this created it.
 
         When this returns, the case is on disk. Raises UsageError for an id that is not 16 characters or an empty body.
         """
         if len(case_id) != ID_LENGTH or not body:
             raise UsageError(f"a case is saved under an id of {ID_LENGTH} characters and with its JSON text")
-        key = secrets.token_urlsafe(KEY_BYTES)
+        key = delete_key or new_key()
         row: dict[str, str | None] = {
             "body": body,
             "outcome_digest": outcome_digest,
             "version": version,
             "created": self._now(),
-            "delete_key_hash": _digest(key),
+            "delete_key_hash": digest_of(key),
             "deleted": None,
+            "message": message,
         }
-        created = self._insert(case_id, row) or self._revive(case_id, row)
+        created = self._insert(case_id, row, listing) or self._revive(case_id, row, listing)
+        created = created or (delete_key is not None and self._has_key(case_id, delete_key))
         return Saved(case_id, created, key if created else None)
+
+    def list_known(self, case_id: str, listing: Listing) -> bool:
+        """Put a live case into the library; one that is there stays as it is. Returns whether this did."""
+        row = select(cases.c.created).where(cases.c.id == case_id, cases.c.deleted.is_(None)).with_for_update()
+        with self._writer.begin() as connection:
+            created = connection.execute(row).scalar_one_or_none()
+            if created is None or self.library.has(connection, case_id):
+                return False
+            self.library.add(connection, case_id, created, listing)
+        return True
 
     def get(self, case_id: str) -> StoredCase | None:
         """The case, or None if there never was one. Raises Gone for one that was deleted."""
-        columns = (cases.c.id, cases.c.body, cases.c.outcome_digest, cases.c.version, cases.c.created)
+        columns = (cases.c.id, cases.c.body, cases.c.outcome_digest, cases.c.version, cases.c.created, cases.c.message)
         query = select(*columns, cases.c.deleted).where(cases.c.id == case_id)
         with self.engine.connect() as connection:
             row = connection.execute(query).one_or_none()
@@ -114,16 +146,15 @@ class CaseStore:
 
     def delete(self, case_id: str, key: str) -> bool:
         """Empty the case and mark it deleted if `key` is its delete key. False: unknown id, wrong key, or gone."""
-        query = select(cases.c.delete_key_hash).where(cases.c.id == case_id, cases.c.deleted.is_(None))
-        with self.engine.connect() as connection:
-            expected = connection.execute(query).scalar_one_or_none()
-        digest = _digest(key)
-        if expected is None or not hmac.compare_digest(expected, digest):
+        if not self._has_key(case_id, key):
             return False
         # The hash again: a case deleted and saved anew in between has another key.
-        live = update(cases).where(cases.c.id == case_id, cases.c.delete_key_hash == digest, cases.c.deleted.is_(None))
+        same = cases.c.delete_key_hash == digest_of(key)
+        live = update(cases).where(cases.c.id == case_id, same, cases.c.deleted.is_(None))
         with self._writer.begin() as connection:
-            emptied = connection.execute(live.values(body="", deleted=self._now())).rowcount == 1
+            emptied = connection.execute(live.values(body="", message=None, deleted=self._now())).rowcount == 1
+            if emptied:
+                self.library.remove(connection, case_id)
         if emptied:
             self._forget_log()
         return emptied
@@ -138,24 +169,38 @@ class CaseStore:
         """Close every connection. Runs by itself when the store is collected or the program ends."""
         self._dispose()
 
-    def _insert(self, case_id: str, row: dict[str, str | None]) -> bool:
+    def _insert(self, case_id: str, row: dict[str, str | None], listing: Listing | None) -> bool:
         try:
             with self._writer.begin() as connection:
                 connection.execute(insert(cases).values(id=case_id, **row))
+                self._list(connection, case_id, row, listing)
         except IntegrityError:
             if not self._exists(case_id):
                 raise
             return False
         return True
 
+    def _has_key(self, case_id: str, key: str) -> bool:
+        """Whether a live case has this delete key."""
+        query = select(cases.c.delete_key_hash).where(cases.c.id == case_id, cases.c.deleted.is_(None))
+        with self.engine.connect() as connection:
+            return opens(key, connection.execute(query).scalar_one_or_none())
+
     def _exists(self, case_id: str) -> bool:
         with self.engine.connect() as connection:
             return connection.execute(select(cases.c.id).where(cases.c.id == case_id)).one_or_none() is not None
 
-    def _revive(self, case_id: str, row: dict[str, str | None]) -> bool:
+    def _revive(self, case_id: str, row: dict[str, str | None], listing: Listing | None) -> bool:
         gone = update(cases).where(cases.c.id == case_id, cases.c.deleted.is_not(None))
         with self._writer.begin() as connection:
-            return connection.execute(gone.values(**row)).rowcount == 1
+            revived = connection.execute(gone.values(**row)).rowcount == 1
+            if revived:
+                self._list(connection, case_id, row, listing)
+        return revived
+
+    def _list(self, connection: Connection, case_id: str, row: dict[str, str | None], listing: Listing | None) -> None:
+        if listing is not None:
+            self.library.add(connection, case_id, row["created"] or "", listing)
 
     def _forget_log(self) -> None:
         """Empty SQLite's write-ahead log, which still holds the text of a case just deleted."""
@@ -166,11 +211,13 @@ class CaseStore:
 
 
 def open_store(url: str) -> CaseStore:
-    """The store at a database URL, its schema brought up to date. Raises UsageError as `upgrade` does."""
+    """The store at a database URL. A SQLite file is brought to the schema of this version; PostgreSQL must have it.
+
+    Raises UsageError as `upgrade` and `require_current` do.
+    """
     engine = make_engine(url)
-    upgrade(engine)
+    if engine.dialect.name == "sqlite":
+        upgrade(engine)
+    else:
+        require_current(engine)
     return CaseStore(engine)
-
-
-def _digest(key: str) -> str:
-    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()

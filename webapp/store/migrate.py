@@ -1,4 +1,8 @@
-"""Bring a database to the schema this version knows. Run at every start; does nothing when nothing is to do.
+"""Bring a database to the schema this version knows, or refuse one that has another.
+
+A SQLite file is somebody's own and is migrated at every start: nobody else would do it. PostgreSQL is shared, perhaps
+by servers of the version before, and somebody has to choose the moment and have a backup: it is migrated by command
+only, and a server that finds another schema there says so and does not start.
 
 The migrations are files of this package, run by Alembic without a configuration file, so an installed wheel carries
 them. All of them run in one transaction that holds the write lock from its start: two servers that start together
@@ -7,6 +11,8 @@ on one database migrate it once, and a migration that fails leaves the database 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,11 +42,31 @@ def upgrade(engine: Engine) -> Upgraded:
 
     Raises UsageError when the database is newer than this version, or cannot be opened.
     """
-    try:
+    with _usable(engine):
         return _upgrade(engine)
+
+
+def require_current(engine: Engine) -> str:
+    """The schema of the database, which is this version's. Raises UsageError, which names the command, where it has
+    another, or cannot be opened."""
+    with _usable(engine), engine.connect() as connection:
+        found = _revision(connection)
+        if found.before != found.after:
+            has = "no schema yet" if found.before is None else f"schema {found.before}"
+            raise UsageError(
+                f"the database {_shown(engine)} has {has}, and this version needs {found.after}: a shared database is"
+                " never changed by a server that starts; make a backup, stop the servers that use it, and run"
+                " `toolcall-inspector db upgrade`"
+            )
+        return found.after
+
+
+@contextmanager
+def _usable(engine: Engine) -> Iterator[None]:
+    try:
+        yield
     except DBAPIError as error:
-        shown = engine.url.render_as_string(hide_password=True)
-        raise UsageError(f"cannot use the database {shown}: {error.orig}") from error
+        raise UsageError(f"cannot use the database {_shown(engine)}: {error.orig}") from error
     finally:
         if not in_memory(engine.url):
             engine.dispose()  # a server may fork after this, and a connection must not be shared across a fork
@@ -72,12 +98,16 @@ def _revision(connection: Connection) -> Upgraded:
     after = scripts.get_current_head()
     assert after is not None  # noqa: S101 - the package ships at least one migration
     if before is not None and before not in known:
-        shown = connection.engine.url.render_as_string(hide_password=True)
         raise UsageError(
-            f"the database {shown} has schema {before}, newer than this version's {after}; install the newer"
-            " toolcall-inspector, or set TOOLCALL_INSPECTOR_DATABASE_URL to another database"
+            f"the database {_shown(connection.engine)} has schema {before}, newer than this version's"
+            f" {after}; install the newer toolcall-inspector, or set TOOLCALL_INSPECTOR_DATABASE_URL to another"
+            " database"
         )
     return Upgraded(before, after)
+
+
+def _shown(engine: Engine) -> str:
+    return engine.url.render_as_string(hide_password=True)
 
 
 def alembic_config() -> Config:

@@ -1,11 +1,15 @@
 """The tables as SQLAlchemy Core sees them. Migrations build them; a test holds the two together.
 
-Portable on purpose: JSON is text, times are UTC ISO 8601 text, nothing needs a dialect's own types.
+Portable on purpose: JSON is text, times are UTC ISO 8601 text, nothing needs a dialect's own types. The one exception
+is the index of substrings, which `webapp.store.grams` knows alone.
+
+A case is in the library if, and only if, it has a row in `listed`: what searches, counts or draws reads that table and
+never `cases`, so a case that its sharer did not list cannot turn up by a forgotten condition.
 """
 
 from __future__ import annotations
 
-from sqlalchemy import Column, MetaData, String, Table, Text
+from sqlalchemy import Column, ForeignKey, Index, Integer, MetaData, String, Table, Text
 
 ID_LENGTH = 16
 
@@ -21,4 +25,76 @@ cases = Table(
     Column("created", String(24), nullable=False, comment="UTC, ISO 8601 with milliseconds"),
     Column("delete_key_hash", String(64), nullable=False, comment="SHA-256 of the delete key, hexadecimal"),
     Column("deleted", String(24), nullable=True, comment="UTC time of deletion; NULL while readable"),
+    Column("message", Text, nullable=True, comment="JSON of the message when it was saved; NULL: not known"),
+)
+
+listed = Table(
+    "listed",
+    metadata,
+    Column("number", Integer, primary_key=True, comment="the order in which cases were listed"),
+    Column("case_id", String(ID_LENGTH), ForeignKey("cases.id"), nullable=False, unique=True),
+    Column("title", Text, nullable=False, comment="as in the case; empty where it has none"),
+    Column("parser", Text, nullable=False, comment="the parser that read it when it was saved"),
+    Column("engine", Text, nullable=False, comment="what ran that parser"),
+    Column("verdict", String(64), nullable=False, comment="kind of verdict when it was saved"),
+    Column("severity", String(16), nullable=False, comment="how bad that is: error, warning, info, pass"),
+    Column("created", String(24), nullable=False, comment="UTC, ISO 8601 with milliseconds"),
+    Column("text", Text, nullable=False, comment="title and output text, for exact substrings"),
+    Column("band", Text, nullable=False, comment="JSON: what the output became, as [role, left, width] in percent"),
+    Index("listed_parser", "parser", "number"),
+    Index("listed_engine", "engine", "number"),
+    Index("listed_verdict", "verdict", "number"),
+    sqlite_autoincrement=True,
+)
+
+labels = Table(
+    "listed_labels",
+    metadata,
+    Column("kind", String(8), primary_key=True, comment="tag or check"),
+    Column("value", String(200), primary_key=True),
+    Column("number", Integer, ForeignKey("listed.number", ondelete="CASCADE"), primary_key=True),
+    Index("listed_labels_number", "number"),
+)
+
+collections = Table(
+    "collections",
+    metadata,
+    Column("id", String(ID_LENGTH), primary_key=True, comment="random; names the permalink"),
+    Column("title", Text, nullable=False),
+    Column("created", String(24), nullable=False, comment="UTC, ISO 8601 with milliseconds"),
+    Column("delete_key_hash", String(64), nullable=False, comment="SHA-256 of the delete key, hexadecimal"),
+)
+
+collected = Table(
+    "collected",
+    metadata,
+    Column("collection", String(ID_LENGTH), ForeignKey("collections.id", ondelete="CASCADE"), primary_key=True),
+    Column("number", Integer, ForeignKey("listed.number", ondelete="CASCADE"), primary_key=True),
+    Index("collected_number", "number"),
+)
+
+tried = Table(
+    "tried",
+    metadata,
+    Column("engine", String(200), primary_key=True, comment="the engine as it is entered; builtin is ours"),
+    Column("version", String(64), primary_key=True, comment="what it said of itself, or our version"),
+    Column("number", Integer, ForeignKey("listed.number", ondelete="CASCADE"), primary_key=True),
+    Column("words", String(32), nullable=False, comment="what came of it, in a word"),
+    Column("severity", String(16), nullable=False),
+    Column("detail", Text, nullable=False, comment="what was found first; empty where nothing was"),
+    Column("created", String(24), nullable=False, comment="UTC, ISO 8601 with milliseconds"),
+    Index("tried_number", "number"),
+)
+
+answered = Table(
+    "answered",
+    metadata,
+    Column("key", String(64), primary_key=True, comment="SHA-256 of Idempotency-Key, hexadecimal"),
+    Column("request", String(64), nullable=False, comment="SHA-256 of the request, hexadecimal"),
+    Column("salt", String(32), nullable=False, comment="of the delete key that comes of it"),
+    Column("status", Integer, nullable=False, comment="of the answer; 0 while somebody works on it"),
+    Column("body", Text, nullable=False, comment="JSON of the answer, without a delete key"),
+    Column("location", Text, nullable=False, comment="its header, or empty"),
+    Column("created", String(24), nullable=False, comment="UTC, ISO 8601 with milliseconds"),
+    Index("answered_created", "created"),
 )

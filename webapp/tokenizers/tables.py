@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from parsers.decoding.utf8 import Utf8Decoder
@@ -49,7 +50,7 @@ def token_of(string: str, raw: bytes, marker: PieceKind | None = None) -> Token:
 
 
 def pieces_of(tokens: Mapping[int, Token], ids: Sequence[int], recorded: bool) -> tuple[Piece, ...]:
-    """One piece per id. Equal tokens are one piece, but for those in which a character begins or goes on."""
+    """One piece per id. Equal tokens with equal texts are one piece."""
     whole: dict[int, Piece] = {}
     for token_id in dict.fromkeys(ids):
         known = tokens.get(token_id)
@@ -57,23 +58,31 @@ def pieces_of(tokens: Mapping[int, Token], ids: Sequence[int], recorded: bool) -
             whole[token_id] = Piece("", token_id, None, "unknown", recorded)
         elif known.text is not None:
             whole[token_id] = Piece(known.text, token_id, known.raw, known.kind, recorded)
-    decoder = Utf8Decoder()
+    decoder, partial = Utf8Decoder(), dict[tuple[int, str, bytes], Piece]()
     pieces: list[Piece] = []
-    begun: Piece | None = None
-    for token_id in ids:
+    begun = -1  # the place of the piece in which a character has begun
+    for at, token_id in enumerate(ids):
         piece = whole.get(token_id)
-        if begun is not None and piece is not None and piece.kind in MARKER_KINDS:
-            begun.text += decoder.finish()
-            begun = None
-        if piece is None or (begun is not None and piece.kind != "unknown"):
+        if begun >= 0 and piece is not None and piece.kind in MARKER_KINDS:
+            pieces[begun] = _cut_off(pieces[begun], decoder)
+            begun = -1
+        if piece is None or (begun >= 0 and piece.kind != "unknown"):
             raw = tokens[token_id].raw
-            text = decoder.feed(raw)
-            piece = Piece(text, token_id, raw, "partial" if decoder.pending else "text", recorded)
-            begun = piece if piece.kind == "partial" else None
+            key = token_id, decoder.feed(raw), decoder.pending
+            piece = partial.get(key)
+            if piece is None:
+                kind: PieceKind = "partial" if decoder.pending else "text"
+                piece = partial[key] = Piece(key[1], token_id, raw, kind, recorded)
+            begun = at if decoder.pending else -1
         pieces.append(piece)
-    if begun is not None:
-        begun.text += decoder.finish()
+    if begun >= 0:
+        pieces[begun] = _cut_off(pieces[begun], decoder)
     return tuple(pieces)
+
+
+def _cut_off(piece: Piece, decoder: Utf8Decoder) -> Piece:
+    """The piece in which a character has begun that is never whole."""
+    return replace(piece, text=piece.text + decoder.finish())
 
 
 class TokenTable(TokenizerAdapter):

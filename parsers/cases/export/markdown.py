@@ -1,7 +1,8 @@
-"""Text made safe and visible for Markdown.
+"""Text made safe and visible for Markdown, and a run as a report in it.
 
 Strategy: model output goes into fences longer than any run of back-ticks in it, or into table cells and paragraphs in
-which every character that Markdown or HTML could act on is a numeric entity. Characters nobody sees are spelled out.
+which every character that Markdown, HTML or GitHub acts on where it stands is a numeric entity, and no other one.
+Characters nobody sees are spelled out.
 Facts about fences, tables and entities: CommonMark 0.31 and GitHub Flavored Markdown 0.29.
 """
 
@@ -10,24 +11,40 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from parsers.cases.case import Case, Expect, NamedTool
-from parsers.cases.expect import arguments_text, differences
+from parsers.cases.case import Case, NamedTool
+from parsers.cases.export.maintainer import NO_ANSWERS, Answers, tokens_around
+from parsers.cases.export.report_facts import (
+    FILENAME,
+    around_parting,
+    by_severity,
+    chunking_words,
+    compared_fields,
+    id_words,
+    place_in_question,
+    source_of,
+    whose_ids,
+    window,
+)
 from parsers.cases.io import dumps
 from parsers.cases.run import CaseRun
 from parsers.checks.changes import apart
-from parsers.compare.divergence import excerpt, shared_prefix
 from parsers.replays.chunking import DEFAULT_MAX
-from parsers.vocabulary.channels import Channel
 from parsers.vocabulary.trace import Finding, Step, Trace
 
 MARKS = {" ": "·", "\t": "→", "\n": "↵", "\r": "␍"}
 LEGEND = "· blank, → tab, ↵ newline, ␍ carriage return, ⟨U+…⟩ any other character that cannot be seen or that is a mark"
-_ACTIVE = re.compile(r"[\\`*_\[\]<>&|~#@!$:]")
-_LINE_START = re.compile(r"^([-+=]|\d+(?=[.)]))")
+_ACTIVE = re.compile(
+    r"[\\`*\[\]<|~$]"
+    r"|(?<![^\W_])_|_(?![^\W_])"  # inside of a word it is no emphasis
+    r"|&(?=#|\w+;)"  # an entity
+    r"|@(?=\w)|#(?=\d)|:(?=[\w+-]+:)"  # on GitHub somebody, an issue, a picture
+    r"|:(?=//)|(?<=\bwww)\."  # a link, without anything around it
+)
+_LINE_START = re.compile(r"^([-+=#>]|\d+(?=[.)]))")
 _UNSEEN = (
     "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\xa0\xad\u061c\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff"
     "\ufff9-\ufffb\U000e0000-\U000e007f"
@@ -59,11 +76,16 @@ def marked(text: str) -> str:
 
 def cell(text: str) -> str:
     """The text as code on one line, for table cells and lists. Blanks are shown where a browser would swallow them."""
-    blanks_shown = _OUTER_BLANKS.sub(lambda match: "·" * len(match[0]), spelled(text))
-    shown = blanks_shown.translate({ord(char): mark for char, mark in MARKS.items() if char != " "})
+    shown = on_one_line(text)
     if "`" in shown or "|" in shown:
         return f"<code>{_entities(shown)}</code>"
     return f"`{shown}`" if shown else ""
+
+
+def on_one_line(text: str) -> str:
+    """The text with a mark for each newline and tab, and for blanks where a browser would swallow them."""
+    blanks_shown = _OUTER_BLANKS.sub(lambda match: "·" * len(match[0]), spelled(text))
+    return blanks_shown.translate({ord(char): mark for char, mark in MARKS.items() if char != " "})
 
 
 def spelled(text: str) -> str:
@@ -94,21 +116,23 @@ def _prose_line(line: str) -> str:
 # The command that repeats a replay.
 
 
-def replay_command(chunking: Mapping[str, Any], filename: str) -> str:
-    """The command line that replays `filename` under a trace's chunking (JSON with its resolved cuts).
+def replay_command(chunking: Mapping[str, Any], filename: str, *more: str) -> str:
+    """The command line that replays `filename` under a trace's chunking (JSON with its resolved cuts). `more`: what
+    else it is given.
 
-    Where no option names the chunking its resolved cuts are given; these hold any lateness of the text already.
+    Where no option names the chunking its resolved cuts are given; these hold any lateness of the text already. One
+    delta of a stream is not the whole text: servers have another function for that.
     """
     words = ["toolcall-inspector", "replay", filename]
     name = _name(chunking)
     if name is None:
         cuts = ",".join(map(str, chunking.get("cuts", ())))
-        return shlex.join([*words, *(["--cuts", cuts] if cuts else ["--chunk", "whole"])])
+        return shlex.join([*words, "--cuts", cuts or "none", *more])
     words += ["--chunk", name]
     for key, option in (("holdback_chars", "--holdback"), ("text_delay", "--text-delay")):
         if chunking.get(key):
             words += [option, str(chunking[key])]
-    return shlex.join(words)
+    return shlex.join([*words, *more])
 
 
 def _name(chunking: Mapping[str, Any]) -> str | None:
@@ -126,38 +150,48 @@ def _name(chunking: Mapping[str, Any]) -> str | None:
 #
 # Strategy: sections in the order in which maintainers ask: what is wrong, versions, which parser and why, the smallest
 # input, expected against actual, findings, the first delta that diverges, the trace around the first finding, and how
-# to run it again. Text of the case only ever stands in fences, cells or escaped paragraphs (`export.escape`), so that
-# nothing in it can break out of its place. Long texts are shown around the place that matters.
+# to run it again. Text of the case only ever stands in fences, cells or escaped paragraphs, so that nothing in it
+# can break out of its place. Long texts are shown around the place that matters.
 
 WHOLE_TEXT = 20_000
 AROUND = 400
-CELL = 300
 STEPS_AROUND = 3
 FOLLOWING = 3  # so many findings are told under the one they follow from
-FILENAME = "bug.case.json"
-_SEVERITIES = ("error", "warning", "info")
 _URL_SAFE = ":/?#[]@!$&'()*+,;=%~"
 
 
-def markdown(run: CaseRun, *, versions: Mapping[str, str] | None = None, permalink: str | None = None) -> str:
-    """The report. `versions` maps program to version. It holds the case file where that is not too long."""
-    findings = sorted(run.findings, key=lambda finding: _SEVERITIES.index(finding.severity))
+def markdown(
+    run: CaseRun,
+    *,
+    versions: Mapping[str, str] | None = None,
+    permalink: str | None = None,
+    answers: Answers = NO_ANSWERS,
+) -> str:
+    """The report. `versions` maps program to version; `answers` are what is known besides. It holds the case file where
+    that is not too long."""
+    findings = by_severity(run.findings)
     own, changed = apart(findings)
     tables = [
         _result(run),
         _findings(own, "Findings", played=run.plays),
         _findings(changed, "Robustness", played=run.plays),
         _diverging(run),
+        _tokens(run),
         _excerpt(run.trace, findings),
     ]
     sections = [
         f"# {inline(run.case.title or '') or 'Parser result differs'}",
         _wrong(run, own),
-        _versions(run.case, versions or {}),
+        _listing(
+            "## Could a server send this?", [f"- {inline(name)}: {inline(said)}" for name, said in answers.sendable]
+        ),
+        _versions(run.case, {**(versions or {}), **({"engine": answers.engine} if answers.engine else {})}),
         _parser(run),
         _request(run.case),
-        _input(run.trace.text, findings, known=run.case.has_raw),
+        output_section(run.trace.text, _first_place(findings), known=run.case.has_raw),
         *tables,
+        _line(answers),
+        _elsewhere(answers),
         f"Marks in tables: {LEGEND}." if set(MARKS.values()) & set("".join(tables)) else "",
         _again(run, permalink),
     ]
@@ -173,8 +207,7 @@ def _wrong(run: CaseRun, findings: Sequence[Finding]) -> str:
 
 def _versions(case: Case, versions: Mapping[str, str]) -> str:
     rows = [f"- {inline(name)} {cell(version)}" for name, version in versions.items()]
-    source = case.source.model_dump(exclude_defaults=True) if case.source else {}
-    rows += [f"- source {key}: {cell(str(value))}" for key, value in source.items()]
+    rows += [f"- source {key}: {cell(str(value))}" for key, value in source_of(case).items()]
     tokenizer = case.tokenizer.model_dump(exclude_defaults=True, exclude={"vocab"}) if case.tokenizer else {}
     rows += [f"- tokenizer {key}: {cell(value)}" for key, value in tokenizer.items()]
     decode = case.decode.model_dump(mode="json") if case.decode else {}
@@ -189,8 +222,7 @@ def _parser(run: CaseRun) -> str:
     rows += [f"- why: {inline(reason)}" for reason in run.selection.reasons]
     rows += [f"- policy {cell(key)}: {cell(value)}" for key, value in ref.policy.items()]
     how = "their ids" if run.trace.mode == "ids" else "their text"
-    chunking = {key: value for key, value in run.trace.chunking.items() if key != "cuts"}
-    cut = f"- replayed in deltas {cell(_json(chunking))}"
+    cut = f"- replayed in deltas {cell(chunking_words(run))}"
     return _listing("## Parser", [*rows, f"- markers recognised by {how}", cut])
 
 
@@ -202,7 +234,7 @@ def _request(case: Case) -> str:
     rows = [f"- tools: {tools or 'none'}", f"- tool_choice: {cell(named)}"]
     rows.append(f"- reasoning {'is' if context.reasoning_open else 'is not'} open when the output begins")
     if context.prompt_tail is not None:
-        rows.append(f"- end of the prompt: {cell(_window(context.prompt_tail, len(context.prompt_tail)))}")
+        rows.append(f"- end of the prompt: {cell(window(context.prompt_tail, len(context.prompt_tail)))}")
     if context.template_kwargs:
         rows.append(f"- template arguments: {cell(_json(context.template_kwargs))}")
     rows += [f"- model: {cell(context.model)}"] if context.model else []
@@ -210,13 +242,13 @@ def _request(case: Case) -> str:
     return _listing("## Request", rows)
 
 
-def _input(text: str, findings: Sequence[Finding], *, known: bool) -> str:
+def output_section(text: str, place: int, *, known: bool = True, title: str = "Model output") -> str:
+    """The output under a heading: around `place` where it is long."""
     if not text:
         what = "The output is empty." if known else "Not recorded: the case holds what the server made of it."
-        return f"## Model output\n\n{what}"
-    parts = ["## Model output"]
+        return f"## {title}\n\n{what}"
+    parts = [f"## {title}"]
     if len(text) > WHOLE_TEXT:
-        place = next((finding.span.start for finding in findings if finding.span), 0)
         start = max(0, place - AROUND)
         end = min(len(text), place + AROUND)
         parts.append(f"Code points {start} to {end} of {len(text)}; the case file has them all.")
@@ -227,51 +259,21 @@ def _input(text: str, findings: Sequence[Finding], *, known: bool) -> str:
     return "\n\n".join(parts)
 
 
+def _first_place(findings: Sequence[Finding]) -> int:
+    return next((finding.span.start for finding in findings if finding.span), 0)
+
+
 def _result(run: CaseRun) -> str:
     """One row per field: expected (where the case expects something), actual, and the whole text in one delta."""
-    expect = run.case.known.expect
-    actual, whole = _fields(run.trace), _fields(run.whole)
-    if expect is None:
-        rows = [_row(name, "", [actual.get(name), whole.get(name)]) for name in {**actual, **whole}]
-        return _table("## Result", ("field", "actual", "whole text"), rows)
-    wanted = _expected(expect)
-    wrong = {d.field for d in differences(expect, run.trace.message, run.trace.finish_reason, run.case.compare)}
-    marks = {**dict.fromkeys(wanted, " ✓"), **dict.fromkeys(wrong, " ✗")}
-    fields = (wanted, actual, whole)
-    rows = [
-        _row(name, marks.get(name, ""), [one.get(name) for one in fields]) for name in {**wanted, **actual, **whole}
-    ]
-    return _table("## Result", ("field", "expected", "actual", "whole text"), rows)
+    fields = compared_fields(run)
+    expected = () if fields.expected is None else ("expected",)
+    rows = [field_row(name, texts) for name, texts in fields.rows()]
+    return table("## Result", ("field", *expected, "actual", "whole text"), rows)
 
 
-def _row(name: str, mark: str, texts: list[str | None]) -> list[str]:
+def field_row(name: str, texts: Iterable[str | None]) -> list[str]:
     """Cells of one field, each shown around the first place where the texts part."""
-    known = [text for text in texts if text is not None]
-    place = min([shared_prefix(known[0], text) for text in known], default=0)
-    shown = ["—" if text is None else cell(_window(text, place)) or "empty" for text in texts]
-    return [f"{name}{mark}", *shown]
-
-
-def _fields(trace: Trace) -> dict[str, str]:
-    message = trace.message
-    calls = _calls([(call.name, call.arguments) for call in message.tool_calls])
-    texts = {"reasoning": message.reasoning or "", "content": message.content or ""}
-    return {**texts, **calls, "finish_reason": trace.finish_reason}
-
-
-def _expected(expect: Expect) -> dict[str, str]:
-    texts = {"reasoning": expect.reasoning, "content": expect.content, "finish_reason": expect.finish_reason}
-    calls = [(call.name, arguments_text(call)) for call in expect.tool_calls or ()]
-    known = {name: text for name, text in texts.items() if text is not None}
-    return known if expect.tool_calls is None else {**known, **_calls(calls)}
-
-
-def _calls(calls: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """The fields of calls, of which name and arguments are given."""
-    fields = {"tool_calls": str(len(calls))}
-    for index, (name, arguments) in enumerate(calls):
-        fields |= {str(Channel(index, "name")): name, str(Channel(index, "arguments")): arguments}
-    return fields
+    return [name, *["—" if text is None else cell(text) or "empty" for text in around_parting(texts)]]
 
 
 def _findings(findings: Sequence[Finding], title: str, *, played: bool) -> str:
@@ -289,7 +291,7 @@ def _findings(findings: Sequence[Finding], title: str, *, played: bool) -> str:
         ]
         for finding in findings
     ]
-    return _table(f"## {title}", ("check", "severity", "step", "code points", "message", "expected", "actual"), rows)
+    return table(f"## {title}", ("check", "severity", "step", "code points", "message", "expected", "actual"), rows)
 
 
 def _diverging(run: CaseRun) -> str:
@@ -304,7 +306,39 @@ def _diverging(run: CaseRun) -> str:
         [inline(first.label), *_step_cells(first.trace, parting.step_b), _or_dash(parting.actual)],
     ]
     header = ("replay", "step", "text fed", "delta sent", "result there")
-    return _table(f"## First diverging delta\n\n{said}", header, rows)
+    return table(f"## First diverging delta\n\n{said}", header, rows)
+
+
+def _tokens(run: CaseRun) -> str:
+    """The tokens around the place in question, with their ids."""
+    if (place := place_in_question(run)) is None:
+        return ""
+    rows = [
+        [
+            f"{one.number}{' ←' if one.here else ''}",
+            id_words(one.piece),
+            cell(window(one.piece.text)) or "no text",
+            "" if one.piece.kind == "text" else one.piece.kind,
+            str(one.start),
+        ]
+        for one in tokens_around(run.pieces, place)
+    ]
+    title = f"## Tokens around code point {place}\n\n{whose_ids(run)}"
+    return table(title, ("token", "id", "text", "kind", "code point"), rows) if rows else ""
+
+
+def _line(answers: Answers) -> str:
+    """The line of the parser that sent it."""
+    if answers.line is None:
+        return ""
+    where, source = answers.line
+    return f"## Line of the parser\n\nWhat the step sent was returned at {cell(where)}:\n\n{fence(source, 'python')}"
+
+
+def _elsewhere(answers: Answers) -> str:
+    """What other parsers make of it."""
+    rows = [[cell(name), inline(said)] for name, said in answers.elsewhere]
+    return table("## The same output elsewhere", ("parser", "in the same deltas it gives"), rows) if rows else ""
 
 
 def _step_cells(trace: Trace, index: int | None) -> list[str]:
@@ -321,7 +355,7 @@ def _excerpt(trace: Trace, findings: Sequence[Finding]) -> str:
     near = [step for step in trace.steps if abs(step.index - index) <= STEPS_AROUND]
     rows = [_trace_row(trace, step) for step in near]
     header = ("step", "text fed", "ids", "state after", "rows fired", "held", "delta sent")
-    return _table(f"## Trace around step {index}", header, rows) if rows else ""
+    return table(f"## Trace around step {index}", header, rows) if rows else ""
 
 
 def _trace_row(trace: Trace, step: Step) -> list[str]:
@@ -334,7 +368,7 @@ def _trace_row(trace: Trace, step: Step) -> list[str]:
         ", ".join(map(str, step.ids)),
         cell(step.state),
         "<br>".join([cell(row) for row in fired]),
-        f"{cell(_window(held, 0))} ({inline(why)})" if held else "",
+        f"{cell(window(held))} ({inline(why)})" if held else "",
         _sent(step),
     ]
 
@@ -342,11 +376,11 @@ def _trace_row(trace: Trace, step: Step) -> list[str]:
 def _fed(trace: Trace, step: Step) -> str:
     if step.end:
         return "end of the output"
-    return cell(_window(trace.text[step.span.start : step.span.end], 0))
+    return cell(window(trace.text[step.span.start : step.span.end]))
 
 
 def _sent(step: Step) -> str:
-    return "" if step.delta is None else cell(_window(_json(step.delta.to_openai()), 0))
+    return "" if step.delta is None else cell(window(_json(step.delta.to_openai())))
 
 
 def _again(run: CaseRun, permalink: str | None) -> str:
@@ -362,12 +396,8 @@ def _again(run: CaseRun, permalink: str | None) -> str:
     return "\n\n".join(parts)
 
 
-def _window(text: str, place: int) -> str:
-    return text if len(text) <= CELL else excerpt(text, place)
-
-
 def _or_dash(text: str | None) -> str:
-    return "—" if text is None else cell(_window(text, 0)) or "empty"
+    return "—" if text is None else cell(window(text)) or "empty"
 
 
 def _json(value: object) -> str:
@@ -378,6 +408,7 @@ def _listing(title: str, rows: Sequence[str]) -> str:
     return "\n".join([title, "", *rows]) if rows else ""
 
 
-def _table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    table = [f"| {' | '.join(row)} |" for row in (header, ["---"] * len(header), *rows)]
-    return "\n".join([title, "", *table])
+def table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of cells that are Markdown already, under its title."""
+    lines = [f"| {' | '.join(row)} |" for row in (header, ["---"] * len(header), *rows)]
+    return "\n".join([title, "", *lines])

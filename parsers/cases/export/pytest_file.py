@@ -1,8 +1,9 @@
 """A case as one stand-alone pytest file.
 
 Strategy: the file is fixed code (pytest_file.txt) around literals. Every literal is written by `repr`, so that no text
-of a case can become code. The fixed code needs pytest and the standard library; only the default body of `make_parser`,
-the one function a user replaces, imports the installed inspector.
+of a case can become code. The fixed code needs pytest and the standard library; only `make_parser`, the one function a
+user replaces, imports what is tested (makes_*.txt): the parser of vLLM or SGLang that the case names, a class of
+somebody's own, else the one that the inspector has. Where that is not installed the test says so.
 
 Invariants: same case, same file; what is compared is what `parsers.cases.expect` compares, except the finish reason,
 which a server decides around its parser.
@@ -11,18 +12,46 @@ which a server decides around its parser.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
 from parsers.cases import jsontext
-from parsers.cases.case import Case, Expect, ExpectedCall
+from parsers.cases.case import Case, Expect, ExpectedCall, ExpectedEvent
+from parsers.cases.export.server_parsers import names_of
+from parsers.cases.export.suite_subject import TestedIds, choice_of, own_names, tools_of
 from parsers.cases.io import one_line, to_data
+from parsers.formats.model import Format
 from parsers.replays.chunking import DEFAULT_COMPARED, Chunking, Sent, apply, label
 from parsers.vocabulary.types import Delta, Piece, UsageError
 
+_KNOWN = {
+    "": ("makes_inspector.txt", "from collections import deque\n"),
+    "vllm": ("makes_vllm.txt", ""),
+    "sglang": ("makes_sglang.txt", ""),
+    "class": ("makes_class.txt", "from importlib import import_module\nfrom types import SimpleNamespace\n"),
+}
 _PARSER_KEYS = ("schema", "source", "parser", "input", "tokenizer", "tools", "context")
 
 _LITERALS = "# The literals of the case stand here.\n"
+_IMPORTS = "# Imports of the parser stand here.\n"
+_PARSER = "# The parser stands here.\n"
+
+
+@dataclass(slots=True, frozen=True)
+class EngineParser:
+    """Whose parser a file tests: the kind of engine, its parser's name, the format that it reads, and for a class of
+    somebody's own module:Class."""
+
+    engine: str
+    name: str
+    format: Format
+    own_class: str = ""
+
+    @property
+    def is_known(self) -> bool:
+        """Return whether a file can make it without the inspector."""
+        return self.engine in _KNOWN and self.engine != ""
 
 
 def pytest_file(
@@ -35,6 +64,7 @@ def pytest_file(
     chunkings: Sequence[Chunking] | None = None,
     due: Sequence[int] | None = None,
     sent: Sent | None = None,
+    tested: EngineParser | None = None,
 ) -> str:
     """The text of a test file for `case`.
 
@@ -43,6 +73,7 @@ def pytest_file(
     `keep_engine`: the engine of the case comes with the inspector, so the default parser can run it.
     `due` and `sent` shape the deltas as `parsers.replays.chunking.apply` has it; tokens that a decode policy changes
     are given as they were decoded, in a case without one (`parsers.cases.run.settled_case`).
+    `tested`: the parser of an engine that the file makes itself.
     The file grows with output length times number of chunkings. Raises UsageError where something is missing.
     """
     wanted = expect or case.known.expect
@@ -54,17 +85,52 @@ def pytest_file(
     chosen = dict.fromkeys((*case.replay, *DEFAULT_COMPARED) if chunkings is None else chunkings)
     if not chosen:
         raise UsageError("give at least one chunking to test")
+    cut = {chunking: apply(chunking, found, case.mode(), due=due, sent=sent) for chunking in chosen}
+    known = tested if tested is not None and tested.is_known else None
+    ids = (
+        None
+        if known is None
+        else TestedIds(case, known.name, known.format, found, [one for row in cut.values() for one in row])
+    )
+    stored = case.with_pieces(found)
     literals = [
         _constant("TITLE", case.title or ""),
-        _constant("CASE", _parser_data(case.with_pieces(found), parser, keep_engine), inline=True),
+        _constant("CASE", _parser_data(stored, parser, keep_engine or known is not None), inline=True),
         _constant("EXPECT", _expected(wanted)),
         _constant("SOFT_WHITESPACE", case.compare.whitespace == "soft"),
         _constant("CALLS_BY_INDEX", case.compare.calls == "index"),
         _constant("FINISH_REASON", case.context.finish_reason),
-        _chunkings({chunking: apply(chunking, found, case.mode(), due=due, sent=sent) for chunking in chosen}),
+        *([] if known is None or ids is None else _of_engine(known, case, ids, cut)),
+        _chunkings(cut, ids),
     ]
-    program = (resources.files("parsers.cases.export") / "pytest_file.txt").read_text(encoding="utf-8")
-    return program.replace(_LITERALS, "\n".join(literals))
+    return _program(known.engine if known else "", literals)
+
+
+def _program(engine: str, literals: Sequence[str]) -> str:
+    file, imports = _KNOWN[engine]
+    folder = resources.files("parsers.cases.export")
+    program, makes = ((folder / name).read_text(encoding="utf-8") for name in ("pytest_file.txt", file))
+    return program.replace(_IMPORTS, imports).replace(_PARSER, makes).replace(_LITERALS, "\n".join(literals))
+
+
+def _of_engine(tested: EngineParser, case: Case, ids: TestedIds, cut: Mapping[Chunking, Sequence[Delta]]) -> list[str]:
+    """What the code that makes the parser of an engine needs to know."""
+    context = case.context
+    tool, reasoning = own_names(case, tested.name, names_of(tested.engine)) if tested.own_class == "" else (None, None)
+    values: dict[str, Any] = {
+        "TOOL_PARSER": tool,
+        "REASONING_PARSER": reasoning,
+        "CLASS": list(tested.own_class.partition(":")[::2]),
+        "TOOLS": tools_of(case),
+        "TOOL_CHOICE": choice_of(case),
+        "TEMPLATE_KWARGS": context.template_kwargs,
+        "REASONING_OPEN": bool(context.reasoning_open),
+        "VOCABULARY": dict(ids.vocabulary),
+        "PROMPT_IDS": ids.prompt(case),
+    }
+    tokens = {number: text for row in cut.values() for delta in row for number, text in ids.tokens(delta)}
+    rows = "".join([f"  {number}: {text!r},\n" for number, text in tokens.items()])
+    return [*[_constant(name, value) for name, value in values.items()], f"TOKENS = {{\n{rows}}}"]
 
 
 def _parser_data(case: Case, name: str | None, keep_engine: bool) -> dict[str, Any]:
@@ -85,7 +151,14 @@ def _expected(expect: Expect) -> dict[str, Any]:
     found: dict[str, Any] = {field: text for field, text in texts.items() if text is not None}
     if expect.tool_calls is not None:
         found["tool_calls"] = [_expected_call(call) for call in expect.tool_calls]
+    if expect.events is not None:
+        found["events"] = [_expected_event(event) for event in expect.events]
     return found
+
+
+def _expected_event(event: ExpectedEvent) -> dict[str, Any]:
+    said = _expected_call(event.call) if event.kind == "tool_call" else {"text": event.text}
+    return {"kind": event.kind, **said}
 
 
 def _expected_call(call: ExpectedCall) -> dict[str, Any]:
@@ -94,10 +167,12 @@ def _expected_call(call: ExpectedCall) -> dict[str, Any]:
     return {"name": call.name, "arguments": call.arguments}
 
 
-def _chunkings(chunkings: Mapping[Chunking, Sequence[Delta]]) -> str:
+def _chunkings(chunkings: Mapping[Chunking, Sequence[Delta]], ids: TestedIds | None) -> str:
     rows: dict[str, list[Any]] = {}
     for chunking, deltas in chunkings.items():
-        rows[_free_label(label(chunking), rows)] = [[delta.text, list(delta.token_ids)] for delta in deltas]
+        rows[_free_label(label(chunking), rows)] = [
+            [delta.text, list(delta.token_ids) if ids is None else ids.ids(delta)] for delta in deltas
+        ]
     literal = jsontext.pretty(rows, lambda path: len(path) == 2, repr)
     return f"# How the output arrives: for each chunking its deltas, as text and token ids.\nCHUNKINGS = {literal}\n"
 

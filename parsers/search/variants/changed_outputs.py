@@ -15,7 +15,8 @@ from typing import Any
 from parsers.checks.check import any_of
 from parsers.checks.subject import Variant
 from parsers.replays.chunking import Chunking
-from parsers.replays.replayer import Edit, Outcome, edited
+from parsers.replays.edits import Edit, edited
+from parsers.replays.replayer import Outcome
 from parsers.replays.resumed import Resumed
 from parsers.search.found import Sample
 from parsers.search.sweep import marker_spans
@@ -158,14 +159,18 @@ def _structure(trace: Trace) -> Iterator[tuple[int, int]]:
 
 
 def _alone(ground: Ground, text: str, chunking: Chunking) -> list[ToolCall]:
-    """The calls in a block, if the parser and the format read it as nothing but whole calls."""
+    """The calls in a block, if the parser and the format read it as nothing but so many whole calls. What has a marker
+    in its name is no call that anybody could ask for again."""
     alone = {**STOPPED, "reasoning_open": False}
     size = len(ground.text)
     changed = ground.unchanged.changed(((0, size, text),), alone)
     trace = ground.reference(changed.pieces, **alone)
     message = changed.outcome(chunking).message
-    whole = trace is not None and _only_calls(trace.message) and _only_calls(message)
-    return message.tool_calls if whole else []
+    if trace is None or not (_only_calls(trace.message) and _only_calls(message)):
+        return []
+    calls, marker = message.tool_calls, any_of(ground.markers)
+    named = len(calls) == len(trace.message.tool_calls) and not any(marker.search(call.name) for call in calls)
+    return calls if named else []
 
 
 def _only_calls(message: Message) -> bool:
@@ -192,7 +197,7 @@ def _followed(ground: Ground, label: str, edits: tuple[Edit, ...], block: _Block
         calls = [(call.name, call.arguments) for call in _alone(ground, block.text, chunking)]
         if calls:
             given = [(call.name, call.arguments) for call in before.outcome(chunking).message.tool_calls]
-            facts = {"expected": calls, "already": given.count(calls[-1]), "changed": bool(edits), "bare": ground.bare}
+            facts = {"expected": calls, "given": given, "changed": bool(edits), "bare": ground.bare}
             words = f"with a call to {calls[-1][0]} appended{label}"
             whole = _appended(edits, len(ground.text), GAP + block.text)
             yield from ground.run("followed", words, edits=whole, context=STOPPED, facts=facts, chunkings=(chunking,))

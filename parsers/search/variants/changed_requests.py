@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 
-from parsers.checks.check import chunking_of
-from parsers.checks.subject import Variant
+from parsers.checks.subject import Variant, chunking_of
 from parsers.machine.reasoning import prompt_opens, reasoning_markers
 from parsers.replays.chunking import Chunking
-from parsers.replays.replayer import Edit, Replayer
+from parsers.replays.edits import Edit
+from parsers.replays.replayer import Replayer
 from parsers.search.sweep import json_of, one_delta
 from parsers.search.variants.ground import Ground
 from parsers.vocabulary.events import CallStart, Diagnostic

@@ -16,8 +16,9 @@ from parsers.checks.subject import Variant, VariantKind
 from parsers.compare.allowed import allowed_by, content_around
 from parsers.formats.model import GUIDED_LIST, GUIDED_OBJECT
 from parsers.replays.chunking import TRACED, WHOLE, Chunking
+from parsers.replays.edits import Edit
 from parsers.replays.replay import replay
-from parsers.replays.replayer import Edit, Outcome, Replayer
+from parsers.replays.replayer import Outcome, Replayer
 from parsers.search.found import Sample
 from parsers.search.sweep import json_of
 from parsers.vocabulary.trace import Proof, StateView, Trace

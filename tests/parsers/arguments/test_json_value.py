@@ -157,6 +157,7 @@ json_values = st.recursive(
 )
 
 
+@pytest.mark.replays
 @given(json_values, st.booleans(), st.none() | st.just(1))
 def test_every_json_text_is_scanned_to_its_end(value: object, ascii_only: bool, indent: int | None) -> None:
     text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)

@@ -41,6 +41,7 @@ def searched(known: Mapping[str, Engine], text: str = TEXT, **more: Any) -> Any:
     return made.result()
 
 
+@pytest.mark.replays
 def test_the_smallest_output_is_a_case_that_expects_nothing() -> None:
     found = searched(engines(LosesTail))
     small = found.smallest
@@ -56,6 +57,7 @@ def test_the_smallest_output_is_a_case_that_expects_nothing() -> None:
     assert not again.replayed().same
 
 
+@pytest.mark.replays
 def test_recorded_tokens_stay_tokens() -> None:
     tokens = [["<tool_call>", 7, "special"], *[[part, 100 + n, "text"] for n, part in enumerate(TEXT.split())]]
     stored = {"input": {"tokens": [[number, text, {"kind": kind}] for text, number, kind in tokens]}}
@@ -69,6 +71,7 @@ def test_recorded_tokens_stay_tokens() -> None:
     assert run_case(small).trace.message != run_case(small.model_copy(update={"parser": cases[1].parser})).trace.message
 
 
+@pytest.mark.replays
 def test_what_was_changed_stands_in_the_notes() -> None:
     found = searched(engines(EndsTwice), TEXT)
     assert found.found.first.change

@@ -43,6 +43,30 @@ def test_prose_and_inline_are_plain_paragraphs(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    ["11 fixed: refresh", "f.json::case, 10:30", "tool_calls, a -> b", "no! 5 > 4 & R&D C# # 1", "a @ b", "x.www y."],
+)
+def test_what_stands_for_itself_is_left_alone(text: str) -> None:
+    assert (prose(text), inline(text)) == (text, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("http://x www.x", "http&#58;//x www&#46;x"),
+        ("a :smile: b", "a &#58;smile: b"),
+        ("@a fixes #1, a@b", "&#64;a fixes &#35;1, a&#64;b"),
+        ("&amp; &#x21; __a__ _b", "&#38;amp; &#38;#x21; &#95;&#95;a&#95;&#95; &#95;b"),
+        ("# a", "&#35; a"),
+        ("> a", "&#62; a"),
+        ("12. a", "&#49;2. a"),
+    ],
+)
+def test_what_markdown_or_github_would_act_on_is_an_entity(text: str, written: str) -> None:
+    assert (prose(text), inline(text)) == (written, written)
+
+
+@pytest.mark.parametrize(
     ("text", "shown"),
     [
         ("a b", "a·b"),

@@ -197,6 +197,32 @@ def test_the_file_compares_as_the_case_says(compare: Any, content: str, first: A
         assert holds
 
 
+_CALL = {"kind": "tool_call", "name": "f", "raw": '{"a": 1}'}
+
+
+@pytest.mark.parametrize(
+    ("events", "whitespace", "holds"),
+    [
+        ([{"kind": "text", "text": "ab"}, _CALL, {"kind": "text", "text": "c"}], "exact", True),
+        ([{"kind": "text", "text": " ab"}, _CALL, {"kind": "text", "text": "c"}], "soft", True),
+        ([{"kind": "text", "text": "ab"}, _CALL, {"kind": "text", "text": "d"}], "soft", False),
+        ([{"kind": "text", "text": "abc"}, _CALL], "exact", False),
+        ([{"kind": "text", "text": "ab"}, {**_CALL, "name": "g"}, {"kind": "text", "text": "c"}], "exact", False),
+    ],
+)
+def test_the_file_compares_the_order(events: list[dict[str, Any]], whitespace: str, holds: bool) -> None:
+    exported = pytest_file(case(compare={"whitespace": whitespace}, expect={"events": events}), [Piece("ab")])
+    names = namespace(exported)
+    call = {"tool_calls": [{"index": 0, "function": {"name": "f", "arguments": '{"a": 1}'}}]}
+    sent = [{"content": "a"}, {"content": "b"}, call, {"content": "c"}]
+    try:
+        names["assert_events"](names["EXPECT"]["events"], names["accumulate"](sent)["events"])
+    except AssertionError:
+        assert not holds
+    else:
+        assert holds
+
+
 def test_arguments_that_are_no_json_fail_and_are_shown() -> None:
     names = namespace(pytest_file(case(expect={}), [Piece("ab")]))
     with pytest.raises(pytest.fail.Exception, match=r"the arguments are not JSON: '\{', expected \{\}"):
@@ -206,6 +232,7 @@ def test_arguments_that_are_no_json_fail_and_are_shown() -> None:
     names["assert_arguments"]({"name": "f", "arguments": {"a": [1]}}, '{"a":[1]}')
 
 
+@pytest.mark.replays
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=8), max_size=6), st.text(max_size=9))
 def test_no_text_of_a_case_becomes_code(parts: list[str], title: str) -> None:
     pieces = [Piece(part, number) for number, part in enumerate(parts)]
@@ -318,7 +345,7 @@ def test_a_line_of_a_corpus_is_one_line(text: str) -> None:
         (Chunking(by="random", max=1, unit="char"), "--cuts 1,2,3,4,5"),
         (Chunking(by="cuts", cuts=(1, 4)), "--cuts 1,4"),
         (Chunking(by="cuts", cuts=(4,), holdback_chars=1), "--cuts 3"),
-        (Chunking(by="cuts", cuts=()), "--chunk whole"),
+        (Chunking(by="cuts", cuts=()), "--cuts none"),
     ],
 )
 def test_the_command_repeats_the_chunking(chunking: Chunking, words: str) -> None:

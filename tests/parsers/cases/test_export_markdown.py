@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,15 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from parsers.cases.engines import choose
+from parsers.cases.export.maintainer import Answers, compared_words, sendable, tokens_around
 from parsers.cases.export.markdown import markdown
 from parsers.cases.io import load_case
-from parsers.cases.run import CaseRun, run_case
+from parsers.cases.run import CaseRun, replayer_of, run_case
 from parsers.compare.beside import Compared
 from parsers.compare.divergence import Divergence
 from parsers.formats.model import builtin_formats
-from parsers.replays.chunking import Chunking, apply, to_json
+from parsers.replays.chunking import Chunking, apply, label, to_json
 from parsers.selection.registry import Selection
 from parsers.vocabulary.channels import CONTENT, Channel
 from parsers.vocabulary.events import ContentText, Event
@@ -125,6 +128,14 @@ FULL_KEYS: dict[str, Any] = {
 }
 
 
+ANSWERS = Answers(
+    engine="vllm 0.33.0",
+    sendable=(("token by token", "A server can send this: it is cut where every tokenizer cuts."),),
+    line=("qwen.py:12 in feed", "    return `{}`"),
+    elsewhere=(("built-in qwen", "the same message"), ("sglang 0.5, qwen25", "another message: 1 call")),
+)
+
+
 def full_run() -> CaseRun:
     """A run with everything a report shows."""
     run = run_of("ab c", Message("r", "ab", [ToolCall("i", "f", '{"a": 1')]), **FULL_KEYS)
@@ -140,15 +151,21 @@ def full_run() -> CaseRun:
 
 def test_the_report_is_the_golden_one() -> None:
     """After a wanted change, write what markdown returns here to the golden file and read the diff."""
-    report = markdown(full_run(), versions={"toolcall-inspector": "1.2.3"}, permalink="https://inspector.example/c/0a")
+    report = markdown(
+        full_run(),
+        versions={"toolcall-inspector": "1.2.3"},
+        permalink="https://inspector.example/c/0a",
+        answers=ANSWERS,
+    )
     assert report == (Path(__file__).parent / "golden" / "report.md").read_text("utf-8")
 
 
 def test_sections_come_in_the_order_maintainers_ask() -> None:
-    report = markdown(full_run(), versions={"toolcall-inspector": "1.2.3"})
+    report = markdown(full_run(), versions={"toolcall-inspector": "1.2.3"}, answers=ANSWERS)
     assert headings(report) == [
         "Arguments are cut",
         "What is wrong",
+        "Could a server send this?",
         "Versions",
         "Parser",
         "Request",
@@ -156,7 +173,10 @@ def test_sections_come_in_the_order_maintainers_ask() -> None:
         "Result",
         "Findings",
         "First diverging delta",
+        "Tokens around code point 1",
         "Trace around step 3",
+        "Line of the parser",
+        "The same output elsewhere",
         "Run it again",
     ]
 
@@ -319,9 +339,10 @@ def test_no_output_breaks_out(text: str) -> None:
     run = run_of(text, title=text, notes=[text], expect={"content": text, "reasoning": f"x{text}"})
     run.findings = [Finding("chunking", "error", "parser", text, 1, None, text, text)]
     report = markdown(run)
-    sections = ["What is wrong", "Parser", "Request", "Model output", "Result", "Findings", "Trace around step 1"]
-    assert headings(report)[1:] == [*sections, "Run it again"]
-    assert {len(row) for row in cells(report)} == {4, 7}
+    sections = ["What is wrong", "Parser", "Request", "Model output", "Result", "Findings"]
+    tokens = ["Tokens around code point 0"] if text else []
+    assert headings(report)[1:] == [*sections, *tokens, "Trace around step 1", "Run it again"]
+    assert {len(row) for row in cells(report)} == {4, 7, *([5] if text else [])}
     assert not [token for token in blocks(report) if token.type in ("html_block", "blockquote_open", "hr")]
 
 
@@ -377,3 +398,53 @@ def test_of_a_stream_that_was_played_back_the_server_is_meant() -> None:
     report = markdown(run_case(case))
     assert "warning, about the server" in report
     assert "about the parser" not in report
+
+
+def test_ids_that_were_recorded_are_called_so() -> None:
+    run = run_of("ab")
+    run.findings = [Finding("chunking", "error", "parser", "m", None, Span(1, 2))]
+    assert "the model's own may be others" in markdown(run)
+    run.pieces = tuple([replace(piece, recorded=True) for piece in run.pieces])
+    assert "Their ids are as recorded." in markdown(run)
+
+
+def test_the_tokens_around_a_place_are_few_and_the_one_there_is_marked() -> None:
+    pieces = [Piece(char, number) for number, char in enumerate("abcdefghijklmnopqrstuvwxyz")]
+    found = tokens_around(pieces, 12)
+    assert "".join([one.piece.text for one in found]) == "efghijklmnopqrstu"
+    assert [one.number for one in found if one.here] == [13]
+    assert [one.here for one in tokens_around(pieces[:2], 9)] == [False, False]
+    assert tokens_around([], 0) == []
+
+
+QWEN = {"schema": 1, "parser": {"name": "qwen"}, "input": {"text": "One two."}}
+
+
+@pytest.mark.parametrize(
+    ("keys", "chunking", "said"),
+    [
+        ({}, Chunking(by="whole"), "A server can send this: it is cut where every tokenizer cuts."),
+        ({}, Chunking(by="char"), "No server sends this: cut inside a token as no server does."),
+        ({}, Chunking(by="token"), "A server sends this if `One` comes as `On e` and `two.` comes as `two .`."),
+        (
+            {"tokenizer": {"name": "own"}},
+            Chunking(by="token"),
+            "A server can send this: it is cut between tokens of the",
+        ),
+        ({"input": {"deltas": [{"text": "One two."}]}}, Chunking(by="recorded"), "A server sent this."),
+    ],
+)
+def test_whether_a_server_could_send_a_chunking_is_said_with_the_reason(
+    keys: dict[str, Any], chunking: Chunking, said: str
+) -> None:
+    case = load_case({**QWEN, **keys})
+    pieces = [Piece(text) for text in ("On", "e", " two", ".")]
+    name, words = sendable(replayer_of(case, choose(case), pieces), chunking)
+    assert name == label(chunking)
+    assert words.startswith(said[:24])
+
+
+def test_what_another_parser_makes_of_an_output_is_the_same_or_summed_up() -> None:
+    one, other = Message(content="a", tool_calls=[ToolCall("i", "f", "{}")]), Message(content="abc")
+    assert compared_words(one, Message(content="a", tool_calls=[ToolCall("k", "f", "{}")])) == "the same message"
+    assert compared_words(one, other) == "another message: 3 characters of content"

@@ -17,14 +17,10 @@ from parsers.cases.io import (
     canonical,
     case_id,
     dumps,
-    has_outcome,
     load_case,
     loads,
-    outcome_digest,
     to_data,
 )
-from parsers.vocabulary.trace import Finding
-from parsers.vocabulary.types import Message, ToolCall
 
 SMALL: dict[str, Any] = {"schema": 1, "parser": {"name": "qwen"}, "input": {"text": "a\nb"}}
 FULL: dict[str, Any] = {
@@ -279,6 +275,7 @@ def test_everything_else_changes_the_id(key: str) -> None:
     assert case_id(load_case(portable)) != case_id(load_case(SMALL))
 
 
+@pytest.mark.replays
 @given(cases)
 def test_an_id_is_sixteen_crockford_characters_and_survives_a_file(case: Case) -> None:
     portable = case.model_copy(
@@ -301,44 +298,6 @@ def test_numbers_readers_do_not_agree_on_have_no_id(number: int) -> None:
         case_id(case)
     assert caught.value.pointer == "/context/template_kwargs/x"
     assert loads(dumps(case)) == case
-
-
-def test_the_outcome_digest_changes_with_the_outcome_only() -> None:
-    message = Message("r", "c", [ToolCall("id", "f", "{}")])
-    findings = [Finding("chunking", "error", "parser", "words"), Finding("known_tool", "warning", "output", "words")]
-    digest = outcome_digest(message, "stop", findings)
-    reworded = [Finding("known_tool", "warning", "output", "other", step=3), findings[0], findings[0]]
-    assert digest == outcome_digest(message, "stop", reworded)
-    others = [
-        outcome_digest(message, "length", findings),
-        outcome_digest(message, "stop", findings[:1]),
-        outcome_digest(Message("r", "c", [ToolCall("id", "f", "{}", complete=False)]), "stop", findings),
-        outcome_digest(Message("r", "c\ud800"), None, findings),
-    ]
-    assert len({digest, *others}) == 5
-    assert {len(one) for one in others} == {64}
-
-
-@pytest.mark.parametrize(
-    ("then", "now", "same"),
-    [
-        (["chunking"], ["chunking"], True),
-        (["chunking"], [], False),
-        (None, ["chunking"], True),
-        (None, None, True),
-        (["chunking"], None, None),
-    ],
-)
-def test_what_was_saved_before_it_was_checked_is_known_by_its_message(
-    then: list[str] | None, now: list[str] | None, same: bool | None
-) -> None:
-    def found(names: list[str] | None) -> list[Finding] | None:
-        return None if names is None else [Finding(name, "error", "parser", "words") for name in names]
-
-    message = Message("r", "c")
-    digest = outcome_digest(message, "stop", found(then))
-    assert has_outcome(digest, message, "stop", found(now)) is same
-    assert has_outcome(digest, Message("r", "d"), "stop", found(now)) in (False, None if same is None else False)
 
 
 def test_the_schema_knows_every_key_and_no_other() -> None:

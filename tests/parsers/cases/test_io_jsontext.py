@@ -75,3 +75,13 @@ class _Pairs(dict[str, Any]):
 @pytest.mark.parametrize("value", [{"a": [1, 0.5, None, True, "x", (2,)]}, _DEEP[0], _Pairs(a=1), [], "x"])
 def test_plain_json_passes(value: Any) -> None:
     jsontext.check(value)
+
+
+@pytest.mark.parametrize("text", ["a\ud83d", "\udc00\\", '"\ud800"', "é😀\x00", "\\ud800"])
+def test_half_a_surrogate_pair_is_written_as_an_escape(text: str) -> None:
+    value = {text: [text]}
+    for written in (jsontext.plain(value), jsontext.plain(value, 2), jsontext.compact(value), jsontext.line(value)):
+        assert json.loads(written.encode("utf-8")) == value
+    assert jsontext.utf8(text).decode("utf-8") == "".join(
+        [f"\\u{ord(c):04x}" if 0xD800 <= ord(c) < 0xE000 else c for c in text]
+    )

@@ -10,11 +10,12 @@ import pytest
 from parsers.cases.case import Case, ParserRef
 from parsers.cases.engines import builtin, policy_of
 from parsers.cases.io import load_case
-from parsers.cases.run import run_case, run_json
+from parsers.cases.run import run_case, run_json, step_json
 from parsers.checks import CHECKS
 from parsers.machine.machine import Machine
 from parsers.selection.registry import Evidence
 from parsers.vocabulary.events import CallArguments
+from parsers.vocabulary.observed import Attribute, Observed, ObservedStep
 from parsers.vocabulary.types import Delta, FormatError, Piece, UsageError
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {"a": "é"}}\n</tool_call>\n'
@@ -195,6 +196,7 @@ def test_events_say_what_their_type_carries() -> None:
     assert "converted" in [s["kind"] for e in events if e["type"] == "CallArguments" for s in e["segments"]]
 
 
+@pytest.mark.replays
 def test_long_holds_are_cut_in_the_json_and_said_in_full() -> None:
     text = '{"name": "f", "parameters": {}} ' + "x" * 2_000
     run = run_case(
@@ -213,3 +215,15 @@ def test_long_holds_are_cut_in_the_json_and_said_in_full() -> None:
     assert last["holds"][0]["span"] == [0, len(text)]
     assert len(run.trace.held_text(run.trace.steps[-2])) == len(text)
     assert run.trace.held_text(run.trace.steps[-1]) == ""
+
+
+def test_a_step_has_what_a_parser_elsewhere_showed_of_itself() -> None:
+    trace = run_case(case("a b", "qwen")).trace
+    assert "observed" not in step_json(trace, trace.steps[0])
+    grown = Attribute("Mine.buffer", "", "a", "a")
+    trace.observed = Observed(steps=(ObservedStep((grown,)), ObservedStep()), micros=(7,))
+    assert [step_json(trace, step).get("observed") for step in trace.steps[:3]] == [
+        {"micros": 7, "changed": [{"name": "Mine.buffer", "before": "", "after": "a", "grown": "a"}]},
+        {"micros": None, "changed": []},
+        None,
+    ]

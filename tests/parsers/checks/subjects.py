@@ -47,7 +47,7 @@ PARTS = {
     "reading": "builtin",
     "otherwise": "builtin",
     "examined": "costs",
-    "seconds": "costs",
+    "times": "costs",
 }
 NAMES = {"reference": "trace", "reading": "message"}
 
@@ -89,7 +89,7 @@ PLAIN: dict[str, Any] = {
     "syntax": "bare",
 }
 LONG: dict[str, Any] = {**PLAIN, "value": "xxxx", "size": 4, "work": (), "times": ()}
-LATER: dict[str, Any] = {"expected": [("f", "{}")], "already": 0, "changed": False, "bare": False}
+LATER: dict[str, Any] = {"expected": [("f", "{}")], "given": [], "changed": False, "bare": False}
 
 
 def message(*calls: str, content: str | None = None, reasoning: str | None = None) -> Message:

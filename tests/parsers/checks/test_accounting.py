@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from parsers.checks import run_checks
+from parsers.checks.known import Known, Origin
 from parsers.formats.model import load_format
 from parsers.replays.replay import replay
 from parsers.selection.registry import build as parser_of
@@ -187,7 +188,7 @@ def test_a_number_that_lost_digits_is_said_with_both_spellings(build: Build, wri
         ("It is so.", "Itisso.", "White space of the output is lost: `It is` is sent as `Itis`."),
         ("We say: it is\nso", "We say: it isso", "White space of the output is lost: `is\\nso` is sent as `isso`."),
         ("It is so.", "It so.", "The word `is` of the output is nowhere in the message."),
-        ("It is so, so it is.", "It is so", None),
+        ("It is so, so it is.", "It is so", "The end of the answer is lost: `, so it is.` is nowhere in the message."),
     ],
 )
 def test_words_that_are_joined_are_told_from_lost_ones(build: Build, text: str, sent: str, words: str | None) -> None:
@@ -222,6 +223,50 @@ def test_signs_that_are_lost_are_told_from_those_that_went_elsewhere(
     assert [one.message for one in found if one.check == "spans_cover_input"] == [words] * (words is not None)
 
 
+@pytest.mark.parametrize(
+    ("sent", "words"),
+    [
+        ([("content", "One, two. Three")], "The end of the answer is lost: `!` is nowhere in the message."),
+        ([("content", "One, two Three!")], "The `.` of the output is nowhere in the content."),
+        ([("content", "One two. Three")], None),  # a comma may be markup
+        ([("content", "One, two. Three!")], None),
+        ([("content", "One, two. Three?")], None),
+        ([("reasoning", "One, two. Three")], None),
+        ([("content", "One, two. Three"), ("name", "f"), ("arguments", "{}"), ("end",)], None),
+    ],
+)
+def test_the_end_of_a_sentence_is_missed_though_no_grammar_is_known(
+    build: Build, sent: list[tuple[str, ...]], words: str | None
+) -> None:
+    trace = build(sent, blind=True)
+    trace.text = "One, two. Three!"
+    found = findings(trace, black_box=True)
+    assert [one.message for one in found if one.check == "spans_cover_input"] == [words] * (words is not None)
+
+
+@pytest.mark.parametrize(
+    ("rest", "known", "lost"),
+    [
+        ("<", Known(), True),
+        ("<tool", Known(), True),
+        (" and so on", Known(), True),
+        ("</to", Known(grammar=Origin.UNKNOWN), True),
+        ("<|end_of", Known(grammar=Origin.UNKNOWN), True),
+        ("[f(a", Known(grammar=Origin.UNKNOWN), False),  # it may be markup of any kind
+        ("<eot>", Known(), False),
+        ("<tool_call>", Known(), False),
+        (" \n", Known(), False),
+    ],
+)
+def test_the_end_of_a_plain_answer_that_no_marker_holds_back_is_lost(
+    build: Build, rest: str, known: Known, lost: bool
+) -> None:
+    trace = build([("content", "Say it like this: "), ("dropped", rest, "x")], blind=True)
+    found = [one for one in findings(trace, **BLACK_BOX, known=known) if one.severity == "error"]
+    words = f"The end of the answer is lost: `{rest.strip()}` is nowhere in the message."
+    assert [one.message for one in found] == [words] * lost
+
+
 @pytest.mark.parametrize("sent", ["0.2", "10", "0.01"])
 def test_another_number_is(build: Build, sent: str) -> None:
     entries = [("marker", "<tool_call>"), ("name", "f"), ("arguments", '{"a": 0.10}', f'{{"a": {sent}}}')]
@@ -231,7 +276,7 @@ def test_another_number_is(build: Build, sent: str) -> None:
 
 
 def test_a_lost_word_that_is_spelled_with_escapes_has_no_place(build: Build) -> None:
-    trace = build([("content", "Hi"), ("dropped", ' "\\u00e9t\\u00e9"', "x")], blind=True)
+    trace = build([("dropped", '"\\u00e9t\\u00e9" ', "x"), ("content", "Hi")], blind=True)
     (finding,) = findings(trace, **BLACK_BOX)
     assert finding.message == "The word `été` of the output is nowhere in the message."
     assert (finding.step, finding.span) == (None, None)

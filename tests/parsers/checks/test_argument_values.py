@@ -10,6 +10,7 @@ import pytest
 from parsers.checks import run_checks
 from parsers.checks.check import Need
 from parsers.checks.examples import Entry, scripted
+from parsers.formats.contracts import contract_named
 from parsers.vocabulary.trace import Finding
 from parsers.vocabulary.types import Context, Tool
 from tests.parsers.checks.subjects import subject
@@ -18,6 +19,8 @@ SCHEMA = {
     "type": "object",
     "properties": {
         "zip": {"type": "string"},
+        "maybe": {"type": "string", "nullable": True},
+        "either": {"anyOf": [{"type": "string"}, {"type": "null"}]},
         "days": {"type": "integer"},
         "any": {},
         "odd": True,
@@ -47,7 +50,6 @@ def findings(written: str, given: str, context: Context = TYPED, **fields: Any) 
         ('{"any": [{"b": null}]}', '{"any":[{"b":null}]}'),
         ('{"days": "3"}', '{"days": 3}'),  # the schema's doing
         ('{"more": {"n": "3"}}', '{"more": {"n": 3}}'),
-        ('{"zip": "New York"}', '{"zip": "New"}'),  # strings_whole says so
         ('{"zip": "02134"}', '{"zip": 2134}'),
         ('{"days": 1}', '{"days": 1'),  # and of what is no JSON, arguments_json
     ],
@@ -81,6 +83,21 @@ def test_the_same_value_may_be_written_in_many_ways(written: str, given: str) ->
         ('{"odd": "1"}', '{"odd": 1}', ['`odd` of call 0 (`f`) is "1" in the output and has become 1.']),
         ('{"any": true}', '{"any": 1}', ["`any` of call 0 (`f`) is true in the output and has become 1."]),
         ('{"any": "x"}', '{"any": ""}', ['`any` of call 0 (`f`) is "x" in the output and has become "".']),
+        (
+            '{"zip": "New York"}',
+            '{"zip": "New"}',
+            ["`zip` of call 0 (`f`) is cut: of 8 characters come the first 3, and ` York` is missing."],
+        ),
+        (
+            '{"zip": "ab"}',
+            '{"zip": "a"}',
+            ["`zip` of call 0 (`f`) is cut: of 2 characters comes the first 1, and `b` is missing."],
+        ),
+        (
+            json.dumps({"zip": "x" * 50 + " a"}),
+            json.dumps({"zip": "x" * 50 + " b"}),
+            [f'`zip` of call 0 (`f`) is …{"x" * 11} a" in the output and has become …{"x" * 11} b".'],
+        ),
         (
             '{"any": [1, [2, 3], 4], "zip": "a"}',
             '{"any": [1, [2], 5, 6], "zip": "b"}',
@@ -120,11 +137,46 @@ def test_a_finding_has_its_place_in_the_output_and_both_values() -> None:
     [
         [("name", "g"), ("arguments", '{"days": 1}'), ("end",)],  # other calls: other checks say so
         [("name", "f"), ("arguments", '{"days": 1}')],  # not complete
-        [("name", "f"), ("marker", '{"days": 1}'), ("arguments", "", '{"days":1}'), ("end",)],  # not in the output
     ],
 )
 def test_where_the_output_does_not_say_it_nothing_is_said(own: list[Entry]) -> None:
     assert findings('{"days": 1}', '{"days": 2}', reference=scripted(own)) == []
+
+
+TAGS: list[tuple[str, str, str | None]] = [
+    ('{"days": 3}', '{"days": "3"}', None),  # another type: other checks say so
+    ('{"any": {"a": [true, null]}}', '{"any": "{\'a\': [True, None]}"}', None),
+    ('{"zip": "a &lt; b"}', '{"zip": "a < b"}', None),
+    ('{"zip": "None of it"}', '{"zip": "none of it"}', "zip"),
+    ('{"days": 3}', '{"days": 4}', "days"),
+    ('{"days": 3}', '{"days": "4"}', "days"),
+    ('{"zip": "  x", "any": "y"}', '{"zip": "x", "any": "y"}', "zip"),
+    ('{"zip": "a", "any": "b"}', '{"zip": "a"}', "any"),
+]
+
+
+@pytest.mark.parametrize(("read", "given", "key"), TAGS)
+def test_values_that_the_output_writes_in_another_way_are_those_of_the_built_in_parser(
+    read: str, given: str, key: str | None
+) -> None:
+    own: list[Entry] = [("name", "f"), ("arguments", "<a>…</a>", read), ("end",)]
+    found = findings("<a>…</a>", given, reference=scripted(own))
+    assert [one.message.split("`")[1] for one in found] == ([] if key is None else [key])
+
+
+def test_a_call_that_the_contract_reads_in_this_way_is_no_finding() -> None:
+    allows = contract_named("vllm")
+    assert findings('{"days": "1"}', '{"days": 1}', promised=allows) == []
+    own: list[Entry] = [("name", "f"), ("arguments", '{"days": "1"}', '{"days": 1}'), ("end",)]
+    assert findings('{"days": "1"}', '{"days": "1"}', reference=scripted(own), promised=allows) == []
+
+
+def test_a_value_without_a_place_in_the_output_has_no_span() -> None:
+    own: list[Entry] = [("name", "f"), ("arguments", "", '{"days": 1}'), ("end",)]
+    call: list[Entry] = [("name", "f"), ("arguments", "", '{"days": 2}'), ("end",)]
+    beside: dict[str, Any] = {"black_box": True, "reference": scripted(own)}
+    (found,) = run_checks(subject(scripted(call), TYPED, **beside), ["values_kept"]).findings
+    assert found.span is None
 
 
 def test_it_needs_a_built_in_parser_beside_and_says_nothing_of_a_server() -> None:
@@ -150,3 +202,24 @@ def test_a_value_of_the_wrong_type_is_the_parser_s_where_the_built_in_one_reads_
     assert about(black_box=True, reference=scripted(call)) == "output"
     assert about(black_box=True, reference=scripted([("name", "g"), *right[1:]])) == "output"
     assert about(black_box=True, reference=scripted([("name", "f"), ("arguments", "{"), ("end",)])) == "output"
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "said"),
+    [
+        ("zip", "null", True),
+        ("maybe", "null", False),
+        ("maybe", "2134", True),
+        ("either", "null", False),
+        ("either", "2134", True),
+        ("any", "null", False),
+        ("new", "null", False),
+    ],
+)
+def test_a_string_that_may_be_null_has_become_another_value_only_where_it_is_neither(
+    name: str, given: str, said: bool
+) -> None:
+    call: list[Entry] = [("name", "f"), ("arguments", given, f'{{"{name}": {given}}}'), ("end",)]
+    for context in (TYPED, Context((Tool("f"),)), Context()):
+        found = run_checks(subject(scripted(call), context), ["strings_whole"]).findings
+        assert bool(found) == (said and context is TYPED)

@@ -7,9 +7,11 @@ from collections.abc import Callable
 import pytest
 
 from parsers.checks import CHECKS, run_checks
+from parsers.checks.examples import Entry
 from parsers.compare.divergence import EXACT, Rules
 from parsers.vocabulary.drops import LOST
 from parsers.vocabulary.trace import Finding, Proof, Trace
+from parsers.vocabulary.types import Message
 from tests.parsers.checks.subjects import subject
 
 Build = Callable[..., Trace]
@@ -49,6 +51,52 @@ def test_where_the_whole_output_agrees_with_others_the_traced_chunking_is_the_od
     )
     assert (finding.expected, finding.actual, finding.step) == ('{"a": 1}', "", 2)
     assert finding.proof == Proof({"by": "whole"})
+
+
+HI = [("content", "Hi"), ("content", "\n"), *CALL]
+NONE = [("content", "Hi"), ("content", "\n"), ("marker", "<c>f{}</c>")]
+BLANK = [("content", "Hi"), ("dropped", "\n", "x"), *CALL]
+SHORT = [("content", "H"), ("dropped", "i", LOST), ("content", "\n"), *CALL]
+EMPTY = [("dropped", "Hi", LOST), ("content", "\n"), *CALL]
+TRACED, WHOLE = 'With the chunking "token by token"', 'With the chunking "whole"'
+
+
+@pytest.mark.parametrize(
+    ("traced", "other", "shares", "reading", "when", "given"),
+    [
+        (HI, NONE, (2, 2), BLANK, WHOLE, ("1 call: f", "no call")),
+        (NONE, HI, (2, 2), BLANK, TRACED, ("1 call: f", "no call")),
+        (HI, EMPTY, (1, 9), BLANK, WHOLE, ("Hi\n", "\n")),
+        (EMPTY, SHORT, (2, 2), HI, TRACED, ("H\n", "\n")),
+        (BLANK, HI, (1, 3), BLANK, TRACED, ("Hi\n", "Hi")),
+        (BLANK, HI, (6, 2), BLANK, WHOLE, ("Hi", "Hi\n")),
+        (HI, BLANK, (2, 2), HI, WHOLE, ("Hi\n", "Hi")),
+    ],
+)
+def test_the_message_is_right_that_is_nearer_to_what_the_format_reads(
+    build: Build,
+    traced: list[str],
+    other: list[str],
+    shares: tuple[int, int],
+    reading: list[str],
+    when: str,
+    given: tuple[str, str],
+) -> None:
+    base, lossy = build(traced), build(other, chunking={"by": "whole", "cuts": []})
+    compared, counts = [("whole", lossy), ("same", base)], {"whole": shares[1], "same": shares[0]}
+    for whole in (lossy, None):
+        seen = subject(base, whole=whole, compared=compared, shares=counts, reading=build(reading).message)
+        (finding,) = run_checks(seen, ["chunking"]).findings
+        assert finding.message.startswith(when)
+        assert (finding.expected, finding.actual) == given
+
+
+def test_read_in_one_piece_the_message_may_be_the_one_that_lost_more(build: Build) -> None:
+    base, whole = build(HI), build(NONE)
+    (finding,) = run_checks(subject(base, whole=whole, reading=base.message), ["whole_equals_streamed"]).findings
+    assert (finding.expected, finding.actual) == ("1 call: f", "no call")
+    (finding,) = run_checks(subject(base, whole=whole), ["whole_equals_streamed"]).findings
+    assert (finding.expected, finding.actual) == ("1 call: f", "no call")
 
 
 def test_a_replay_that_stands_for_many_counts_as_many(build: Build) -> None:
@@ -133,6 +181,39 @@ def test_whole_and_streamed_differ_in_three_grades(
     assert finding.severity == severity
     assert finding.message.startswith("Read in one piece, the message differs in ")
     assert finding.message.endswith(words)
+
+
+LESS: list[Entry] = [("content", "Hi"), ("dropped", " all", "x")]
+MORE: list[Entry] = [("content", "Hi all")]
+
+
+@pytest.mark.parametrize(
+    ("traced", "whole", "reading", "expected"),
+    [
+        (LESS, MORE, None, "Hi all"),
+        (MORE, LESS, None, "Hi all"),
+        (LESS, MORE, Message(content="Hi"), "Hi"),
+        (MORE, LESS, Message(content="Hi"), "Hi"),
+        ([("content", "<a>Hi"), *CALL], [("content", "Hi"), *CALL], None, "Hi"),
+    ],
+)
+def test_what_is_expected_is_the_righter_of_two_code_paths(
+    build: Build, traced: list[Entry], whole: list[Entry], reading: Message | None, expected: str
+) -> None:
+    seen = subject(build(traced), whole=build(whole), reading=reading, one_shot=True)
+    (finding,) = run_checks(seen, ["whole_equals_streamed"]).findings
+    assert finding.expected == expected
+    assert finding.actual != expected
+
+
+@pytest.mark.parametrize(("number", "words"), [(1, "1 of 1 other chunkings give"), (2, "2 of 3 other chunkings give")])
+def test_a_chunking_that_gives_what_the_format_reads_is_what_is_expected(build: Build, number: int, words: str) -> None:
+    right = [(f"right {n}", build(MORE)) for n in range(number)]
+    others = [("other", build([("content", "H"), ("dropped", "i all", "x")]))] if number > 1 else []
+    seen = subject(build(LESS), compared=[*right, *others], reading=Message(content="Hi all"))
+    first = run_checks(seen, ["chunking"]).findings[0]
+    assert (first.expected, first.actual) == ("Hi all", "Hi")
+    assert f"; {words} the message that is nearer to what the format reads." in first.message
 
 
 def test_without_a_whole_replay_nothing_is_claimed(build: Build) -> None:

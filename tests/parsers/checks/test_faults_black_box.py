@@ -195,7 +195,7 @@ FAULTS = {
         lambda: Deltas(calls, each(part(id="x"))), "id_once", "Calls 0 and 1 have the same id.", pointed=False
     ),
     "a string is cut at something inside it": Case(
-        lambda: Whole(lambda text: text.replace("New York", "New")), "strings_whole", "ends early", pointed=False
+        lambda: Whole(lambda text: text.replace("New York", "New")), "values_kept", "is cut", pointed=False
     ),
     "a key is lost": Case(
         lambda: Whole(lambda text: text.replace('"zip": "02134"', "")),

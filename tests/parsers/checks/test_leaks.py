@@ -11,7 +11,8 @@ from parsers.checks import Subject, run_checks
 from parsers.checks.leaks import is_marker
 from parsers.vocabulary.drops import stated
 from parsers.vocabulary.trace import Finding, RejectedCall, Trace
-from parsers.vocabulary.types import Context
+from parsers.vocabulary.types import Context, MessageDelta
+from parsers.wire.read import ServerChunk
 from tests.parsers.checks.subjects import subject
 
 Build = Callable[..., Trace]
@@ -92,6 +93,30 @@ def test_a_marker_that_is_only_spoken_of_in_reasoning_is_no_fault(build: Build, 
     assert finding.message.endswith("is mentioned in the reasoning.")
 
 
+@pytest.mark.parametrize(
+    ("text", "reason", "found"),
+    [
+        ("a </tool_call", "stop", ("warning", (2, 13))),
+        ("a </tool_call", "length", ("info", (2, 13))),
+        ("a <tool_", None, ("warning", (2, 8))),
+        ("a <tool", None, None),
+        ("</tool_call b", None, None),
+        ("a <", None, None),
+    ],
+)
+def test_an_output_that_ends_inside_a_marker_is_told(
+    build: Build, text: str, reason: str | None, found: tuple[str, tuple[int, int]] | None
+) -> None:
+    told = leaks(subject(build([], [("content", text)]), Context(finish_reason=reason)))
+    assert [(one.severity, one.span, one.about) for one in told] == ([] if found is None else [(*found, "output")])
+
+
+def test_a_replay_that_failed_reads_no_marker_that_it_did_not_reach(build: Build) -> None:
+    said, failed = build([("content", "Hi </tool_call>")]), build([("content", "Hi "), ("raised", "</t", "it broke")])
+    (finding,) = leaks(subject(said, whole=failed, compared=[("char", failed)]))
+    assert finding.message == "`</tool_call>` stands in the content, written as text."
+
+
 def test_a_marker_that_another_chunking_reads_is_the_parsers_fault(build: Build) -> None:
     split = build([("content", "Hi <tool")], [("content", "_call>f{}</tool_call>")])
     whole = build([("content", "Hi "), *CALL])
@@ -167,3 +192,19 @@ TOKENS = [
 def test_a_token_that_is_shown_in_code_is_not_sent(build: Build, channel: str, text: str, at: int | None) -> None:
     found = run_checks(subject(build([(channel, text)])), ["no_control_tokens"]).findings
     assert [finding.span and finding.span.start for finding in found] == ([] if at is None else [at])
+
+
+@pytest.mark.parametrize(
+    ("sent", "severity", "about"),
+    [
+        (None, "info", "output"),
+        ("Hi.", "info", "output"),
+        ("Hi.</s>", "warning", "parser"),
+    ],
+)
+def test_a_token_that_ends_a_turn_is_the_servers_where_its_stream_has_it(
+    build: Build, sent: str | None, severity: str, about: str
+) -> None:
+    chunks = None if sent is None else [ServerChunk(), ServerChunk(MessageDelta(None, sent)), ServerChunk(None, "stop")]
+    found = run_checks(subject(build([("content", "Hi.</s>")]), chunks=chunks), ["no_control_tokens"]).findings
+    assert [(one.severity, one.about) for one in found] == [(severity, about)]

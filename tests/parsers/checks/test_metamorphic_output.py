@@ -113,8 +113,11 @@ def test_a_lost_call_is_an_error_where_no_server_may_differ(
 
 
 def test_a_call_that_was_there_before_does_not_count_as_found() -> None:
-    assert findings("recovers", variant("followed", message("{}"), message("{}"), **{**LATER, "already": 1}))
-    assert not findings("recovers", variant("followed", message("{}", "{}"), message("{}"), **{**LATER, "already": 1}))
+    given = {**LATER, "given": [("f", "{}")]}
+    (lost,) = findings("recovers", variant("followed", message("{}"), message("{}"), **given))
+    assert "the output does not give that call once more" in lost.message
+    assert (lost.expected, lost.actual) == ("f({}), f({})", "f({})")
+    assert not findings("recovers", variant("followed", message("{}", "{}"), message("{}"), **given))
 
 
 @pytest.mark.parametrize(

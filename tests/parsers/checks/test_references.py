@@ -121,6 +121,51 @@ def test_an_empty_message_with_a_reason_is_no_error(build: Build, policy: dict[s
     assert found("spans_cover_input", subject(trace, policy=policy)) == []
 
 
+REST = "Use the <c> marker when you want to."
+REFUSED = '<c>{"name": "f" and no more of it</c> So much for that.'
+ENDS = "The end of the answer is lost, {} characters from character {} of the output on; the built-in parser `x` keeps"
+
+
+@pytest.mark.parametrize(
+    ("text", "refused", "sent", "severity", "words"),
+    [
+        (REST, [(8, 11, None)], "Use the ", "error", ENDS.format(28, 8)),
+        (REST, [], "Use the", "error", ENDS.format(28, 8)),
+        (
+            REST,
+            [(8, 11, None)],
+            "Use the <c> marker when you want",
+            "warning",
+            "The word `to` of the output is nowhere in",
+        ),
+        (REST, [], "Use <c>", "warning", "The word `the` of the output is nowhere in the message (6 words in all)."),
+        (REFUSED, [(0, 16, None)], "", "error", "The whole output is lost: the message is empty."),
+        (REFUSED, [(0, 16, None)], " So much for that.", None, ""),
+        (REFUSED, [(0, 16, "f")], " So much for that.", None, ""),
+        (REFUSED[:33], [(0, 16, None)], "", None, ""),
+    ],
+)
+def test_the_end_of_an_answer_that_only_the_built_in_parser_keeps_is_lost(
+    build: Build, text: str, refused: list[tuple[int, int, str | None]], sent: str, severity: str | None, words: str
+) -> None:
+    reference = build([("content", text)])
+    reference.parser = "x"
+    reference.rejected_calls = [RejectedCall(start, end, name, stated("no call")) for start, end, name in refused]
+    entries = [("content", text, sent)] if sent else [("dropped", text, "x")]
+    seen = box(build, *entries, reference=reference)
+    seen = replace(seen, grammar=replace(seen.grammar, terminals={"C": "<c>", "E": "</c>"}))
+    findings = [*found("spans_cover_input", seen), *found("all_output_lost", seen)]
+    assert [one.severity for one in findings] == ([severity] if severity else [])
+    assert all(one.message.startswith(words) for one in findings)
+
+
+def test_the_end_of_an_answer_beside_calls_or_other_reasoning_is_told_by_its_words(build: Build) -> None:
+    words = "one two three four five"
+    reference, seen = build(CALL, [("content", words)]), [*CALL, ("dropped", words, "x")]
+    (finding,) = found("spans_cover_input", box(build, *seen, reference=reference))
+    assert finding.message == "The word `one` of the output is nowhere in the message (5 words in all)."
+
+
 def test_words_lost_by_a_black_box_are_those_the_built_in_parser_delivers(build: Build) -> None:
     entries = [("content", "Hello "), ("dropped", "noise", "x")]
     seen = box(build, ("dropped", "Hello ", "x"), ("content", "noise"), reference=build(entries))

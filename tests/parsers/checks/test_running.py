@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from parsers.checks import CHECKS, Subject, run_checks
+from parsers.vocabulary.events import Raised
 from parsers.vocabulary.trace import Finding, Hold, HoldKind, Trace
 from parsers.vocabulary.types import Context
 from tests.parsers.checks.subjects import subject
@@ -118,6 +120,16 @@ def test_a_failure_is_found_once_in_whatever_replay_has_it(build: Build) -> None
     ]
 
 
+def test_a_failure_before_the_first_delta_is_told_as_one(build: Build) -> None:
+    broken = build([("raised", "b", "it broke")])
+    event = broken.steps[0].events[-1]
+    assert isinstance(event, Raised)
+    event.failure = replace(event.failure, before=True)
+    broken.steps[0].events = (event,)
+    (finding,) = found("parser_raised", subject(broken))
+    assert finding.message == "The parser failed at step 0, before the first delta: it broke"
+
+
 @pytest.mark.parametrize(
     ("counters", "message"),
     [
@@ -139,16 +151,18 @@ def test_twice_the_output_may_not_cost_much_more_than_twice(
 @pytest.mark.parametrize(
     ("timings", "message"),
     [
-        ((0.1, 0.2), None),
-        ((0.001, 0.02), None),  # too short to be measured
-        ((0.1, 0.4), "An output of twice the length makes the parser take 4.0 times the time."),
-        ((0.0, 0.4), "An output of twice the length makes the parser take 400 ms instead of no the time."),
+        (((1_000, 100_000), (2_000, 200_000)), None),
+        (((1_000, 1_000), (2_000, 19_000)), None),  # too short to be measured
+        (
+            ((1_000, 100_000), (2_000, 400_000)),
+            "For 1,000 characters the parser takes 100,000 µs, for 2,000 it takes 400,000 µs.",
+        ),
     ],
 )
 def test_where_nothing_is_counted_a_clock_may_be_asked(
-    good: Trace, timings: tuple[float, float], message: str | None
+    good: Trace, timings: tuple[tuple[int, int], ...], message: str | None
 ) -> None:
-    findings = found("linear_time", subject(good, seconds=timings))
+    findings = found("linear_time", subject(good, times=timings))
     assert [finding.message for finding in findings] == ([message] if message else [])
 
 

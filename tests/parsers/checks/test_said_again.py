@@ -11,6 +11,7 @@ from parsers.cases.engines import choose
 from parsers.cases.io import load_case
 from parsers.cases.run import characters, replayer_of
 from parsers.checks import Subject, run_checks
+from parsers.checks.causes import by_cause
 from parsers.checks.subject import subject_of
 from parsers.vocabulary.trace import Finding
 from tests.growth import assert_linear, seconds
@@ -135,6 +136,32 @@ HONEST: dict[str, list[dict[str, Any]]] = {
 @pytest.mark.parametrize("name", HONEST)
 def test_honest_repetition_is_nobodys_fault(name: str) -> None:
     assert said(HONEST[name]) == []
+
+
+def arguments(*texts: str) -> list[dict[str, Any]]:
+    first = {"tool_calls": [{"index": 0, "id": "c1", "function": {"name": "f", "arguments": ""}}]}
+    return [first, *[{"tool_calls": [{"index": 0, "function": {"arguments": text}}]} for text in texts]]
+
+
+@pytest.mark.parametrize(
+    ("texts", "words"),
+    [
+        (("{", "{", '"a": 1}', '"a": 1}'), "Every delta of the arguments of call 0 (`f`) came twice."),
+        (("{", '{"a"', '{"a": 1}'), "Each delta of the arguments of call 0 (`f`) repeats all of the text before it."),
+        (("{}", "{}"), "Every delta of the arguments of call 0 (`f`) came twice."),
+        (('{"a": ', "1}", '{"a": 1}'), "The whole text of the arguments of call 0 (`f`) came twice."),
+        (('{"a": ', "1}"), None),
+        (("{", '"a": 1', '"b": 2}'), None),
+        (('{"a": 1',), None),
+        (("[", "[", "1]", "1]"), None),
+    ],
+)
+def test_arguments_that_came_again_are_the_cause_of_what_is_no_json(texts: tuple[str, ...], words: str | None) -> None:
+    subject = recorded(arguments(*texts))
+    found = by_cause(run_checks(subject, ["sent_once", "arguments_prefix", "arguments_json"]).findings)
+    told = [one for one in found if one.check == "sent_once"]
+    assert [(one.message, one.severity) for one in told] == ([] if words is None else [(words, "error")])
+    assert words is None or len(found) == 1
 
 
 def test_where_the_raw_output_is_known_it_says_what_was_repeated() -> None:

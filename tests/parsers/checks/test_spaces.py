@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from parsers.checks.spaces import Spaced, change_words, differing_gaps, squeezed
+from parsers.checks.spaces import Spaced, change_words, differing_gaps, joined_words, squeezed
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,9 @@ def test_a_gap_that_one_of_many_has_right_is_right_somewhere() -> None:
     assert differing_gaps(right, [one, other]) == [1]
     assert differing_gaps(right, [one, Spaced("a bc")]) == []
     assert differing_gaps(right, []) == []
+
+
+def test_words_that_became_one_are_told_from_other_changes() -> None:
+    right, wrong = Spaced("It is so.\nAll of  it"), Spaced("Itis so.All of it")
+    assert list(joined_words(right, wrong, right.differing(wrong))) == ["It is"]
+    assert list(joined_words(wrong, right, wrong.differing(right))) == []

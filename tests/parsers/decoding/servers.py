@@ -12,7 +12,6 @@ from tokenizers.decoders import DecodeStream
 
 Ids = Sequence[int]
 DecodeIds = Callable[[Ids], str]
-IDEOGRAPHS = "㐀一龥豈𠀀𫝀🀀你好"
 BAD = "\ufffd"
 
 

@@ -221,11 +221,12 @@ def test_a_stop_string_waits_with_its_text() -> None:
     assert (texts(found), found.due) == (["one ", "", ""], (2, 2, 4))
 
 
-def test_without_a_policy_the_pieces_stay_what_they_are() -> None:
-    pieces = [Piece("other", 1, b"bytes"), Piece("", 2, EMOJI[:1]), Piece("\ud800", 3)]
-    found = decode_pieces(pieces, None)
+@pytest.mark.parametrize("decoder", ["byte_level", "byte_fallback"])
+def test_without_a_policy_the_pieces_stay_what_they_are(decoder: Decoder) -> None:
+    pieces = [Piece("other", 1, b"bytes"), Piece("", 2, EMOJI[:1]), Piece("", 3), Piece("\ud800", 4)]
+    found = decode_pieces(pieces, None, decoder=decoder)
     assert (list(found.pieces), found.due) == (pieces, None)
-    assert [facts.pending for facts in found.tokens] == [b"", EMOJI[:1], b""]
+    assert [facts.pending for facts in found.tokens] == [b"", EMOJI[:1], EMOJI[:1], b""]
 
 
 @pytest.mark.parametrize("policy", list(POLICIES))
@@ -258,6 +259,7 @@ decodes = st.builds(
 )
 
 
+@pytest.mark.replays
 @given(raws=tokens, decode=decodes, decoder=st.sampled_from(["byte_level", "byte_fallback"]))
 def test_tokens_stay_and_text_only_grows(raws: list[bytes | str], decode: Decode, decoder: Decoder) -> None:
     pieces = pieces_of(*raws)

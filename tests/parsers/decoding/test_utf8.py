@@ -53,6 +53,7 @@ def test_every_split_gives_the_text_of_the_whole(data: bytes) -> None:
             assert decoded([data[a:b] for a, b in itertools.pairwise(edges)]) == whole
 
 
+@pytest.mark.replays
 @given(st.lists(BYTES, max_size=12))
 def test_any_portions_give_the_text_of_the_whole(portions: list[bytes]) -> None:
     assert decoded(portions) == b"".join(portions).decode("utf-8", errors="replace")

@@ -77,6 +77,8 @@ def test_a_recipient_makes_a_call_wherever_it_stands(header: str, name: str, sai
         ("final<|message|>Hi", "Hi", ["missing_channel"]),
         ("<|channel|>final<|message|>Hi<|call|>", "Hi", ["orphan_message_end"]),
         ("<|channel|>final<|message|>Hi<|channel|>final<|message|>you", "Hi\nyou", ["missing_message_end"]),
+        ("Hi <|channel|>final<|message|>you", "Hi \nyou", ["missing_message_end"]),
+        ("Hi <|start|>assistant<|channel|>final<|message|>you", "Hi \nyou", ["missing_message_end"]),
         ("<|channel|>final<|message|>Hi<|end|>you", "Hi\nyou", []),
         ("<|channel|>final<|message|>Hi<|return|><|return|>", "Hi", ["orphan_message_end"]),
         ("<|channel|>final<|channel|>final<|message|>Hi", "Hi", []),

@@ -12,14 +12,14 @@ from parsers.formats.lint import lint
 from parsers.formats.model import Format, builtin_formats, policy_values, row_ids
 from parsers.replays.chunking import Chunking
 from parsers.vocabulary.types import Context
-from tests.amount import every
+from tests.amount import TIMES, every
 from tests.corpus import case_named, case_names
 from tests.parsers.properties.invariants import Run, as_ids, as_text, check
 from tests.parsers.properties.strategies import JSON_BITS, TOOLS, WORDS, marker_texts
 
 pytestmark = pytest.mark.replays
 
-OUTPUTS = 80  # that are tried on each format, besides its cases
+OUTPUTS = min(80, 30 * TIMES)  # that are tried on each format, besides its cases
 TRIED = 2  # of those in which a row fires, on the format without that row
 LONGEST = 600
 
@@ -75,7 +75,7 @@ def runs_by_row(fmt: Format, source: random.Random) -> Mapping[str, list[Run]]:
 @pytest.mark.parametrize("name", builtin_formats())
 def test_without_a_row_the_check_has_an_error_or_no_character_is_lost(name: str) -> None:
     fmt, source = builtin_formats()[name], random.Random(name)
-    runs, errors, rows = runs_by_row(fmt, source), 0, every(4, row_ids(fmt).items(), start=len(name))
+    runs, errors, rows = runs_by_row(fmt, source), 0, every(8, row_ids(fmt).items(), start=len(name))
     for (state, index), row in rows:
         lacking = without(fmt, state, index)
         if any(finding.severity == "error" for finding in lint(lacking)):

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from parsers.intake.client_objects import read_client_objects
+from parsers.intake.recognise import recognise
 from parsers.vocabulary.types import Recording
 
 CHOICE = "Choice(delta=ChoiceDelta(content='<think>'), finish_reason='stop', index=0)"
@@ -183,6 +184,17 @@ def test_a_stream_that_goes_on_with_a_call_begins_in_its_middle(
 ) -> None:
     body = DELTA.format(role=role, id=call, function=function)
     assert [output.gaps for output in outputs(body)] == [gaps]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '{"tool_calls":[{"index":0,"function":{"arguments":"{\\"ci"}}]}',
+        '{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\\"ci"}}]},"finish_reason":null}',
+    ],
+)
+def test_one_delta_alone_that_goes_on_with_a_call_is_not_all_there_was(body: str) -> None:
+    assert [output.gaps for output in recognise(body.encode(), pasted=True).outputs] == [True]
 
 
 def test_ids_that_are_no_text_tell_no_messages_apart() -> None:

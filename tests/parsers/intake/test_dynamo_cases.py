@@ -63,13 +63,23 @@ EXPECTED: list[tuple[str, dict[str, Any] | None]] = [
     ("request: {input: x}\ngolden: {assembled: none}", None),
     (
         "request: {input: x}\ngolden: {assembled: [{kind: text, text: a}, {kind: reasoning, text: b}, {kind: z}]}",
-        {"content": "a", "reasoning": "b", "tool_calls": []},
+        {
+            "content": "a", "reasoning": "b", "tool_calls": [],
+            "events": [{"kind": "text", "text": "a"}, {"kind": "reasoning", "text": "b"}],
+        },
+    ),
+    (
+        "request: {input: x}\ngolden: {assembled: [{kind: text, text: a}, {kind: text, text: b}, {kind: text}]}",
+        {"content": "ab", "reasoning": None, "tool_calls": [], "events": [{"kind": "text", "text": "ab"}]},
     ),
     (
         "request: {input: x}\ngolden: {assembled: [{kind: tool_call, name: f, arguments: {1: {2: x}}}]}",
-        {"content": None, "reasoning": None, "tool_calls": [{"name": "f", "arguments": {"1": {"2": "x"}}}]},
+        {
+            "content": None, "reasoning": None, "tool_calls": [{"name": "f", "arguments": {"1": {"2": "x"}}}],
+            "events": [{"kind": "tool_call", "name": "f", "arguments": {"1": {"2": "x"}}}],
+        },
     ),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("lines", "expect"), EXPECTED)

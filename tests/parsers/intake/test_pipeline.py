@@ -6,6 +6,8 @@ import ast
 import re
 from pathlib import Path
 
+import pytest
+
 import parsers.intake
 
 FOLDER = Path(parsers.intake.__file__).parent
@@ -16,6 +18,7 @@ def test_the_docstring_names_every_module_once() -> None:
     assert sorted(ORDER) == sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__")
 
 
+@pytest.mark.replays
 def test_modules_import_only_those_above_them() -> None:
     imports = [
         (name, str(node.module).removeprefix("parsers.intake."))

@@ -78,7 +78,6 @@ def test_arguments_that_are_printed_as_objects_are_said_to_be_rewritten(text: st
         "[SendMessage(id='42', role='admin', content='Hi')]",
         "[create_event(title='Lunch', attendees=[Person(name='Kim')])]",
         "[CreateBlock(type='text', text='Hi')]",
-        "GenerateContentResponse(candidates=[Candidate(content=Content(parts=[Part(text='Hm.')], role='model'))])",
         "Message(id='m1', content=[TextBlock(text=, type='text')], role='assistant')",
         "Response(object='response', status='completed', model='m')",
         "Hm.",

@@ -138,6 +138,10 @@ def test_cases_of_dynamo_bring_tools_state_and_expectation() -> None:
     assert unified.request.reasoning_open is True
     assert unified.expect == {
         "content": None, "reasoning": "thinking", "tool_calls": [{"name": "f", "arguments": {"x": 1}}],
+        "events": [
+            {"kind": "reasoning", "text": "thinking"},
+            {"kind": "tool_call", "name": "f", "arguments": {"x": 1}},
+        ],
     }  # fmt: skip
     cut, none = taken(read("dynamo_stream.yaml")).outputs
     assert (cut.expect, none.expect) == ({"content": None, "tool_calls": []}, None)

@@ -262,6 +262,7 @@ PIECES = [
 ]
 
 
+@pytest.mark.replays
 @given(st.lists(st.sampled_from(PIECES), max_size=15).map("".join))
 def test_any_mixture_of_commands_and_logs_is_recognised(text: str) -> None:
     found = read(text)

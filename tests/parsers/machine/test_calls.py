@@ -6,7 +6,8 @@ from itertools import groupby
 
 import pytest
 
-from parsers.machine.call_life import LIFE, CallEvent, CallState
+from parsers.formats.diagram import rows_table
+from parsers.machine.call_life import LIFE, CallEvent, CallState, life_of_a_call
 from parsers.vocabulary.drops import LOST
 from parsers.vocabulary.types import Context, Tool
 from tests.parsers.parsing import calls, codes, small, trace_of
@@ -21,6 +22,11 @@ def lived(*texts: str, policy: dict[str, str] | None = None, tool: str = "f") ->
     """The states after the steps of a replay, each once."""
     trace = trace_of("qwen", *texts, policy=policy, context=Context(tools=(Tool(tool),)))
     return [state for state, _ in groupby(step.view.call_state or "NONE" for step in trace.steps)]
+
+
+def test_the_table_is_a_format_for_what_draws_formats() -> None:
+    moves = [(state.name, event.name, to.name) for state, found in LIFE.items() for event, to in found.items()]
+    assert [(line.state, line.trigger, line.to) for line in rows_table(life_of_a_call())] == moves
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def told(output: Output, deltas: list[Delta]) -> tuple[Trace, Message]:
 
 @pytest.mark.replays
 @pytest.mark.usefixtures("_learns_at_once")
-@pytest.mark.parametrize("name", every(28, CASES))
+@pytest.mark.parametrize("name", every(56, CASES))
 def test_steps_that_are_known_are_those_that_would_be_made(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for output in outputs(case_named(name)):
         for chunking in CHUNKINGS:
@@ -97,12 +97,14 @@ def test_calls_that_are_like_others_are_not_read(monkeypatch: pytest.MonkeyPatch
     assert fed_singly(deltas, monkeypatch) < 150 < len(deltas) / 10
 
 
+@pytest.mark.replays
 @pytest.mark.usefixtures("_learns_soon")
 def test_a_string_that_is_new_is_passed_in_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "".join([CALL.format(f"{number:07}_{number % 10:04}/x.py") for number in range(400)])
     assert fed_singly(cut(text, 5), monkeypatch) < 2_000
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("name", ["_CREDIT", "_CREDIT_OF_CALLS"])
 def test_nothing_is_learnt_where_that_never_pays(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(learnt, name, 250)
@@ -113,6 +115,7 @@ def test_nothing_is_learnt_where_that_never_pays(name: str, monkeypatch: pytest.
     assert 1 < states_taken(deltas, monkeypatch) < 12
 
 
+@pytest.mark.replays
 @pytest.mark.usefixtures("_learns_soon")
 def test_calls_of_which_no_two_are_alike_are_not_learnt(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(learnt, "_CREDIT_OF_CALLS", 10**9)

@@ -56,6 +56,7 @@ def test_an_empty_terminal_is_an_error_of_the_format() -> None:
         Scope({"NOTHING": ""})
 
 
+@pytest.mark.replays
 @given(st.text("<>/a", max_size=30), st.lists(st.integers(0, 30)))
 def test_terminals_do_not_depend_on_the_cuts(text: str, cuts: list[int]) -> None:
     def terminals(ends: list[int]) -> list[tuple[int, str | None]]:

@@ -67,21 +67,31 @@ def test_held_events_wait_until_they_are_released_or_forgotten() -> None:
     assert writer.take() == []
 
 
-def test_a_header_holds_the_name_between_the_last_dot_and_the_last_colon() -> None:
-    names = {
-        "functions.get_weather:0": "get_weather",
-        "get_weather:0": "get_weather",
-        "get_weather": "get_weather",
-        "a.b.c:1": "c",
-        "a:b:1": "a:b",
-        ":0": ":0",
-        "functions.:0": "functions.",
-    }
-    found = {text: text[slice(*split_header(text))] for text in names}
-    assert found == names
+@pytest.mark.parametrize(
+    ("header", "declared", "name"),
+    [
+        ("functions.get_weather:0", (), "get_weather"),
+        ("get_weather:0", (), "get_weather"),
+        ("get_weather", (), "get_weather"),
+        ("functions.my.tool:1", (), "my.tool"),
+        ("functions.my.tool:1", ("my.tool", "tool"), "my.tool"),
+        ("functions.my.tool:1", ("tool", "fool"), "tool"),
+        ("functions.my.tool:1", ("ool", "a tool of a long name"), "my.tool"),
+        ("functions.f:0", ("functions.f", "f"), "functions.f"),
+        ("a.b.c:1", (), "a.b.c"),
+        ("a:b:1", (), "a:b"),
+        (":0", (), ":0"),
+        ("functions.:0", (), "functions."),
+    ],
+)
+def test_a_header_holds_the_name_between_its_prefix_and_the_last_colon(
+    header: str, declared: tuple[str, ...], name: str
+) -> None:
+    start, end = split_header(header, declared)
+    assert header[start:end] == name
 
 
-@pytest.mark.parametrize(("header", "name"), [("functions.f:0", "f"), ("f", "f"), ("0", None), ("functions.0", None)])
+@pytest.mark.parametrize(("header", "name"), [("functions.f:0", "f"), ("f", "f"), ("0", None), ("functions.a.0", None)])
 def test_a_number_is_no_name(header: str, name: str | None) -> None:
     call = f"<|tool_call_begin|>{header}<|tool_call_argument_begin|>{{}}<|tool_call_end|>"
     trace = trace_of("kimik2", f"<|tool_calls_section_begin|>{call}<|tool_calls_section_end|>")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from parsers.machine.machine import Machine
@@ -48,8 +50,16 @@ def request(schema: str) -> Context:
     return Context() if wanted is None else Context(tools=(Tool("f", wanted),))
 
 
-def traced(parser: str, text: str, context: Context, chunking: Chunking, *, in_full: bool) -> Trace:
-    machine = build(get_format(parser))
+def traced(
+    parser: str,
+    text: str,
+    context: Context,
+    chunking: Chunking,
+    policy: Mapping[str, str] | None = None,
+    *,
+    in_full: bool,
+) -> Trace:
+    machine = build(get_format(parser), policy)
     assert isinstance(machine, Machine)
     machine.passes_open_text = not in_full
     return replay(machine, apply(chunking, (Piece(text),), "text"), context)
@@ -68,6 +78,47 @@ def test_the_short_way_through_json_is_told_like_the_long_one(parser: str, value
         assert parse(build(get_format(parser)), deltas, context) == short.message
 
 
+BLANK = "\n \t\n\n  \n" * 9
+CALL = '<tool_call>{"name": "f", "arguments": {}}</tool_call>'
+LLAMA_CALL = '{"name": "f", "parameters": {}}'
+TEXT = "so; } it ) is ] said, )} " * 3
+WAITS = [
+    ("qwen", {}, f"{BLANK}Hello{BLANK}{CALL}{BLANK}{CALL}{BLANK}you"),
+    ("qwen", {}, f"{BLANK}<think>{BLANK}a</think>{BLANK}"),
+    ("qwen", {"content_before_calls": "keep", "content_between_calls": "strip"}, f"{BLANK}{CALL}{BLANK}x{BLANK}{CALL}"),
+    ("llama", {}, f"{BLANK};{BLANK}{LLAMA_CALL}{BLANK};, {BLANK}{LLAMA_CALL}, ;{BLANK}so"),
+    ("llama", {"llama_content": "upstream_engine"}, f"{BLANK}{LLAMA_CALL}{BLANK};{BLANK}so"),
+    ("llama", {"llama_content": "seed_literal"}, f"{BLANK}{LLAMA_CALL}{BLANK};{BLANK}so"),
+    ("gemma4", {}, f'<|tool_call>call:f{{a:<|"|>{TEXT}<|"|>,b:[<|"|>{TEXT}{BLANK}x<|"|>]}}<tool_call|>{BLANK}'),
+    ("gemma4", {}, f'<|tool_call>call:f{{a:<|"|>{TEXT}}}<tool_call|> '),
+    ("functiongemma", {}, f"<start_function_call>call:f{{a:<escape>{TEXT}<escape>}}<end_function_call>"),
+    ("functiongemma", {}, f"<start_function_call>call:f{{a:<escape>{TEXT}"),
+]
+
+
+@pytest.mark.parametrize(("parser", "policy", "text"), WAITS)
+def test_text_that_waits_is_told_like_by_the_long_way(parser: str, policy: dict[str, str], text: str) -> None:
+    empty = Chunking(by="cuts", cuts=(0, 0, *[at for at in range(2, len(text), 3) for _ in range(1 + at % 2)]))
+    for chunking in (*CHUNKINGS, empty):
+        short, long = [traced(parser, text, Context(), chunking, policy, in_full=full) for full in (False, True)]
+        assert short.steps == long.steps
+        assert [*short.columns.holding()] == [*long.columns.holding()]
+        assert [*short.columns.held()] == [*long.columns.held()]
+        deltas = apply(chunking, (Piece(text),), "text")
+        assert parse(build(get_format(parser), policy), deltas, Context()) == short.message
+
+
+def test_text_of_which_all_waits_is_read_at_once() -> None:
+    (read,) = open_texts("qwen", BLANK * 20, 1)
+    assert (read.event, read.length) == (None, len(BLANK) * 20 - 1)
+
+
+def test_strings_between_delimiters_are_read_at_once() -> None:
+    text = "so it is } said " * 20
+    (read,) = open_texts("gemma4", f'<|tool_call>call:f{{a:<|"|>{text}<|"|>}}<tool_call|>', 4)
+    assert read.length > len(text) - 8
+
+
 def open_texts(parser: str, text: str, size: int) -> list[OpenText]:
     """What is read at once of deltas of so many characters."""
     machine, pieces = build(get_format(parser)), [text[at : at + size] for at in range(0, len(text), size)]
@@ -76,7 +127,7 @@ def open_texts(parser: str, text: str, size: int) -> list[OpenText]:
     deltas = [Delta(index, (Piece(piece),)) for index, piece in enumerate(pieces, 1)]
     found, at = list[OpenText](), 0
     while at < len(deltas):
-        read = machine.read_open_text(deltas, pieces, at)
+        read = machine.read_open_text(pieces, pieces, at)
         if read is None:
             machine.feed(deltas[at])
             at += 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -289,9 +288,3 @@ def merged(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 def _missing(trace: Trace, step: Step, covered: Sequence[tuple[int, int]]) -> str:
     at = covered[0][1] if covered and covered[0][0] == 0 else 0
     return f"step {step.index} in {step.state}: {trace.text[at : step.span.end]!r} at {at} has no owner and no hold"
-
-
-def random_cuts(text: str, count: int, seed: int) -> tuple[int, ...]:
-    """Some offsets inside the text."""
-    source = random.Random(seed)
-    return tuple(sorted({source.randint(1, len(text) - 1) for _ in range(count)})) if len(text) > 1 else ()

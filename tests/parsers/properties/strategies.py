@@ -14,14 +14,14 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from parsers.cases.written.dialects import DIALECTS
+from parsers.cases.written.notation import Call, Dialect, Spoken
 from parsers.formats.lint import closers_of
 from parsers.formats.model import Format, policy_values
 from parsers.machine.program import literals
 from parsers.selection.registry import get_format, names
 from parsers.vocabulary.types import Context, Tool
-from tests.parsers.properties.dialects import DIALECTS
 from tests.parsers.properties.invariants import Run, as_ids, as_text
-from tests.parsers.properties.render import Call, Dialect, Spoken
 
 PARSERS = tuple(names())
 WRITTEN = tuple(dict.fromkeys(dialect.parser for dialect in DIALECTS.values()))

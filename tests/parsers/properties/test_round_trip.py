@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from parsers.cases.written.dialects import DIALECTS
+from parsers.cases.written.notation import Dialect, Spoken
 from parsers.formats.model import builtin_formats
 from parsers.replays.chunking import Chunking
 from parsers.selection.registry import get_format
 from parsers.vocabulary.types import Context, Message, Tool
 from tests.amount import examples
-from tests.parsers.properties.dialects import DIALECTS
 from tests.parsers.properties.invariants import Run, as_ids, as_text, check
-from tests.parsers.properties.render import Dialect, Spoken, schema_of
+from tests.parsers.properties.schemas import schema_of
 from tests.parsers.properties.strategies import followed_closers, messages
 
 pytestmark = pytest.mark.replays

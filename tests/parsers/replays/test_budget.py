@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
-from parsers.replays.budget import Budget, OverBudgetError, SpentBudgetError
+from parsers.replays.budget import MOST_ENDED, MOST_SLOW, Budget, OverBudgetError, SpentBudgetError
 from parsers.replays.chunking import TRACED, WHOLE, Chunking
 from parsers.replays.recorded import BlackBox
 from parsers.replays.replayer import Replayer
+from parsers.replays.tapes import Asked, Played, Tape
+from parsers.replays.tapes import Tapes as TapesKept
 from parsers.search.search import Search
 from parsers.search.variants import CountLines
 from parsers.selection.registry import build, get_format, maker, policies
+from parsers.vocabulary.events import Failure
 from parsers.vocabulary.types import Context, Delta, MessageDelta, Piece
 from parsers.wire.assemble import Assembler
 
@@ -187,3 +191,88 @@ def test_work_that_grows_with_the_square_shows_in_lines_without_a_clock(check: s
 @pytest.mark.parametrize("count", [lambda work: None, lambda work: 1 // 0])
 def test_lines_that_nobody_can_count_blame_nobody(count: CountLines) -> None:
     assert search(Rescans, clocked(1e9), ["linear_time", "linear_arguments"], count).found().findings == []
+
+
+HUNG = Failure("Hangs", slow=True, ended=True)
+
+
+@pytest.mark.parametrize(("failure", "times"), [(HUNG, MOST_SLOW), (Failure("Crashed", ended=True), MOST_ENDED)])
+def test_a_process_that_does_not_survive_its_replays_is_given_up(failure: Failure, times: int) -> None:
+    budget = Budget(lambda: 0.0, 1.0)
+    for _ in range(times):
+        budget.begin()
+        budget.note(failure)
+    with pytest.raises(SpentBudgetError):
+        budget.begin()
+    budget.lift()
+    budget.begin()
+    assert budget.given_up == failure.kind
+
+
+@pytest.mark.parametrize("failure", [None, Failure("ValueError"), Failure("TooSlow", slow=True)])
+def test_what_a_process_survives_is_tried_on(failure: Failure | None) -> None:
+    budget = Budget(lambda: 0.0, 1.0)
+    for _ in range(100):
+        budget.begin()
+        budget.note(failure)
+    assert budget.given_up == ""
+
+
+def test_what_was_not_even_tried_ends_the_search_at_once() -> None:
+    budget = Budget(lambda: 0.0, 1.0)
+    with pytest.raises(SpentBudgetError):
+        budget.note(replace(HUNG, unasked=True))
+    budget.lift()
+    budget.note(replace(HUNG, unasked=True))
+
+
+class Tapes:
+    """A parser elsewhere: with a process that ends where a cut falls inside a marker."""
+
+    def __init__(self, failure: Failure) -> None:
+        self.asked = 0
+        self.failure = failure
+
+    def play(self, asked: Sequence[Asked]) -> list[Tape]:
+        self.asked += len(asked)
+        return [self.tape([delta.text for delta in one.deltas]) for one in asked]
+
+    def tape(self, texts: list[str]) -> Tape:
+        if any(text.endswith("<") for text in texts):
+            return Tape((), self.failure, 1)
+        return Tape((*[MessageDelta(content=text) for text in texts], None))
+
+
+def played_by(tapes: Tapes) -> Search:
+    made = partial(Played, "x", Tape())
+    replayer = Replayer(
+        made,
+        tuple(map(Piece, "ab < cd <e> < f< g<")),
+        Context(),
+        format=get_format("qwen"),
+        tapes=TapesKept(tapes.play),
+    )
+    return Search(replayer, budget=Budget(lambda: 0.0, 1.0))
+
+
+@pytest.mark.parametrize(("failure", "most"), [(HUNG, MOST_SLOW), (Failure("Crashed", ended=True), MOST_ENDED)])
+def test_a_search_is_ended_early_where_a_process_does_not_survive(failure: Failure, most: int) -> None:
+    tapes = Tapes(failure)
+    search = played_by(tapes)
+    assert [one.stage for one in search.run()][-1] != "done"
+    found = search.found()
+    assert not found.complete
+    assert f"does not survive its replays ({failure.kind})" in " ".join(found.verdict.sentences)
+
+
+def test_a_search_of_what_hangs_at_once_says_so() -> None:
+    search = played_by(AllHang(HUNG))
+    assert [*search.run()]
+    assert "does not survive its replays (Hangs)" in " ".join(search.found().verdict.sentences)
+
+
+class AllHang(Tapes):
+    """It hangs whatever it is fed."""
+
+    def tape(self, texts: list[str]) -> Tape:
+        return Tape((), self.failure, 0)

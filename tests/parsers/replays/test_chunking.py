@@ -135,18 +135,21 @@ def test_resolved_cuts_are_where_the_text_of_deltas_meets(replay: tuple[Chunking
     assert [text for text in texts(again) if text] == [text for text in texts(deltas) if text]
 
 
+@pytest.mark.replays
 @given(piece_lists, st.integers(1, 5))
 def test_tokens_are_grouped_by_number(pieces: list[Piece], size: int) -> None:
     deltas = apply(Chunking(by="token", size=size), pieces, "ids")
     assert [delta.pieces for delta in deltas] == [tuple(pieces[at : at + size]) for at in range(0, len(pieces), size)]
 
 
+@pytest.mark.replays
 @given(piece_lists, st.integers(0, 99), st.integers(1, 9))
 def test_random_sizes_stay_in_range(pieces: list[Piece], seed: int, largest: int) -> None:
     deltas = apply(Chunking(by="random", seed=seed, max=largest), pieces, "text")
     assert all(1 <= len(delta.pieces) <= largest for delta in deltas)
 
 
+@pytest.mark.replays
 @given(piece_lists, st.integers(1, 20))
 def test_holdback_keeps_exactly_the_last_characters_back(pieces: list[Piece], size: int) -> None:
     pieces = [Piece(piece.text, number) for number, piece in enumerate(pieces)]

@@ -11,7 +11,7 @@ from parsers.compare.lag import stays
 from parsers.machine.machine import Machine
 from parsers.replays.chunking import Chunking
 from parsers.replays.delta_columns import Deltas, keys_of
-from parsers.replays.event_columns import Events
+from parsers.replays.event_columns import Events, Spans
 from parsers.replays.partition import claims_on, partition
 from parsers.replays.replay import replay
 from parsers.replays.replayer import Replayer
@@ -205,6 +205,14 @@ def test_an_event_that_is_kept_as_it_is_is_kept_wherever_it_stands() -> None:
     events.add_kept(0, [kept], 5, 0, None)
     assert events.at(0) == ContentText(5, 7, "other")
     assert list(events.parts([0], [1])) == [(1, 1, *part) for part in parts_of(ContentText(5, 7, "other"))]
+
+
+def test_spans_are_of_any_number_of_kinds() -> None:
+    spans, count = Spans(), 70_000
+    for number in range(count):
+        spans.add(number, (number,), number, number + 1)
+    assert [spans.at(place)[2] for place in (0, 65_535, 65_536, count - 1)] == [(0,), (65_535,), (65_536,), (69_999,)]
+    assert [code for _, code, _, _ in spans.rows()] == list(range(count))
 
 
 @pytest.mark.parametrize("stops", [None, (1, 3)])

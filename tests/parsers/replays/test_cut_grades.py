@@ -123,7 +123,29 @@ def test_it_is_said_what_a_chunking_supposes_or_why_no_server_sends_it() -> None
     assert made.supposed(cuts(3, 3)) == "the server sends a delta without text"
     assert made.supposed(Chunking(by="whole", **late)) == "held back as this server does for stop strings only"
     assert made.supposed(Chunking(by="char", **late)) == "cut inside a token as no server does"
-    assert grader("one", " two").supposed(Chunking(by="whole", **late)) == "the server holds text back"
+    assert made.supposed(cuts(3, 3, 5)) == "`two` comes as `t wo` and the server sends a delta without text"
+
+
+@pytest.mark.parametrize(
+    ("late", "said"),
+    [
+        ({"holdback_chars": 1}, "the server holds the last character back"),
+        ({"holdback_chars": 2}, "the server holds the last 2 characters back"),
+        ({"text_delay": 1}, "the server sends text 1 token late"),
+        (
+            {"holdback_chars": 2, "text_delay": 3},
+            "the server holds the last 2 characters back and sends text 3 tokens late",
+        ),
+    ],
+)
+def test_of_text_that_comes_late_no_cut_is_named(late: dict[str, int], said: str) -> None:
+    assert grader("one", " t", "wo}").supposed(Chunking(by="token", **late)) == said
+
+
+def test_of_many_places_whose_tokens_are_supposed_none_is_named() -> None:
+    made = grader("a", "b cd", "e fg", "h")
+    assert made.supposed(Chunking(by="token")) == "the model's tokens are as supposed in 3 places"
+    assert made.supposed(cuts(1, 5)) == "`ab` comes as `a b` and `cde` comes as `cd e`"
 
 
 def test_where_recorded_deltas_met_a_cut_is_honest() -> None:
@@ -139,7 +161,7 @@ def test_markup_is_cut_as_the_format_says() -> None:
 
 def test_an_assumed_chunking_says_what_it_supposes() -> None:
     made = grader("a", "</", "par", "ame", "ter", ">", " b")
-    assert made.supposed(Chunking(by="token")) == "`a</` comes as `a </`"
+    assert made.supposed(Chunking(by="token")) == "`a</` comes as `a </` and `</parameter>` comes as `</ par ame ter >`"
     assert made.supposed(cuts(6)) == "`</parameter>` comes as `</ par ame ter >`"
     assert made.supposed(cuts(13)) == ""
     assert grader("{", "}", "!").supposed(cuts(1)) == "`{}` comes as `{ }`"

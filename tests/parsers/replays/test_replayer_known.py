@@ -42,6 +42,7 @@ def test_a_chunking_is_run_once_and_a_trace_answers_for_its_message() -> None:
     assert len(started) == 2
 
 
+@pytest.mark.replays
 def test_an_outcome_in_parts_is_the_outcome() -> None:
     started: list[str] = []
     replayer = replace(counted(started), pieces=PIECES * PART)

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from parsers.arguments.tagged import Tagged
+from parsers.cases.written.dialects import DIALECTS
+from parsers.cases.written.notation import Call, Spoken
 from parsers.checks.metamorphic_output import made_up_call
 from parsers.machine.calls import Calls
 from parsers.machine.lexer import Scope
@@ -27,8 +29,6 @@ from parsers.wrappers.fallback import Fallback
 from tests.amount import every
 from tests.corpus import case_named, case_names
 from tests.growth import assert_linear, seconds
-from tests.parsers.properties.dialects import DIALECTS
-from tests.parsers.properties.render import Call, Spoken
 from tests.parsers.test_case_files import outputs
 
 CASES = case_names(without=("recorded", "decoding", "fallback", "response_template"))
@@ -187,6 +187,7 @@ def test_a_broken_machine_is_found_out_at_the_same_cuts(
     assert len(messages) > 1 or (stride == SHORT and name == "markers are not held")  # there each one is split
 
 
+@pytest.mark.replays
 @pytest.mark.usefixtures("short")
 def test_a_call_that_only_a_cut_makes_up_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """The machine calls every call whole, whatever it has read of it."""

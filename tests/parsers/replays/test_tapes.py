@@ -84,6 +84,7 @@ def test_a_search_by_tapes_finds_what_one_finds_that_feeds() -> None:
     assert max(elsewhere.sizes) > 20
 
 
+@pytest.mark.replays
 def test_an_instance_is_not_used_twice_where_each_replay_has_its_own() -> None:
     assert "reused" not in searched(CALL, tapes(Elsewhere(Spoilt)), shrinks=False, max_replays=20).variants
     assert "reused" in searched(CALL, feeding(Spoilt), shrinks=False, max_replays=20).variants
@@ -124,10 +125,10 @@ def test_what_is_known_is_not_foreseen_and_what_feeds_foresees_nothing() -> None
 def test_no_more_is_kept_than_may_be() -> None:
     elsewhere = Elsewhere(Spoilt)
     found, context = Tapes(elsewhere), Context()
-    found.foresee([Asked(fed(str(number)), context) for number in range(MOST_KEPT)])
-    found.foresee([Asked(fed("x"), context), Asked(fed("y"), context)])
-    found.tape(Asked(fed("0"), context))
-    found.tape(Asked(fed("x"), context))
+    found.foresee([Asked(fed(str(number)), context, ()) for number in range(MOST_KEPT)])
+    found.foresee([Asked(fed("x"), context, ()), Asked(fed("y"), context, ())])
+    found.tape(Asked(fed("0"), context, ()))
+    found.tape(Asked(fed("x"), context, ()))
     assert elsewhere.sizes == [MOST_KEPT, 2, 1]
 
 

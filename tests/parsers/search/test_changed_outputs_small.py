@@ -19,7 +19,7 @@ from parsers.replays.replayer import Replayer
 from parsers.search.found import Found
 from parsers.search.search import NEVER_READ, READ_UNCHANGED
 from parsers.search.taken_back import Change, CutOff, Doubled, Followed, LeftOut, Planted, change_of
-from parsers.search.targets import Kept
+from parsers.search.targets import Kept, Read
 from parsers.selection.registry import get_format, policies
 from parsers.vocabulary.trace import Proof
 from parsers.vocabulary.types import Context, MessageDelta, Piece, ToolCallDelta
@@ -126,6 +126,7 @@ def searched(make: Callable[[], Any], *only: str, text: str = ONE, budget: Budge
     return made.result().found
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("make", "check", "contract", "unchanged"),
     [
@@ -159,16 +160,19 @@ def test_a_parser_that_fails_reads_nothing_rightly() -> None:
     assert Kept.of(Holds(), given, WHOLE).reads is None
 
 
+@pytest.mark.replays
 def test_a_parser_that_takes_no_longer_than_it_may_is_not_slow() -> None:
     assert searched(Spoilt, "linear_arguments", budget=Budget(lambda: 0.0, each=1)).robustness == []
 
 
+@pytest.mark.replays
 def test_a_cut_call_that_the_contract_allows_is_a_note() -> None:
     (one,) = searched(ClosesCut, "truncation", contract="vllm").robustness
     assert (one.severity, one.policy) == ("info", "truncated_call=as_streamed|close|text|drop")
     assert searched(ClosesCut, "truncation", contract="vllm").minimized is None
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("make", [NeedsOneOpener, Chokes, ChokesOnBrackets])
 def test_what_a_parser_fails_on_is_made_small_with_an_unchanged_form_that_it_reads(make: Callable[[], Any]) -> None:
     found = searched(make, "changed_output_raised", contract="vllm")
@@ -179,6 +183,7 @@ def test_what_a_parser_fails_on_is_made_small_with_an_unchanged_form_that_it_rea
     assert found.verdict.sentences[-1] == READ_UNCHANGED
 
 
+@pytest.mark.replays
 def test_a_call_lost_behind_a_doubled_marker_is_found_where_it_stands_once() -> None:
     small = searched(StopsAtTwo, "recovers", contract="vllm").minimized
     assert small is not None
@@ -232,8 +237,8 @@ def test_a_marker_that_was_left_out_goes_where_the_format_then_finds_no_flaw() -
     assert mended.text == "Hi {}" + call().replace("</tool_call>", "") + "\n</tool_call>" + call("g")
 
 
-@pytest.mark.parametrize(("contract", "lenient"), [("vllm", True), ("openai", False)])
-def test_what_the_contract_allows_is_a_right_reading_where_there_is_no_other(contract: str, *, lenient: bool) -> None:
+@pytest.mark.parametrize(("contract", "read"), [("vllm", Read.ALLOWED), ("openai", Read.NEVER)])
+def test_what_the_contract_allows_is_a_right_reading_where_there_is_no_other(contract: str, read: Read) -> None:
     fmt = get_format("qwen")
     given = Replayer(
         lambda: BlackBox("drops", DropsAfter()),
@@ -244,11 +249,12 @@ def test_what_the_contract_allows_is_a_right_reading_where_there_is_no_other(con
         contract=contract_named(contract),
     )
     kept = Kept.of(Holds(), given, WHOLE)
-    assert kept.lenient is lenient
-    assert (kept.reads is not None) is lenient
+    assert kept.read is read
+    assert (kept.reads is not None) is (read is Read.ALLOWED)
     assert kept.holds(given, WHOLE)
 
 
+@pytest.mark.replays
 def test_a_parser_too_slow_for_a_long_argument_is_said_to_be() -> None:
     budget = Budget(lambda: float(Rereads.now), each=100_000, unit="characters")
     found = searched(Rereads, "changed_output_raised", "linear_arguments", budget=budget)
@@ -260,6 +266,7 @@ def test_a_parser_too_slow_for_a_long_argument_is_said_to_be() -> None:
     )
 
 
+@pytest.mark.replays
 def test_calls_that_differ_from_the_built_in_reading_are_noted_beside_a_pass() -> None:
     class Capitals(Spoilt):
         def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:

@@ -178,6 +178,7 @@ def test_a_second_code_path_for_whole_outputs_is_told_from_chunkings() -> None:
     assert "whole_equals_streamed" in [f.check for f in shown.findings]
 
 
+@pytest.mark.replays
 def test_only_the_checks_that_a_case_names_are_run() -> None:
     found = search(case_of(ONE_CALL, checks=["deltas_build_message"]), engines(loses_brace)).found
     assert found.variants == {}
@@ -239,6 +240,7 @@ TOKENS = [
 ]
 
 
+@pytest.mark.replays
 def test_recorded_markers_stay_whole_and_late_text_is_tried() -> None:
     body = {
         "schema": 1,
@@ -283,6 +285,7 @@ def test_late_text_can_be_what_fails() -> None:
     assert late.holdback_chars or late.text_delay
 
 
+@pytest.mark.replays
 def test_a_finding_of_a_single_replay_is_made_small_too() -> None:
     def doubles(events: list[Any], text: str) -> list[Any]:
         return events + [event for event in events if type(event).__name__ == "ContentText" and "!" in event.text]
@@ -312,6 +315,7 @@ def search_with_all_engines(case: Case) -> Found:
     return search(case, ENGINES).found
 
 
+@pytest.mark.replays
 def test_the_json_of_a_search_has_the_contract_keys() -> None:
     found = json.loads(json.dumps(find_json(search(case_of(ONE_CALL + "\n."), engines(loses_brace)))))
     assert list(found)[:5] == ["findings", "outcomes", "minimized", "replays", "complete"]
@@ -331,6 +335,7 @@ class FailsOnOpenCall(Machine):
         return events
 
 
+@pytest.mark.replays
 def test_what_only_a_damaged_output_shows_is_made_small_too() -> None:
     text = 'Ok. <tool_call>{"name": "f", "arguments": {"a": {"b": [1, 2]}}}</tool_call>'
     given = {"faulty": engine(lambda name: FailsOnOpenCall(get_format(name), policies(get_format(name))))}

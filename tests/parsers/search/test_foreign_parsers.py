@@ -22,7 +22,7 @@ from parsers.cases.io import load_case
 from parsers.replays.recorded import BlackBox
 from parsers.search.found import Found
 from parsers.selection.registry import Evidence, Selection, get_format
-from parsers.vocabulary.types import MessageDelta, Piece, ToolCallDelta
+from parsers.vocabulary.types import Context, MessageDelta, Piece, ToolCallDelta
 from tests.parsers.search.spoilt import CountsOn, Deaf, Spoilt, WholeOnly
 from tests.parsers.search.test_unseen_faults import ONE, THINK, TOKEN, TOOLS, TWO, call, engines
 
@@ -56,6 +56,22 @@ class OnlyThinks(Changes):
 
     def change(self, sent: MessageDelta) -> MessageDelta:
         return MessageDelta(f"{sent.reasoning or ''}{sent.content or ''}" or None, None, sent.tool_calls)
+
+
+class Awaits(Spoilt):
+    """Behind a marker it waits for a call, to the end."""
+
+    def on(self, text: str) -> MessageDelta | None:
+        before, at, _ = self.text.partition("<tool_call>")
+        new = len(self.text) - len(text)
+        return MessageDelta(content=before[new:] or None) if at or not self.held(before) else None
+
+    def held(self, text: str) -> bool:
+        """Whether a marker may begin."""
+        return any(text.endswith("<tool_call>"[:size]) for size in range(1, 11))
+
+    def finish(self, reason: str | None) -> MessageDelta | None:
+        return None
 
 
 class DropsReturns(Changes):
@@ -175,6 +191,11 @@ SAID: dict[str, Said] = {
         OnlyThinks, "It is so.", "wrong_channel", "error", "parser",
         "`It is so.` is sent as reasoning; in the output it is content.", {"context": {"reasoning_open": False}},
     ),
+    "prose behind a marker": Said(
+        Awaits, "Use the <tool_call> marker when you want to call a tool.", "text_lost", "error", "parser",
+        "The parser loses text: the end of the answer is lost, 48 characters from character 8 of the output on;",
+        {"contract": "vllm"},
+    ),
     "line ends": Said(
         DropsReturns, CRLF, "text_changed", "warning", "parser",
         "White space is changed in the content: `today.\\r\\nBye` becomes `today.\\nBye`.",
@@ -190,11 +211,11 @@ SAID: dict[str, Said] = {
     "a name": Said(Renames, ONE, "text_changed", "error", "parser", NAMED),
     "a name, without tools": Said(Renames, ONE, "text_changed", "error", "parser", NAMED, {"tools": []}),
     "a failure": Said(
-        FailsOnQuote, ONE, "parser_failed", "warning", "parser",
-        "on the delta `\"`, cut inside a token as no server does: IndexError: string index out of range",
+        FailsOnQuote, ONE, "parser_failed", "error", "parser",
+        "on the delta `\"`, with IndexError: string index out of range.",
     ),
     "a failure, without tools": Said(
-        FailsOnQuote, ONE, "parser_failed", "warning", "parser", "IndexError: string index out of range (in Fails",
+        FailsOnQuote, ONE, "parser_failed", "error", "parser", "with IndexError: string index out of range.",
         {"tools": []},
     ),
     "reasoning that is not read": Said(
@@ -291,8 +312,9 @@ def test_a_marker_inside_a_value_that_the_format_reads_as_one_is_found(tools: st
     assert leaks[:told] == [words]
 
 
-def test_character_references_that_are_decoded_are_a_note() -> None:
-    result = searched("Bread &amp; butter.", Decodes, by_tokens("Bread &amp; butter."), checks=["spans_cover_input"])
+@pytest.mark.parametrize("text", ["Bread &amp; butter.", "Bread &amp; butter, tea &amp; milk."])
+def test_character_references_that_are_decoded_are_a_note(text: str) -> None:
+    result = searched(text, Decodes, by_tokens(text), checks=["spans_cover_input"])
     (note,) = result.findings
     assert note.message == "The `&amp;` of the output is sent as `&`: character references are decoded."
     assert (note.severity, result.verdict.kind) == ("info", "all_hold")
@@ -320,19 +342,139 @@ class TaggedCalls(Spoilt):
         return MessageDelta(content=before, tool_calls=[ToolCallDelta(0, "id", name, json.dumps({key: value}))])
 
 
-@pytest.mark.parametrize("shown", ["passthrough", "mine"])
-def test_markup_of_a_grammar_that_is_not_known_is_not_lost(shown: str) -> None:
-    text = "See: <fn get_weather><param city>Paris</param></fn>"
+def without_grammar(text: str, make: Callable[[], Any], shown: str = "mine") -> Found:
+    """What is found of a parser whose grammar nobody knows."""
 
     def mine(case: Case, evidence: Evidence) -> Choice:
         plain = get_format("passthrough")
-        return Choice(plain, Selection(shown, ()), lambda: BlackBox("mine", TaggedCalls()), black_box=True)
+        return Choice(plain, Selection(shown, ()), lambda: BlackBox("mine", make()), black_box=True)
 
     parser = {"name": shown, "engine": "mine"}
     case = load_case({"schema": 1, "parser": parser, "input": {"text": text}, "tools": TOOLS})
     made = CaseSearch(case, pieces=by_tokens(text), engines={**ENGINES, "mine": mine}, max_replays=100)
     assert list(made.run())
-    assert made.result().found.verdict.kind == "all_hold"
+    return made.result().found
+
+
+@pytest.mark.parametrize("shown", ["passthrough", "mine"])
+def test_markup_of_a_grammar_that_is_not_known_is_not_lost(shown: str) -> None:
+    text = "See: <fn get_weather><param city>Paris</param></fn>"
+    assert without_grammar(text, TaggedCalls, shown).verdict.kind == "all_hold"
+
+
+class AtTheEnd(Spoilt):
+    """It says all at the end, and counts its deltas."""
+
+    def begin(self, context: Context) -> None:
+        super().begin(context)
+        self.deltas = 0
+
+    def on(self, text: str) -> MessageDelta | None:
+        self.deltas += bool(text)
+        return None
+
+    def finish(self, reason: str | None) -> MessageDelta | None:
+        return MessageDelta(content=self.all())
+
+    def all(self) -> str:
+        return self.text[:-1]
+
+
+class InParts(AtTheEnd):
+    """The last character stays behind where the output comes in more than one delta."""
+
+    def all(self) -> str:
+        return self.text if self.deltas == 1 else self.text[:-1]
+
+
+class MarksParts(AtTheEnd):
+    """Markup of its own stands in the content where the output comes in more than one delta."""
+
+    def all(self) -> str:
+        return self.text if self.deltas == 1 else f"<tool_call>{self.text}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (AtTheEnd, "The `.` of the output is nowhere in the content."),
+        (InParts, "as soon as the output comes in more than one delta, `.` is lost from the content."),
+        (MarksParts, "as soon as the output comes in more than one delta, "),
+    ],
+)
+def test_a_character_that_stays_behind_is_told_without_a_grammar_and_blames_no_place(
+    kind: type[Spoilt], words: str
+) -> None:
+    assert words in without_grammar("It will rain today. It will.", kind).verdict.headline
+
+
+class DropsLonely(Changes):
+    """A call is cut short, by one character more where a delta was a single letter: right is the other code path."""
+
+    lonely = False
+
+    def on(self, text: str) -> MessageDelta | None:
+        self.lonely = self.lonely or len(text) == 1
+        return super().on(text)
+
+    def finish(self, reason: str | None) -> MessageDelta | None:
+        super().finish(reason)
+        return MessageDelta(content="one" if self.lonely else "o")
+
+    def change(self, sent: MessageDelta) -> MessageDelta:
+        return MessageDelta()
+
+
+def test_what_only_the_code_path_for_whole_outputs_reads_is_no_matter_of_more_than_one_delta() -> None:
+    body = {"schema": 1, "parser": {"name": "qwen", "engine": "mine"}, "input": {"text": [ONE]}, "tools": TOOLS}
+    made = CaseSearch(load_case(body), pieces=by_tokens(ONE), engines=engines(DropsLonely, Spoilt), max_replays=200)
+    assert list(made.run())
+    assert "in one delta, the only call (`get_weather`) is lost" in made.result().found.verdict.headline
+
+
+class KeepsLineEnds(WholeOnly):
+    """The white space between two calls is content."""
+
+    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
+        return None if sent is None else replace(sent, content=f"{sent.content or ''}\n")
+
+
+def test_white_space_between_calls_is_no_more_of_a_fault_where_no_text_stands_before_them() -> None:
+    two = "\n".join([call("get_weather", city="Paris"), call("get_weather", city="Oslo")])
+    for text in (two, f"So:\n{two}"):
+        assert searched(text, KeepsLineEnds, by_tokens(text)).verdict.kind == "all_hold"
+
+
+class DropsAround(Changes):
+    """Text is lost behind the first call, and before one in the same delta."""
+
+    called = False
+
+    def change(self, sent: MessageDelta) -> MessageDelta:
+        self.called = self.called or bool(sent.tool_calls)
+        return replace(sent, content=None) if self.called else sent
+
+
+def test_the_reading_that_keeps_more_of_the_text_is_not_called_the_fault() -> None:
+    text = f"Sure, saving it.\n{call('get_weather', city='Paris')}\nDone, anything else?"
+    headline = searched(text, DropsAround, by_tokens(text)).verdict.headline
+    assert "in one delta, `Sure, saving it.` is lost from the content" in headline
+
+
+class FailsOnLetter(Spoilt):
+    """A delta of one letter is more than it can read."""
+
+    def on(self, text: str) -> MessageDelta | None:
+        if text == "t":
+            raise ValueError("a letter alone")
+        return super().on(text)
+
+
+def test_a_failure_under_cuts_inside_tokens_that_no_server_makes_is_a_warning() -> None:
+    given = {"replay": [{"by": "char"}], "tokenizer": {"name": "qwen3"}}
+    verdict = searched(ONE, FailsOnLetter, by_tokens(ONE), **given).verdict
+    assert (verdict.kind, verdict.severity) == ("parser_failed", "warning")
+    assert "cut inside a token as no server does" in verdict.headline
 
 
 KEPT = call("get_weather", city="Paris")[:50]
@@ -411,3 +553,13 @@ def test_the_headline_says_what_the_contract_makes_of_calls(
 ) -> None:
     found = searched(text, kind, by_tokens(text), contract=contract).verdict
     assert words in found.headline, found.headline
+
+
+@pytest.mark.parametrize("parser", ["pythonic", "llama4_pythonic"])
+def test_a_python_none_for_a_declared_string_is_no_fault_of_who_reads_it_as_null(parser: str) -> None:
+    parameters = {"type": "object", "properties": {"units": {"type": "string"}}}
+    tools = [{"type": "function", "function": {"name": "f", "parameters": parameters}}]
+    body = {"schema": 1, "parser": {"name": parser}, "input": {"text": "[f(units=None)]"}, "tools": tools}
+    made = CaseSearch(load_case(body), max_replays=200)
+    assert list(made.run())
+    assert made.result().found.verdict.kind == "all_hold"

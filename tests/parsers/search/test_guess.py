@@ -79,6 +79,7 @@ def test_two_formats_alike_are_told_in_the_singular() -> None:
     )
 
 
+@pytest.mark.replays
 def test_evidence_counts_what_is_left_over_dropped_and_cut_off() -> None:
     bare = read(builtin_formats()["qwen_coder"], "<tool_call><function=f>words here</function></tool_call>", Context())
     assert bare.dropped == 9
@@ -162,6 +163,7 @@ def test_a_call_inside_the_argument_of_another_one_is_no_reading() -> None:
     assert all(guess.good == 0 for guess in found if guess.name == "qwen")
 
 
+@pytest.mark.replays
 def test_a_format_that_reasons_is_read_as_the_output_begins() -> None:
     opened = f"I think so.</think>{HERMES}"
     assert best(opened, Context(reasoning_open=True)).name == "qwen"

@@ -55,6 +55,7 @@ def searched(made: CaseSearch) -> Found:
     return made.result().found
 
 
+@pytest.mark.replays
 @pytest.mark.usefixtures("short_budget")
 def test_every_place_is_cut_where_the_parser_can_resume() -> None:
     found = searched(CaseSearch(builtin(), pieces=tokens()))
@@ -65,6 +66,7 @@ def test_every_place_is_cut_where_the_parser_can_resume() -> None:
     assert found.replays > len(LONG)
 
 
+@pytest.mark.replays
 @pytest.mark.usefixtures("short_budget")
 def test_a_parser_that_cannot_is_cut_at_a_sample_and_the_answer_says_so() -> None:
     case = case_of(LONG, checks=QUICK)
@@ -102,6 +104,7 @@ def test_a_search_that_was_stopped_says_what_it_did_not_try() -> None:
     assert [sample.tried for sample in found.samples] == [0, 0, 0]
 
 
+@pytest.mark.replays
 def test_a_cut_inside_a_token_that_breaks_the_parser_is_found_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     """The machine itself is broken, so that it resumes: what a cut before `words` leads to is lost."""
     read = Calls.read

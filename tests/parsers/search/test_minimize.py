@@ -9,10 +9,12 @@ from parsers.cases.run import characters
 from parsers.compare.divergence import EXACT
 from parsers.replays.chunking import TRACED, WHOLE, Chunking
 from parsers.replays.replayer import Replayer
+from parsers.search.harms import kind_of
 from parsers.search.minimize import Start, minimized, start_of
 from parsers.search.outcomes import Outcomes
+from parsers.search.own_reading import own_reading
 from parsers.search.shrink import form_of
-from parsers.search.targets import Finds, Kept, kind_of, own_reading
+from parsers.search.targets import Finds, Kept
 from parsers.selection.registry import get_format, maker
 from parsers.vocabulary.events import Severity
 from parsers.vocabulary.trace import About, Finding, Proof
@@ -54,6 +56,7 @@ def test_a_form_that_does_not_show_its_finding_is_not_shown() -> None:
     assert minimized(RIGHT, start, start.form, EXACT, 1) is None
 
 
+@pytest.mark.replays
 def test_what_every_chunking_shows_is_made_small_whole() -> None:
     case = case_of("[get_weather(city='Paris', days=[1, 2]), get_time()]", "pythonic", checks=["arguments_closed"])
     search = CaseSearch(case, engines=engines(loses_brace))

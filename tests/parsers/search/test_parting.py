@@ -88,6 +88,7 @@ def search(first: Make | None, second: Make | None, text: str, **more: Any) -> P
     return made.found()
 
 
+@pytest.mark.replays
 def test_parsers_that_agree_have_no_difference() -> None:
     found = search(Spoilt, None, ONE)
     assert (found.first, found.smallest, found.complete) == (None, None, True)
@@ -110,6 +111,7 @@ def test_a_difference_of_one_chunking_is_found_and_made_small() -> None:
     assert [one.message.content == small.text for one in small.sides] == [True, False]
 
 
+@pytest.mark.replays
 def test_the_side_that_is_right_stays_right_whichever_it_is() -> None:
     text = ONE + "\nDone."
     one, other = search(None, LosesTail, text).smallest, search(LosesTail, None, text).smallest
@@ -121,6 +123,7 @@ def test_the_side_that_is_right_stays_right_whichever_it_is() -> None:
     assert (right in one.text, len(wrong) < len(right)) == (True, True)
 
 
+@pytest.mark.replays
 def test_a_difference_that_only_changed_outputs_show_says_the_change() -> None:
     found = search(Spoilt, LosesUncalled, ONE)
     assert found.first is not None
@@ -153,6 +156,7 @@ def test_only_honest_cuts_are_tried_where_that_is_asked() -> None:
     assert (found.first, found.complete) == (None, True)
 
 
+@pytest.mark.replays
 def test_tools_that_the_smallest_output_does_not_name_are_left_out() -> None:
     context = Context(tools=(Tool("get_weather", {}), Tool("get_time", {})))
     made = Parting(side(None, ONE, context=context), side(LosesTail, ONE, context=context))
@@ -162,6 +166,7 @@ def test_tools_that_the_smallest_output_does_not_name_are_left_out() -> None:
     assert small.context.tools == (Tool("get_weather", {}),)
 
 
+@pytest.mark.replays
 def test_a_second_code_path_is_compared_with_one_that_has_none() -> None:
     fmt = get_format("qwen")
     whole = side(Spoilt, ONE, one_shot=lambda: BlackBox("mine", EndsTwice()))

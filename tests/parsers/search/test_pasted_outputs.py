@@ -13,6 +13,7 @@ from parsers.search.pasted_prompts import last_turn
 from tests.parsers.search.test_pasted import LOG, TRACEBACK
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
+HALF = CALL.replace("\n", "\\n")
 FLAT = CALL.replace("\n", "")
 VLLM = "ERROR 07-21 14:03:55 [hermes_tool_parser.py:88] Error in extracting tool call from response."
 SERVED = "We use vLLM 0.9.1 with hermes, and when streaming tool_calls is empty."
@@ -22,6 +23,8 @@ HARMONY = "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>
 
 ERRORS = {
     "vLLM, on lines of its own": f"{VLLM}\n{CALL}\n{TRACEBACK}",
+    "vLLM, spelled out": f"{VLLM}\n{TRACEBACK}model output: {json.dumps(CALL)[1:-1]}\n",
+    "vLLM, half spelled out": f"{VLLM}\n{TRACEBACK}model output: {HALF}\n",
     "SGLang": f"[2025-06-11 09:00:00] Failed to parse JSON part: {FLAT}, JSON parse error: Extra data: line 1\n{LOG}",
     "llama.cpp": f"srv  operator(): got exception: Failed to parse input at pos 0: {CALL}\n",
     "LangChain": f"langchain_core.exceptions.OutputParserException: Could not parse LLM output: `{CALL}`\nSee x\n",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from parsers.formats.model import builtin_formats
 from parsers.replays.chunking import TRACED, WHOLE
 from parsers.replays.replayer import Replayer
@@ -31,6 +33,7 @@ def searched(text: str = TEXT, kind: type[Hasty] | None = None, work: int = 10_0
     return search_shortly(replayer, replayer.trace(TRACED), work)
 
 
+@pytest.mark.replays
 def test_a_sound_parser_gives_one_message_under_every_chunking_of_the_long_search() -> None:
     found, pieces = searched(), tuple(Piece(char) for char in TEXT)
     every = list(Sweep(Replayer(lambda: build(QWEN), pieces, terminals=QWEN.terminals)).trials())

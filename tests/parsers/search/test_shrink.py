@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parsers.replays.chunking import WHOLE, Chunking
-from parsers.replays.replayer import Replayer, edited_text
+from parsers.replays.edits import edited_text
+from parsers.replays.replayer import Replayer
 from parsers.search.shrink import (
     CHARACTERS,
     LINES,
@@ -115,6 +116,11 @@ def test_units_tile_the_text() -> None:
         ('{"a": 1}', '{"a: 1}'),
         ('{"a": 1, "b": 2}', '{"a": 1, }'),
         ("<a>x</a>", "<a>x"),
+        ('{"a": 1}', '{"": 1}'),
+        ('{"name": "f"}', '{"name": ""}'),
+        ("<f=x></f>", "<f=></f>"),
+        ("f(a=1)", "f(=1)"),
+        ("<arg_key>a</arg_key>", "<arg_key></arg_key>"),
         ("<f=1>x</f>", "x</f>"),
         ("<|call_begin|>x<|call_end|>", "<|call_begin|>x"),
     ],

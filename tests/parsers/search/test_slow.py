@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from parsers.cases.engines import ENGINES
 from parsers.cases.find import CaseSearch
 from parsers.machine.machine import Machine
@@ -52,6 +54,7 @@ def found(parser: type[Rescans] | type[Disturbed] = Rescans, *, clocked: bool = 
     return [finding.message for finding in search.result().found.robustness]
 
 
+@pytest.mark.replays
 def test_only_a_clock_shows_work_that_is_not_counted() -> None:
     (words,) = found(clocked=True)
     assert words.startswith("For 2,0")
@@ -59,6 +62,7 @@ def test_only_a_clock_shows_work_that_is_not_counted() -> None:
     assert found(clocked=False) == []
 
 
+@pytest.mark.replays
 def test_a_clock_that_was_disturbed_once_blames_nobody() -> None:
     assert found(Disturbed) == []
     assert Disturbed.now > 1.0

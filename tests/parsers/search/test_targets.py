@@ -11,9 +11,12 @@ from parsers.compare.divergence import EXACT
 from parsers.replays.chunking import WHOLE, Chunking
 from parsers.replays.recorded import BlackBox
 from parsers.replays.replayer import Replayer
+from parsers.search.cut_places import are_kept, cut_places
+from parsers.search.harms import kind_of
+from parsers.search.own_reading import own_reading
 from parsers.search.search import Search
 from parsers.search.sweep import cut_at
-from parsers.search.targets import Differs, Finds, Kept, kind_of, own_reading, plain_chunkings
+from parsers.search.targets import Differs, Finds, Kept, Read, plain_chunkings
 from parsers.selection.registry import build, get_format, maker, policies
 from parsers.vocabulary.trace import Finding
 from parsers.vocabulary.types import Context, Delta, Message, MessageDelta, Piece, Tool, ToolCall
@@ -43,6 +46,15 @@ def call(name: str = "f", arguments: str = '{"a": 1}') -> str:
 
 
 TWO = call() + call("g")
+DEEPSEEK = (
+    "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>f\n```json\n{}\n```"
+    "<｜tool▁call▁end｜><｜tool▁calls▁end｜>"
+)
+STEP3 = (
+    '<｜tool_calls_begin｜><｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="f">'
+    '<steptml:parameter name="a">1</steptml:parameter></steptml:invoke><｜tool_call_end｜><｜tool_calls_end｜>'
+)
+CODER = "<tool_call>\n<function=f>\n<parameter=a>\n1\n</parameter>\n</function>\n</tool_call>"
 
 
 @pytest.mark.parametrize(
@@ -62,6 +74,14 @@ TWO = call() + call("g")
             "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>f<｜tool▁sep｜>{}<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
             "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>f<｜tool▁sep｜><｜tool▁call▁end｜><｜tool▁calls▁end｜>",
         ),
+        ("deepseek", DEEPSEEK, DEEPSEEK.replace("function", "")),
+        ("deepseek", DEEPSEEK, DEEPSEEK.replace("f\n```", "f```")),
+        ("deepseek", DEEPSEEK, DEEPSEEK.replace("\n```<", "```<")),
+        ("step3", STEP3, STEP3.replace("function<｜tool_sep｜>", "")),
+        ("step3", STEP3, STEP3.replace('name="a"', 'n="a"')),
+        ("qwen_coder", CODER, CODER.replace("\n</function>", "\nx\n</function>")),
+        ("qwen", TWO, call(arguments="[]")),
+        ("qwen", TWO, call(arguments='{"": 1}')),
     ],
 )
 def test_a_form_with_a_flaw_that_the_first_one_has_not_is_refused(name: str, first: str, small: str) -> None:
@@ -69,6 +89,12 @@ def test_a_form_with_a_flaw_that_the_first_one_has_not_is_refused(name: str, fir
     kept = Kept.of(Holds(), begun, WHOLE)
     assert kept.holds(begun, WHOLE)
     assert not kept.holds(begun.with_pieces((Piece(small),)), WHOLE)
+
+
+def test_a_call_without_its_arguments_is_as_good() -> None:
+    begun = replayer_of("qwen_coder", [CODER])
+    small = CODER.replace("<parameter=a>\n1\n</parameter>\n", "")
+    assert Kept.of(Holds(), begun, WHOLE).holds(begun.with_pieces((Piece(small),)), WHOLE)
 
 
 @pytest.mark.parametrize("small", [call(), call(arguments="{}"), "Sure.", call("g") + call()])
@@ -108,9 +134,51 @@ def test_a_cut_stays_as_honest_as_it_was(first: tuple[int, ...], small: tuple[in
     assert Kept.of(Holds(), begun, cut_at(first)).holds(begun, cut_at(small)) is stays
 
 
+@pytest.mark.parametrize(
+    ("first", "small", "stays"),
+    [((11,), (11,), True), ((11,), (19,), False), ((19,), (11,), True), ((11, 19), (19,), True), ((14,), (5,), False)],
+)
+def test_a_cut_at_a_marker_stays_at_that_marker(first: tuple[int, ...], small: tuple[int, ...], *, stays: bool) -> None:
+    begun = replayer_of("qwen", TOKENS)
+    shorter = begun.with_pieces((*map(Piece, TOKENS[:3]), Piece(' "arguments":'), Piece(" {}}"), Piece("</tool_call>")))
+    assert Kept.of(Holds(), begun, cut_at(first)).holds(shorter, cut_at(small)) is stays
+
+
+def test_cuts_that_make_no_difference_are_left_out_before_their_places_count() -> None:
+    begun = replayer_of("qwen", TOKENS)
+    kept = Kept.of(Holds(), begun, cut_at((11, 19)))
+    assert kept.holds(begun, cut_at((11,)))
+    assert not kept.holds(begun.with_pieces((*begun.pieces[:4], Piece(" {}}"), begun.pieces[5])), cut_at((19,)))
+
+
+@pytest.mark.parametrize(
+    ("cut", "place"),
+    [
+        (5, {("<tool_call>", "inside")}),
+        (11, {("<tool_call>", "behind")}),
+        (19, set()),
+        (51, {("</tool_call>", "before")}),
+        (63, {("</tool_call>", "behind")}),
+        (64, {("<b>", "inside")}),
+        (66, set()),  # what only looks like a marker is one where it is cut apart
+    ],
+)
+def test_where_a_cut_stands(cut: int, place: set[tuple[str, str]]) -> None:
+    given = replayer_of("qwen", [*TOKENS, "<b>", "!"])
+    assert cut_places(given, cut_at((cut,))) == {frozenset(place)}
+
+
+@pytest.mark.parametrize(
+    ("first", "small", "kept"), [((5,), (5,), True), ((5,), (6,), True), ((11,), (5,), False), ((19,), (64,), False)]
+)
+def test_no_marker_is_cut_apart_that_was_whole(first: tuple[int, ...], small: tuple[int, ...], *, kept: bool) -> None:
+    given = replayer_of("qwen", [*TOKENS, "<b>", "!"])
+    assert are_kept(cut_places(given, cut_at(small)), cut_places(given, cut_at(first))) is kept
+
+
 def test_where_no_format_is_known_only_the_cuts_are_kept() -> None:
     begun = replayer_of("qwen", TOKENS, format=None)
-    kept = Kept.of(Holds(), begun, cut_at((11,)))
+    kept = Kept.of(Holds(), begun, cut_at((19,)))
     assert kept.own is None
     assert kept.holds(begun.with_pieces((Piece("}"), Piece("{"))), cut_at((1,)))
 
@@ -119,7 +187,7 @@ def test_where_no_format_is_known_only_the_cuts_are_kept() -> None:
     ("right", "wrong", "kind"),
     [
         ("Hi", "Hi assistant", ("content", "gained", "word")),
-        ("Hi", "Hi<|start|>", ("content", "gained", "markup")),
+        ("Hi", "Hi<|start|>", ("content", "gained", "<|start|>")),
         ("Hi all", "Hi", ("content", "lost", "word")),
         ("Hi <", "Hi", ("content", "lost", "sign")),
         ("ab", "ba", ("content", "changed", "word")),
@@ -128,6 +196,21 @@ def test_where_no_format_is_known_only_the_cuts_are_kept() -> None:
 def test_what_is_gained_is_told_from_what_is_lost(right: str, wrong: str, kind: tuple[str, ...]) -> None:
     assert kind in kind_of(Message(content=wrong), Message(content=right), EXACT)
     assert kind_of(Message(content=right), Message(content=right), EXACT) == frozenset()
+
+
+ONE, OTHER, LAST = (ToolCall("", name, "{}") for name in "fgh")
+
+
+@pytest.mark.parametrize(
+    ("left", "other"),
+    [([ONE], [LAST]), ([ONE], [OTHER]), ([OTHER], [LAST]), ([], [ONE]), ([ONE, OTHER], [ONE, LAST])],
+)
+def test_which_calls_are_lost_is_told_apart(left: list[ToolCall], other: list[ToolCall]) -> None:
+    right = Message(tool_calls=[ONE, OTHER, LAST])
+    kinds = [kind_of(Message(tool_calls=calls), right, EXACT) for calls in (left, other)]
+    assert kinds[0] != kinds[1]
+    shorter = Message(tool_calls=[ONE, OTHER])
+    assert kind_of(Message(tool_calls=[ONE]), shorter, EXACT) == kind_of(Message(tool_calls=[ONE]), right, EXACT)
 
 
 def test_a_call_sent_as_text_is_told_from_one_that_is_lost() -> None:
@@ -190,6 +273,7 @@ class Wrong(LeaksRole):
         return None
 
 
+@pytest.mark.replays
 def test_a_small_form_that_is_never_read_rightly_is_said_to_be() -> None:
     fmt = get_format("harmony")
     tokens = ("<|channel|>", "final", "<|message|>", "Hello", ".", "<|end|>")
@@ -220,10 +304,10 @@ def test_what_some_chunking_reads_rightly_it_still_does() -> None:
 def test_a_reading_that_only_some_cuts_give_is_looked_for_among_all() -> None:
     begun = replayer_of("qwen", TOKENS)
     right = len(plain_chunkings(begun))
-    kept = Kept(Holds(), (0, True), own_reading(begun), None, wide=True)
+    kept = Kept(Holds(), (0, True), own_reading(begun), wide=True, read=Read.RIGHTLY)
     assert kept.holds(begun, WHOLE)
     assert kept.replays == 1 <= right
-    wide = Kept(Holds(), (0, True), own_reading(begun), None, wide=True)
+    wide = Kept(Holds(), (0, True), own_reading(begun), wide=True, read=Read.RIGHTLY)
     assert not wide.holds(begun.with_parser(maker(get_format("passthrough"))), WHOLE)
 
 

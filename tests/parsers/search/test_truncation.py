@@ -115,6 +115,7 @@ class Guessing(Machine):
         return [replace(event, complete=True) if isinstance(event, CallEnd) else event for event in events]
 
 
+@pytest.mark.replays
 def test_a_parser_that_guesses_the_rest_is_found_at_the_cuts_where_it_does() -> None:
     on = replayer(OUTPUT)
     right = cut_records(Cutter(on), whole(on))

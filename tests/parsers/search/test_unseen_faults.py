@@ -24,7 +24,7 @@ from parsers.replays.recorded import BlackBox
 from parsers.search.sweep import cut_at
 from parsers.selection.registry import Evidence
 from parsers.vocabulary.trace import StreamParser
-from parsers.vocabulary.types import Piece
+from parsers.vocabulary.types import MessageDelta, Piece
 from tests.parsers.search.spoilt import (
     Blocks,
     Caps,
@@ -127,32 +127,44 @@ FAULTS = [
     Seen(
         ClosesTwice, ONE, "chunk_boundary", "the arguments of the only call (`get_weather`) gain `}`", "chunking", 65, 1
     ),
-    Seen(SaysAgain, ONE, "chunk_boundary", "when an empty delta comes last", "chunking", 65, 2),
-    Seen(EndsEarly, ONE, "chunk_boundary", "when an empty delta comes after character", "chunking", 65, 2),
+    Seen(
+        SaysAgain, ONE, "chunk_boundary", "if the server sends a delta without text, the arguments", "chunking", 65, 2
+    ),
+    Seen(
+        EndsEarly, ONE, "chunk_boundary", "if the server sends a delta without text, the only call", "chunking", 65, 2
+    ),
     Seen(NeedsText, ONE, "parser_failed", "if the server sends a delta without text", "parser_raised", 5, 1),
-    Seen(TrimsLast, ONE, "chunk_boundary", "when an empty delta comes last", "chunking", 65, 2),
+    Seen(
+        TrimsLast, ONE, "chunk_boundary", "if the server sends a delta without text, the arguments", "chunking", 65, 2
+    ),
     Seen(DropsZeros, ZERO, "types_changed", '`zip` of call 0 (`get_time`) is "" in the output', "values_kept", 70),
     Seen(EndsTwice, ONE, CHANGED, "with prose after the output, the parser sends", "neighbours", 65, shown=""),
-    Seen(NeverCounts, TWO, "broken_stream", "the name of call 0", "name_once_before_arguments", 120, 1),
-    Seen(NeverCounts, ONE, CHANGED, "Read with a call to get_weather appended", "recovers", 120),
+    Seen(NeverCounts, TWO, "broken_stream", "index 0 serves two calls", "name_once_before_arguments", 125, 1),
+    Seen(NeverCounts, ONE, CHANGED, "Read with a call to get_weather appended", "recovers", 125),
     Seen(
         DropsBeside, THINK, "chunk_boundary", "in one delta, `\\n\\nSure.\\n` is lost from the content", "chunking", 20
     ),
     Seen(EatsAngles, ONE, "text_lost", "The `<` of the output is nowhere in the content", "spans_cover_input", 5),
-    Seen(UnescapesTwice, ONE, CHANGED, "Read with `\\n` in the argument city", "escapes", 70),
+    Seen(UnescapesTwice, ONE, CHANGED, "Read with `\\n` in the argument city", "escapes", 72),
     Seen(Swaps, EMPTY, "wrong_channel", "text after `</think>` is sent as reasoning", "reasoning_boundary", 20),
     Seen(NamesAnew, ONE, "broken_stream", "the id of call 0 is sent again", "id_once", 65, 1),
     Seen(OnlyLatin, ONE + "🌍", "parser_failed", "UnicodeEncodeError", "parser_raised", 2),
-    Seen(Merges, TWO, "chunk_boundary", "in one delta, the first call (`get_weather`) is lost", "chunking", 120),
-    Seen(Caps, ONE, CHANGED, "Read with 16,000 characters in the argument", "no_length_cap", 70, shown=""),
-    Seen(Blocks, ONE, CHANGED, "Read with `</tool_call>` in the argument", "escapes", 80),
+    Seen(
+        Merges,
+        TWO,
+        "chunk_boundary",
+        "in one delta, the second call (`get_time`) is lost, and others change",
+        "chunking",
+        125,
+    ),
+    Seen(Blocks, ONE, CHANGED, "Read with `</tool_call>` in the argument", "escapes", 82),
     Seen(
         Spoilt,
         TWO,
         "chunk_boundary",
         "two code paths disagree: read by the one for whole outputs, the second call (`get_time`) is lost",
         "whole_equals_streamed",
-        120,
+        125,
         one_shot=FirstOnly,
     ),
     Seen(
@@ -161,16 +173,16 @@ FAULTS = [
         CHANGED,
         "Read with a call to get_weather appended",
         "recovers",
-        120,
+        125,
         one_shot=FirstOnly,
     ),
     Seen(
         Merges,
         TWO,
         "chunk_boundary",
-        "when the output comes in one delta, the first call (`get_weather`) is lost",
+        "when the output comes in one delta, the second call (`get_time`) is lost, and others change",
         "chunking",
-        120,
+        125,
         one_shot=WholeOnly,
     ),
 ]
@@ -202,6 +214,7 @@ def test_a_fault_that_comes_and_goes_is_told_from_one_of_chunkings(
     assert result.minimized is None
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("seen", EACH)
 def test_a_fault_is_found_told_of_and_made_small(seen: Seen) -> None:
     given = engines(seen.make, seen.one_shot)
@@ -221,6 +234,13 @@ def test_a_fault_is_found_told_of_and_made_small(seen: Seen) -> None:
     expect = result.minimized.expect
     wrong = expect is not None and differences(expect, again.trace.message)
     assert wrong or seen.shown is not None or small.check in [finding.check for finding in again.findings]
+
+
+def test_what_only_a_long_output_shows_has_no_small_case() -> None:
+    result = search(ONE, engines(Caps), checks=["no_length_cap"])
+    (told,) = result.found.robustness
+    assert told.message.startswith("Read with 16,000 characters in the argument")
+    assert (result.found.minimized, result.minimized) == (None, None)
 
 
 @pytest.mark.replays
@@ -254,18 +274,40 @@ def test_nothing_is_said_of_what_is_read_rightly(make: Make, one_shot: Make | No
     assert len(found.outcomes) == 1
 
 
-def test_a_parser_that_finds_no_call_is_told_from_a_model_that_wrote_none() -> None:
-    body = {"schema": 1, "parser": {"name": "qwen", "engine": "mine"}, "input": {"text": [TWO]}}
-    for request, words in (({}, "no tools are declared, so that may be meant."), ({"tool_choice": "none"}, None)):
-        made = CaseSearch(load_case({**body, "context": request}), engines=engines(Deaf))
-        assert list(made.run())
-        said = made.result().found.verdict
-        if words is None:
-            assert said.kind != "text_lost"
-        else:
-            assert (said.kind, said.severity, said.about) == ("text_lost", "warning", "parser")
-            assert said.headline.endswith(words)
-            assert "reads 2 complete calls" in said.headline
+class PassesOn(Spoilt):
+    """All of the output is content."""
+
+    def on(self, text: str) -> MessageDelta | None:
+        return MessageDelta(content=text)
+
+    def finish(self, reason: str | None) -> MessageDelta | None:
+        return None
+
+
+MISSED = "The parser finds no call in this output, while the built-in `qwen` reads"
+QUOTES = call("get_weather", city="a </tool_call> or two")
+
+
+@pytest.mark.parametrize(
+    ("make", "text", "words"),
+    [
+        (Deaf, TWO, f"{MISSED} 2 complete calls."),
+        (PassesOn, TWO, f"{MISSED} 2 complete calls; no tools are declared, so that may be meant."),
+        (Blocks, QUOTES, f"{MISSED} 1 complete call"),
+    ],
+)
+def test_a_parser_that_finds_no_call_is_told_from_a_model_that_wrote_none(make: Make, text: str, words: str) -> None:
+    body = {"schema": 1, "parser": {"name": "qwen", "engine": "mine"}, "input": {"text": [text]}}
+    made = [CaseSearch(load_case({**body, "context": request}), engines=engines(make)) for request in CHOICES]
+    assert all(list(one.run()) for one in made)
+    said, unasked = (one.result().found for one in made)
+    assert (said.verdict.kind, said.verdict.severity, said.verdict.about) == ("text_lost", "warning", "parser")
+    assert said.verdict.headline.startswith(words)
+    assert "output" not in [finding.about for finding in said.findings]
+    assert not unasked.verdict.headline.startswith(MISSED)
+
+
+CHOICES: list[dict[str, str]] = [{}, {"tool_choice": "none"}]
 
 
 @pytest.mark.replays

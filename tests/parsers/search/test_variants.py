@@ -17,8 +17,9 @@ from parsers.cases.run import replayer_of
 from parsers.checks import CHECKS, Subject
 from parsers.checks.subject import Replays, Variant, subject_of
 from parsers.replays.chunking import TRACED, WHOLE, Chunking
+from parsers.replays.edits import edited
 from parsers.replays.recorded import BlackBox
-from parsers.replays.replayer import Replayer, edited
+from parsers.replays.replayer import Replayer
 from parsers.search.variants import KINDS, Bounds, Meters, total, variants
 from parsers.search.variants.ground import Ground
 from parsers.search.variants.planted import _find_place

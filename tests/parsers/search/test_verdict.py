@@ -15,7 +15,7 @@ from parsers.checks.subject import subject_of
 from parsers.replays.chunking import TRACED, WHOLE, Chunking
 from parsers.replays.replayer import Replayer
 from parsers.search.found import OutcomeClass, Verdict
-from parsers.search.verdict import verdict
+from parsers.search.verdict import first_look, verdict
 from parsers.search.verdict_blame import kind_of
 from parsers.selection.claims import claiming_formats
 from parsers.selection.registry import Evidence, build, get_format, policies, select
@@ -90,7 +90,7 @@ def searched(change: Change | None, text: str = TWO) -> Verdict:
         (flushes_angle, "chunk_boundary", "cut after character 5, `<` leaks into the content"),
         (loses_brace, "chunk_boundary", "the arguments of the first call (`f`) lose `}`"),
         (fails_on_lone_quote, "parser_failed", "with IndexError: string index out of range"),
-        (None, "chunk_boundary", "the first call (`f`) is lost"),
+        (None, "chunk_boundary", "the second call (`g`) is lost, and others change"),
     ],
 )
 def test_a_broken_parser_is_blamed_for_what_it_does(change: Change | None, kind: str, words: str) -> None:
@@ -138,6 +138,21 @@ def test_the_verdict_names_the_root_cause(text: str, name: str, kind: str, sever
     assert words in said.headline
 
 
+@pytest.mark.parametrize(
+    ("text", "blamed", "kind"),
+    [(ONE[:44], False, "no_complete_call"), (CODER, False, "wrong_parser"), (TWO, False, None), (TWO, True, None)],
+)
+def test_before_a_search_nothing_is_said_that_other_chunkings_may_explain(
+    text: str, blamed: bool, kind: str | None
+) -> None:
+    given = replayer(text)
+    trace = given.trace(TRACED)
+    findings = [Finding("monotone", "error", "parser", "words")] * blamed
+    assert not blamed or verdict(findings, trace, given).about == "parser"
+    said = first_look(findings, trace, given, held=9)
+    assert (None if said is None else said.kind) == kind
+
+
 def test_a_bare_object_is_not_held_against_a_parser_whose_marker_stands_before_it() -> None:
     said = judged(replayer('[TOOL_CALLS] [{"name": "f", "arguments": {"a": 1} oops}] bye', "mistral"))
     assert said.kind != "wrong_parser"
@@ -172,6 +187,23 @@ def test_an_output_that_its_limit_cut_off_is_nobodys_fault() -> None:
     said = judged(replayer(ONE[:44], "qwen", Context(finish_reason="length")))
     assert (said.kind, said.severity) == ("no_complete_call", "info")
     assert "cut off by its length limit" in said.headline
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "finish", "words"),
+    [
+        (ONE + ONE[:44], "qwen", None, "is cut off inside call 1 (`f`), where a"),
+        (ONE + ONE[:44], "qwen", "length", "is cut off by its length limit inside call 1 (`f`), where a"),
+        ('[f(a=1), g(b="x', "pythonic", None, "is cut off inside call 1 (`g`)."),
+        (ONE + ONE.removesuffix("</tool_call>"), "qwen", None, "All checks hold: 2 complete calls"),
+    ],
+)
+def test_an_output_that_ends_inside_a_call_behind_a_whole_one_is_no_pass(
+    text: str, name: str, finish: Any, words: str
+) -> None:
+    said = judged(replayer(text, name, Context(finish_reason=finish)))
+    assert words in said.headline
+    assert (said.kind == "call_cut_off") is (said.severity == "info")
 
 
 def test_a_tool_that_was_not_declared_is_the_models_doing() -> None:
@@ -296,6 +328,7 @@ def test_what_reasoning_mentions_and_gives_back_is_nobodys_fault() -> None:
         assert (said.kind, said.severity) == ("all_hold", "pass"), said.headline
 
 
+@pytest.mark.replays
 def test_formats_are_not_tried_on_a_long_output() -> None:
     given = replayer(CODER + "\n" * 50_000)
     assert verdict([], given.trace(WHOLE), given).kind == "output_flawed"
@@ -506,6 +539,7 @@ def test_a_server_that_sent_other_text_ran_some_parser() -> None:
     assert verdict_on_served("Hi.").kind == "server_departs"
 
 
+@pytest.mark.replays
 def test_what_a_server_sent_otherwise_leads_with_the_calls() -> None:
     search = CaseSearch(case_named("recorded/beside-the-output-departs"))
     assert len(list(search.run())) > 1

@@ -1,6 +1,8 @@
-"""Over two of nine cases, or all: the right format is guessed first, and named to those who chose another parser."""
+"""Over a ninth of the cases, or all: the right format is guessed first, and named to those who chose another parser."""
 
 from __future__ import annotations
+
+from itertools import product
 
 import pytest
 
@@ -15,7 +17,7 @@ from parsers.search.reading import read
 from parsers.search.verdict import verdict
 from parsers.search.verdict_evidence import good_calls
 from parsers.selection.registry import Evidence, select
-from tests.amount import TIMES
+from tests.amount import TIMES, every
 from tests.corpus import case_named, case_names
 from tests.parsers.search.test_verdict import judged, replayer
 
@@ -27,14 +29,14 @@ ONE_IN = 9  # odd: every share has cases of either parity
 @pytest.mark.parametrize("name", builtin_formats())
 def test_a_verdict_and_auto_agree_and_what_was_said_of_the_prompt_is_not_called_unknown(name: str) -> None:
     text = builtin_formats()[name].example
-    for parser in ("auto", "passthrough", "mistral"):
-        for given in ({}, {"reasoning_open": False}, {"reasoning_open": True}):
-            case = load_case({"schema": 1, "parser": {"name": parser}, "input": {"text": text}, "context": given})
-            run, replays = run_case(case, compare=False), replayer_of(case, choose(case), characters(text))
-            said = verdict(run.findings, run.trace, replays)
-            assert not (given and said.kind == "prompt_state_unknown"), said.headline
-            if said.kind == "wrong_parser":
-                assert (parser != "auto", said.proof and said.proof.parser) == (True, select(Evidence(text=text)).name)
+    both = [*product(("auto", "passthrough", "mistral"), ({}, {"reasoning_open": False}, {"reasoning_open": True}))]
+    for parser, given in every(4, both, start=len(name)):
+        case = load_case({"schema": 1, "parser": {"name": parser}, "input": {"text": text}, "context": given})
+        run, replays = run_case(case, compare=False), replayer_of(case, choose(case), characters(text))
+        said = verdict(run.findings, run.trace, replays)
+        assert not (given and said.kind == "prompt_state_unknown"), said.headline
+        if said.kind == "wrong_parser":
+            assert (parser != "auto", said.proof and said.proof.parser) == (True, select(Evidence(text=text)).name)
 
 
 def is_right(guess: Guess | None, name: str) -> bool:
@@ -42,7 +44,7 @@ def is_right(guess: Guess | None, name: str) -> bool:
     return guess is not None and name in (guess.name, *guess.same)
 
 
-@pytest.mark.parametrize("share", range(min(2 * TIMES, ONE_IN)))
+@pytest.mark.parametrize("share", range(min(TIMES, ONE_IN)))
 def test_the_right_format_is_the_first_guess_and_the_verdict_on_another_parser_names_it(share: int) -> None:
     wrong, tried, missed, judgements = [], 0, [], 0
     others = list(builtin_formats())

@@ -30,6 +30,21 @@ def call(name: str, arguments: str = "{}", *, complete: bool = True) -> ToolCall
             "the first call (`f`) and the second call (`g`) are lost",
         ),
         (
+            Message(tool_calls=[call("f", '{"a":"\u00fc"}'), call("g")]),
+            Message(tool_calls=[call("f", '{"a": "\\u00fc"}')]),
+            "the second call (`g`) is lost",
+        ),
+        (
+            Message(tool_calls=[call("f", '{"a": 1}'), call("g")]),
+            Message(tool_calls=[call("f", '{"a": 2}')]),
+            "the second call (`g`) is lost, and others change",
+        ),
+        (
+            Message(tool_calls=[call("f", '{"a":1}')]),
+            Message(tool_calls=[call("x"), call("f", '{"a": 1}')]),
+            "1 call too many, such as one to `x`",
+        ),
+        (
             Message(tool_calls=[call("f"), call("g")]),
             Message(tool_calls=[call("x")]),
             "the first call (`f`) is lost, and others change",

@@ -335,6 +335,7 @@ BESIDE: dict[str, tuple[str, str | None, str, str, str]] = {
         "The server left markup in the content: it sent the whole",
     ),
     "a call that is cut off": (ONE[:44], None, "recording_cut", "", "What was recorded ends inside a call, before a"),
+    "an answer, without a finish reason": ("Well. It may go on", None, "recording_cut", "", "ends before a finish"),
     "a whole call, without a finish reason": (ONE, None, "server_unparsed", "", "it sent the whole output as content"),
 }  # fmt: skip
 
@@ -477,6 +478,13 @@ def test_what_leaked_is_offered_for_replay(
     again = {"schema": 1, "parser": {"name": said.proof.parser}, "input": {"text": content}, "context": context}
     message = run_case(load_case(again)).trace.message
     assert message.tool_calls or message.reasoning
+
+
+def test_a_call_that_was_left_in_the_content_is_told_before_the_finish_reason() -> None:
+    left = {"content": '<tool_call>\n{"name": "g", "arguments": {}}\n</tool_call>'}
+    verdict = searched(streamed(begun("{}"), left, finish="stop")).found.verdict
+    assert (verdict.kind, verdict.severity) == ("marker_leak", "error")
+    assert "The finish reason is `stop` and should be `tool_calls`." in verdict.sentences
 
 
 @pytest.mark.parametrize("delta", [{"content": "A <tool_call> b"}, {"content": "<tool_call>", "reasoning": "Hm."}])

@@ -65,6 +65,7 @@ def test_a_difference_counts_as_much_as_a_server_can_cut(pattern: str, kind: str
     assert next(one.severity for one in found.findings if one.check == "chunking") == worst
 
 
+@pytest.mark.replays
 def test_what_only_other_cuts_show_is_not_seen_where_only_honest_chunkings_are_tried() -> None:
     compare = {"cuts": "honest"}
     assert found_in(TEXT, engines(loses(r"^is")), compare=compare).verdict.kind == "all_hold"
@@ -124,6 +125,7 @@ BESIDE = [
 ]
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(("key", "values", "text", "change"), BESIDE)
 def test_a_foreign_parser_that_differs_only_in_what_its_contract_allows_is_not_blamed(
     key: str, values: list[str], text: str, change: Callable[[Message], Message]

@@ -23,6 +23,8 @@ DEEPSEEK = "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>f<｜tool▁s
 # Outputs whose opening marker a server or the prompt has taken, and the format that knows what is left.
 UNOPENED = [
     ('call:f{a:<|"|>x<|"|>}<tool_call|>', "gemma4"),
+    ('call:f{a:<|"|>x<|"|>}', "gemma4"),
+    ("call:f{a:<escape>x<escape>}", "functiongemma"),
     ("call:f{a:1}<tool_call|>", "gemma4"),
     ("call:f{a:<escape>x<escape>}<end_function_call>", "functiongemma"),
     ("<function=f>\n<parameter=a>1</parameter>\n</function>\n</seed:tool_call>", "seed_oss"),
@@ -71,6 +73,13 @@ SHOWN = [
     ("Use `[f(a=1)]` for it.", "passthrough"),
     (f"Not `{OBJECT}` but:\n{LIST}", "json"),
     (f"Not ```x``` but:\n{LIST}", "json"),
+    ("In Ruby call:g{} is a symbol.", "passthrough"),
+    ("call:g{}", "passthrough"),
+    ("call:g{a:1}", "passthrough"),
+    ('Llamas say "<|python_tag|>".', "passthrough"),
+    ("Mistral writes '[TOOL_CALLS]', Kimi «<|tool_call_begin|>», others “<|tool_call>”.", "passthrough"),
+    ('Not "[TOOL_CALLS]" but <|python_tag|>', "llama"),
+    ('He said "[TOOL_CALLS] and more"', "mistral"),
 ]
 
 # Model id, output, the parser that reads it.
@@ -134,6 +143,10 @@ OTHERS = {
 @pytest.mark.parametrize("tools", [(), ("f",)])
 def test_code_in_an_answer_is_no_call(text: str, parser: str, tools: tuple[str, ...]) -> None:
     assert select(Evidence(text=text, tools=tools)).name == parser
+
+
+def test_a_call_by_a_word_that_prose_has_is_one_where_its_tool_is_declared() -> None:
+    assert select(Evidence(text="call:f{a:1}", tools=("f",))).name == "functiongemma"
 
 
 @pytest.mark.replays

@@ -161,6 +161,16 @@ def test_a_parser_is_built_under_its_policies() -> None:
             "kimik2",
             "The vocabulary has <|tool_calls_section_begin|>, <|tool_call_argument_begin|> as single tokens.",
         ),
+        *[
+            (Evidence(vocabulary={"<tool_call>", "</tool_call>"}, text=text), name, "</tool_call> as single tokens.")
+            for text, name in [
+                ("<tool_call>\n<function=f>\n<parameter=city>\nPar", "qwen_coder"),
+                ("<think>Hm.</think>\n\n<tool_call>\n<function=f>\n<parameter=city>\nParis", "qwen_coder"),
+                ('<tool_call>\n{"name": "f", "arguments": {"code": "<function=', "qwen"),
+                ("<tool_call>", "qwen"),
+                ("Sure.", "qwen"),
+            ]
+        ],
         (Evidence(vocabulary={"<tool_call>"}), "passthrough", "Neither model"),
         (Evidence(text='x<tool_call>\n{"name"'), "qwen", "The output has '<tool_call>\\n{' at character 1."),
         (

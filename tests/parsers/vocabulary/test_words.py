@@ -30,6 +30,6 @@ def test_a_long_list_is_cut_and_the_rest_counted() -> None:
 
 def test_quoted_text_is_on_one_line_and_not_too_long() -> None:
     assert quoted("a\nb") == "`a\\nb`"
-    assert quoted("```") == '"```"'
+    assert quoted("```") == "“```”"
     assert quoted("x" * 50) == f"`{'x' * 39}…`"
     assert (shortened("abc", 3), shortened("abcd", 3)) == ("abc", "ab…")

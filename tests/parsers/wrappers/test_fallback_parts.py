@@ -107,6 +107,7 @@ json_values = st.recursive(
 )
 
 
+@pytest.mark.replays
 @given(st.dictionaries(st.text(max_size=3), json_values, max_size=3), st.integers(0, 200))
 def test_every_beginning_of_an_object_can_be_closed(value: dict[str, Any], size: int) -> None:
     text = json.dumps(value, ensure_ascii=False)[: size or 1]

@@ -10,8 +10,11 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from tests.webapp.engines.entering import fake
 from webapp import api
 from webapp.app import create_app
+from webapp.engines.entered import entered, use_engines
+from webapp.engines.entries import write_entry
 from webapp.services import EXTENSION
 from webapp.settings import get_settings
 
@@ -55,6 +58,17 @@ def shared_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Flask]:
 @pytest.fixture
 def client(make_app: Callable[..., Flask]) -> FlaskClient:
     return make_app().test_client()
+
+
+@pytest.fixture
+def fake_engine(client: FlaskClient) -> Iterator[None]:
+    """The engine `fake`, entered at the application of the client and asked who it is."""
+    settings = client.application.extensions[EXTENSION].settings
+    use_engines(settings)
+    write_entry(settings, "fake", fake())
+    entered(settings).card("fake")
+    yield
+    use_engines(get_settings())
 
 
 @pytest.fixture

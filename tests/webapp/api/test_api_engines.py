@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from flask import Flask
 from flask.testing import FlaskClient
 
-from tests.webapp.engines.entering import fake
-from webapp.engines.entered import entered, use_engines
-from webapp.engines.entries import write_entry
+from tests.webapp.engines.entering import own
+from webapp.engines import sources
+from webapp.engines.entered import entered
+from webapp.engines.entries import Entry, write_entry
 from webapp.services import EXTENSION
-from webapp.settings import get_settings
 
 TEXT = "You there!"
-
-
-@pytest.fixture
-def client(make_app: Callable[..., Flask]) -> Iterator[FlaskClient]:
-    app = make_app()
-    settings = app.extensions[EXTENSION].settings
-    use_engines(settings)
-    write_entry(settings, "fake", fake())
-    entered(settings).card("fake")
-    yield app.test_client()
-    (settings.data_dir / "engines.toml").unlink()
-    use_engines(get_settings())
+pytestmark = pytest.mark.usefixtures("fake_engine")
 
 
 def case(name: str, engine: str = "fake") -> dict[str, Any]:
@@ -60,6 +49,7 @@ def test_another_name_is_422(client: FlaskClient, task: str, given: dict[str, An
     assert (error["field"], error["message"].startswith(words)) == (place, True)
 
 
+@pytest.mark.replays
 def test_a_search_in_a_child_asks_this_process(client: FlaskClient) -> None:
     before = entered().spent
     answer = client.post("/api/v1/find", json=case("raises"))
@@ -84,3 +74,43 @@ def test_a_file_that_cannot_be_used_is_told_where_an_engine_is_asked_for(client:
     file.write_text("[")
     answer = client.post("/api/v1/replay", json=case("upper"))
     assert (answer.status_code, "cannot be read" in answer.text) == (422, True)
+
+
+def test_what_a_parser_shows_of_itself_is_in_its_steps(client: FlaskClient) -> None:
+    """Not in those of one that shows nothing, nor of ours."""
+    settings = client.application.extensions[EXTENSION].settings
+    write_entry(settings, "mine", own("Plain"))
+    steps = client.post("/api/v1/replay", json=case("Plain", "mine")).json["steps"]  # type: ignore[index]
+    shown = [step["observed"] for step in steps]
+    seen = {"name": "Plain.seen", "before": "''", "after": "'You'", "grown": None}
+    assert [one for one in shown[0]["changed"] if one["name"] == "Plain.seen"] == [seen]
+    assert [type(one["micros"]) for one in shown] == [int] * len(steps)
+    for given in (case("upper"), {**case("qwen"), "parser": {"name": "qwen"}}):
+        assert "observed" not in client.post("/api/v1/replay", json=given).json["steps"][0]  # type: ignore[index]
+
+
+OWN = """
+class Own:
+    def begin(self, request):
+        pass
+    def feed(self, text, ids):
+        return {{"content": {said}}}
+    def finish(self, reason):
+        return None
+"""
+
+
+def test_a_body_that_was_answered_is_answered_anew_where_the_parser_was_edited(
+    client: FlaskClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sources, "FRESH_SECONDS", -1)
+    monkeypatch.setattr(sources, "FRESH_TIMES", 0)
+    path, settings = tmp_path / "own_of_somebody.py", client.application.extensions[EXTENSION].settings
+    path.write_text(OWN.format(said="text"), "utf-8")
+    values = {"class": "own_of_somebody:Own", "python": sys.executable, "path": str(tmp_path), "seconds": 20}
+    write_entry(settings, "own", Entry.model_validate(values))
+    (name,) = [one.name for one in entered(settings).card("own").parsers]
+    asked = partial(client.post, "/api/v1/replay?fields=message", json=case(name, "own"))
+    assert [asked().json["message"]["content"] for _ in range(2)] == [TEXT, TEXT]  # type: ignore[index]
+    path.write_text(OWN.format(said="text.upper()"), "utf-8")
+    assert asked().json["message"]["content"] == TEXT.upper()  # type: ignore[index]

@@ -36,6 +36,7 @@ def error_of(answer: Any) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.replays
 def test_the_answer_is_the_object_of_find_json(client: Client, case: CaseMaker) -> None:
     answer = client.post(URL, json=case())
     loaded = load_case(case())
@@ -62,6 +63,7 @@ def test_the_searches_of_the_server_have_its_limits(make_app: AppMaker, case: Ca
     assert "TOOLCALL_INSPECTOR_MAX_TOKENS" in error_of(answer)["message"]
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("keys", "field"),
     [

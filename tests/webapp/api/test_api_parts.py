@@ -69,6 +69,7 @@ def test_ranges_of_steps_put_together_are_the_whole(shared_ask: Callable[[str], 
     assert (deltas, steps) == (whole["deltas"], whole["steps"])
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("query", "count"),
     [("steps=1-1", 1), ("steps=2-4", 3), ("steps=1-999999999", None), ("steps=998-999", 0), ("steps=all", None)],
@@ -80,6 +81,7 @@ def test_a_range_counts_from_1_and_ends_with_the_run(ask: Callable[[str], Any], 
     assert (found["steps"], len(found["deltas"])) == (expected, len(expected))
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("query", "keys"),
     [
@@ -100,6 +102,7 @@ def test_an_answer_has_the_keys_that_are_asked_for_in_their_order(
     assert [*json.loads(ask(query).text)] == [key for key in json.loads(ask("").text) if key in keys]
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("query", "keys", "first", "last"),
     [
@@ -123,6 +126,7 @@ def test_json_lines_are_the_object_and_then_its_steps(
     TypeAdapter(list[StepAnswer]).validate_python(rows)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("query", "message"),
     [
@@ -135,6 +139,9 @@ def test_json_lines_are_the_object_and_then_its_steps(
         (f"steps=1-{'9' * 5_000}", f"steps=1-{'9' * 38}… is no part"),
         ("fields=", f"fields= is no key of a replay: give some of {', '.join(KEYS)}"),
         ("fields=message,step", "fields=step is no key"),
+        ("fields=message&fields=steps", "fields is given 2 times: give it once"),
+        ("steps=1-2&steps=3-4", "steps is given 2 times: give it once"),
+        ("step=1-2", "step is no key of the query: give some of steps, fields, format"),
         ("format=xml", "format=xml is not known: ask for format=json or format=jsonl"),
         ("steps=none&fields=steps", "steps=none leaves out deltas and steps, which fields asks for"),
     ],
@@ -149,6 +156,7 @@ def test_a_wrong_parameter_is_422_before_anything_is_replayed(
     assert answer.json["error"]["message"].startswith(message)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("most", "query", "message"),
     [
@@ -172,6 +180,7 @@ def test_an_answer_over_the_limit_is_413_and_says_what_to_ask_for(
     assert len(written) == known
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     "query", ["steps=1-20", "steps=none", "fields=message", "fields=message,findings", "format=jsonl"]
 )
@@ -182,6 +191,7 @@ def test_what_the_413_says_is_answered(make_app: AppMaker, case: CaseMaker, quer
     assert (answer.status_code, json.loads(answer.text.partition("\n")[0])["message"]["content"]) == (200, "ab" * 700)
 
 
+@pytest.mark.replays
 def test_a_limit_holds_to_the_byte(make_app: AppMaker, case: CaseMaker) -> None:
     size = len(make_app().test_client().post(URL, json=case(**LONG)).data)
     codes = [
@@ -210,6 +220,7 @@ def test_no_check_is_run_where_none_is_asked_for(
     assert json.loads(asked.text.partition("\n")[0])["message"] == whole.json["message"]
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("query", ["steps=none", "format=jsonl"])
 def test_checks_that_take_too_long_go_on_when_the_request_is_sent_again(
     make_app: AppMaker, case: CaseMaker, monkeypatch: pytest.MonkeyPatch, query: str
@@ -266,7 +277,7 @@ def test_what_is_kept_counts_in_the_budget_of_runs(make_app: AppMaker, case: Cas
 def test_the_parameters_are_described_as_they_are_read(client: Client) -> None:
     one = client.get(f"{API}/openapi.json").json["paths"][URL]["post"]
     known = {row["name"]: row for row in one["parameters"]}
-    assert {name: row["description"] for name, row in known.items()} == QUERY
+    assert {name: row["description"] for name, row in known.items()} == {name: key.words for name, key in QUERY.items()}
     for row in known.values():
         jsonschema_rs.meta.validate(row["schema"])
         assert (row["in"], row.get("required", False)) == ("query", False)

@@ -77,6 +77,7 @@ def test_a_body_of_another_type_is_415(client: Client, case: CaseMaker, kind: st
     assert (answer.status_code, error_of(answer)["code"]) == (415, "unsupported_media_type")
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("body", "words"),
     [
@@ -96,6 +97,7 @@ def test_a_body_that_is_no_json_is_400_with_the_place(client: Client, body: byte
     assert words in error["message"]
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("keys", "field"),
     [

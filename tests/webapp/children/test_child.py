@@ -12,12 +12,14 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event, Timer
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from tests.webapp.children import program as tasks
 from tests.webapp.children.processes import is_alive, until
+from webapp.children import child as children
 from webapp.children import worker
 from webapp.children.child import Child, ChildError, Ending, Program, bare_environment, preload
 
@@ -111,6 +113,7 @@ def test_an_end_says_what_is_known_of_it() -> None:
         assert failure(child, "kill", signal=signal.SIGKILL).code == -signal.SIGKILL
 
 
+@pytest.mark.replays
 @BOTH
 def test_a_task_has_a_deadline(program: Program) -> None:
     with Child(program) as child:
@@ -124,6 +127,7 @@ def test_a_task_has_a_deadline(program: Program) -> None:
 MANY = 5_000  # messages: more than a pipe holds, so that a process cannot be ahead with all of them
 
 
+@pytest.mark.replays
 def test_a_task_that_gets_no_processor_has_longer_by_the_clock() -> None:
     said: list[dict[str, Any]] = []
 
@@ -139,11 +143,29 @@ def test_a_task_that_gets_no_processor_has_longer_by_the_clock() -> None:
     assert len(said) == MANY
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(("task", "patience"), [("spin", 1_000), ("sleep", 2)])
 def test_patience_ends_with_the_work_or_by_the_clock(task: str, patience: float) -> None:
     with Child(Program(FILE, patience=patience)) as child:
         asked(child, "echo")
         assert failure(child, task, 0.2).ending is Ending.LATE
+
+
+@pytest.mark.parametrize(
+    ("elapsed", "worked", "end"),
+    [(1.0, 1.0, None), (1.0, 0.2, 1.5), (1.4, 0.6, 1.5), (1.5, 0.6, None), (1.5, 0.2, 1.8), (2.9, 0.2, 3.0)],
+)
+def test_a_task_in_a_hurry_is_late_with_half_of_the_work(
+    elapsed: float, worked: float, end: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, work = [0.0], [0.0]
+    monkeypatch.setattr(children, "monotonic", lambda: now[0])
+    monkeypatch.setattr(children._Watch, "start", lambda _: None)
+    process: Any = SimpleNamespace(worked=lambda: work[0])
+    watch = children._Watch(process, children._Question("t", {}, 1.0), Program("x", patience=3, hurry=1.5))
+    now[0], work[0] = elapsed, worked
+    assert watch._goes_on() == (end is not None)
+    assert end is None or watch._end == pytest.approx(end)
 
 
 def test_where_the_system_does_not_tell_of_work_the_clock_counts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,6 +182,7 @@ def gone(*_: object) -> str:
 POLITE = Program(tasks.__name__, fork=True, grace_seconds=PATIENCE)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("program", [POLITE, Program(FILE, grace_seconds=PATIENCE)], ids=["forked", "spawned"])
 def test_a_task_is_interrupted_and_the_process_lives_on_with_what_it_has(program: Program) -> None:
     with Child(program) as child:
@@ -222,6 +245,7 @@ def test_raw_bytes_travel_beside_a_message(program: Program) -> None:
             assert (answer, said.pop()) == ({"raw": data[::-1]}, {"size": len(data), "raw": data[::-1]})
 
 
+@pytest.mark.replays
 @BOTH
 def test_a_task_may_ask_and_has_the_time_of_the_reply_besides(program: Program) -> None:
     def reply_slowly(question: dict[str, Any]) -> dict[str, Any]:
@@ -315,6 +339,15 @@ def test_what_nobody_wants_any_more_is_killed(program: Program) -> None:
         assert (caught.value.ending, child.pid, is_alive(pid)) == (Ending.CANCELLED, None, False)
 
 
+@BOTH
+def test_a_deadline_is_kept_though_nobody_can_say_whether_the_answer_is_wanted(program: Program) -> None:
+    with Child(program) as child:
+        asked(child, "echo")
+        with pytest.raises(ChildError) as caught:
+            child.ask("sleep", {}, seconds=0.7, cancelled=lambda: bool(1 / 0))
+        assert caught.value.ending is Ending.LATE
+
+
 def test_progress_comes_in_order_and_before_the_answer() -> None:
     said: list[Any] = []
     with Child(SPAWNED) as child:
@@ -374,6 +407,7 @@ GARBAGE = [
 ]
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(("hex_text", "ending"), GARBAGE)
 def test_a_child_that_was_taken_over_may_say_what_it_wants(hex_text: str, ending: Ending) -> None:
     with Child(SPAWNED) as child:
@@ -459,6 +493,7 @@ def test_a_child_that_is_forgotten_is_ended() -> None:
     assert not is_alive(pid)
 
 
+@pytest.mark.replays
 def test_a_busy_child_ends_with_the_process_that_started_it() -> None:
     script = (
         "import sys; from webapp.children.child import Child, Program; child = Child(Program(sys.argv[1]))\n"

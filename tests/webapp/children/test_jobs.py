@@ -157,3 +157,23 @@ def test_a_job_whose_reader_left_is_soon_given_up_unless_somebody_else_asks(monk
     assert job.neglected
     job.touch()
     assert not job.neglected
+
+
+class Risky(Errands):
+    """Those that wait may never end."""
+
+    def may_hang(self, given: str) -> bool:
+        return given.startswith("wait")
+
+
+@pytest.mark.parametrize(("running", "together"), [(1, 1), (2, 1), (3, 2)])
+def test_jobs_that_may_hang_leave_a_place_to_others(running: int, together: int) -> None:
+    errands = Risky(running=running, waiting=9)
+    waiting = [errands.start(f"wait {number}") for number in range(4)]
+    until(lambda: [one.state for one in waiting].count("running") == together)
+    if running > 1:
+        assert over(errands, "other").result == "other"
+    assert [one.state for one in waiting].count("running") == together
+    errands.go.set()
+    assert [one.wait(PATIENCE) for one in waiting] == [True] * 4
+    errands.close()

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.webapp.children.processes import until
-from webapp.children import resident
+from webapp.children import family
 from webapp.children.resident import resident_bytes
 from webapp.children.wires import GARBLED, Lines
 from webapp.children.worker import LargeError
@@ -65,7 +65,7 @@ def test_a_process_counts_with_what_it_started() -> None:
 
 def test_a_process_that_is_gone_takes_nothing() -> None:
     assert resident_bytes(2**22 + 1) == 0
-    assert resident._tasks(2**22 + 1) == []
+    assert [*family.family(2**22 + 1)] == [2**22 + 1]
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_process_that_is_gone_takes_nothing() -> None:
 def test_where_there_is_no_proc_ps_is_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str | None, least: int
 ) -> None:
-    monkeypatch.setattr(resident, "_PROC", tmp_path / "no")
+    monkeypatch.setattr(family, "PROC", tmp_path / "no")
     monkeypatch.setenv("PATH", str(tmp_path))
     if program:
         (tmp_path / "ps").write_text(program.replace("echo", "/bin/echo"))

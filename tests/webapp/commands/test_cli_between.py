@@ -39,6 +39,7 @@ def words(*names: str) -> list[str]:
     return [word for name in names for word in ("--engine", name)]
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("other", "code", "said"),
     [
@@ -52,6 +53,7 @@ def test_a_search_says_whether_two_engines_differ(program: Program, other: str, 
     assert (done.code, said in done.out, done.err) == (code, True, "")
 
 
+@pytest.mark.replays
 def test_the_smallest_output_is_a_case_that_both_replay(program: Program, tmp_path: Path) -> None:
     done = program("find", "-", *words("a=old", "b=open:Open", "same"), "--json", stdin=TEXT)
     assert [one["label"] for one in done.json["engines"]] == ["a", "b", "same"]
@@ -137,6 +139,7 @@ def test_ctrl_c_ends_the_search_and_says_so(program: Program, monkeypatch: pytes
     assert "tried" in done.out
 
 
+@pytest.mark.replays
 def test_two_revisions_of_a_checkout_are_entered_and_differ(program: Program, tmp_path: Path) -> None:
     checkout, source = tmp_path / "checkout", (FAKE.parent / f"{PAIRED}.py").read_text()
     checkout.mkdir()

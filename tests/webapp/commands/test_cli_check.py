@@ -38,6 +38,7 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service(), "run_checked", run)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("keys", "outcome", "code"),
     [
@@ -101,7 +102,7 @@ def test_an_error_of_a_check_fails_a_case_that_is_as_expected(
 
 
 def test_a_warning_fails_nothing(program: Program, case_file: CaseFile) -> None:
-    stray = case_file(input={"text": "Hi </tool_call>."})
+    stray = case_file(input={"text": "Hi\n</tool_call>\n"})
     assert "warning" in [finding.severity for finding in run_case(loads(stray.read_bytes())).findings]
     assert program("check", stray).code == 0
 

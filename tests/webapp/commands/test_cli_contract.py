@@ -63,6 +63,7 @@ def test_markers_that_cannot_be_declared_are_one_line(program: Program, markers:
     assert words in done.err
 
 
+@pytest.mark.replays
 def test_only_honest_chunkings_are_searched_where_that_is_asked_for(program: Program) -> None:
     found = program("find", "-", "--parser", "qwen", "--honest-only", "--json", stdin=f"It is done. {CALL}").json
     assert {group["grade"] for group in found["groups"]} == {"honest"}

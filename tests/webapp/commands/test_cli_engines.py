@@ -36,9 +36,9 @@ def test_an_engine_is_entered_listed_and_replaced(program: Program, tmp_path: Pa
     assert program("engines", "list").out == f"none; `engines add` writes {tmp_path / 'engines.toml'}\n"
     done = program("engines", "add", "fake", "--command", COMMAND, "--memory", "300")
     assert (done.code, done.err) == (0, "")
-    assert done.out == f"fake: fake 1.0, 13 parsers, 1 reasoning parser; written to {tmp_path / 'engines.toml'}\n"
+    assert done.out == f"fake: fake 1.0, 16 parsers, 1 reasoning parser; written to {tmp_path / 'engines.toml'}\n"
     listed = program("engines", "list").out
-    assert listed.startswith(f"fake  fake 1.0  14 parsers  {COMMAND}\n\nfake: echo, upper, raises")
+    assert listed.startswith(f"fake  fake 1.0  17 parsers  {COMMAND}\n\nfake: echo, upper, raises")
     assert listed.endswith("  reasoning: thinks\n")
     again = program("engines", "add", "fake", "--command", COMMAND, "--env", "A=b", "--seconds", "5")
     assert again.err == "fake: replaces the entry of that name\n"
@@ -117,6 +117,9 @@ def test_an_engine_that_was_not_asked_is_listed_by_its_name(program: Program, tm
     [
         (("engines", "add", "x", "--env", "A", "--command", "y"), "--env: give a variable as KEY=VALUE"),
         (("engines", "add", "x"), "engine x: give the python that has it"),
+        (("engines", "add", "bad name", "--python", "/no/such"), "engine bad name: a name has letters, digits"),
+        (("engines", "add", "auto", "--command", "y"), "engine auto: that name is taken by this program"),
+        (("replay", "-", "--engine", "no.such:A", "--python", sys.executable), "it; say in which folder it is with"),
         (("engines", "add", "x", "--command", "/no/such"), "engine x does not start: [Errno 2]"),
         (("engines", "check", "x"), "engine 'x' is not entered here; entered: none"),
         (("replay", "-", "--engine", "x:y"), "--engine x:y: engine 'x' is not entered here; entered: none"),
@@ -135,11 +138,25 @@ def test_what_cannot_be_run_is_one_sentence(program: Program, words: tuple[str, 
 def test_an_engine_is_checked_in_words(program: Program) -> None:
     program("engines", "add", "fake", "--command", COMMAND)
     done = program("engines", "check", "fake")
-    assert (done.code, done.out.splitlines()[-1]) == (0, "fake: keeps the protocol")
+    assert (done.code, done.out.splitlines()[-1]) == (0, "fake:echo: keeps the protocol")
+    named = program("engines", "check", "fake:brief")
+    assert (named.code, named.out.splitlines()[-1]) == (1, "fake:brief: 5 rules are not kept")
     program("engines", "add", "bad", "--command", f"{COMMAND} silent")
     wrong = program("engines", "check", "bad")
-    assert (wrong.code, wrong.out.splitlines()[-1]) == (1, "bad: 1 rule is not kept")
+    assert (wrong.code, wrong.out.splitlines()[-1]) == (1, "bad:echo: 1 rule is not kept")
     assert "wrong  With report steps it says each step before it takes it. steps [1," in wrong.out
+
+
+@pytest.mark.parametrize(
+    "words", [("replay",), ("replay", "--json"), ("find",), ("find", "--json"), ("between",), ("between", "--json")]
+)
+def test_half_a_surrogate_pair_is_printed_as_an_escape(program: Program, words: tuple[str, ...]) -> None:
+    program("engines", "add", "fake", "--command", COMMAND)
+    command, *more = words
+    engines = ["--engine", "fake:halves", *(["--engine", "fake:echo"] if command == "between" else [])]
+    done = program("find" if command == "between" else command, "-", *more, *engines, stdin="ab!")
+    assert (done.code in (0, 1), "\\ud80" in done.out.lower() or "U+D80" in done.out) == (True, True), done
+    assert isinstance(json.loads(done.out) if more else {}, dict)
 
 
 def test_an_engine_that_asks_for_a_tokenizer_is_given_one(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,6 +178,7 @@ def test_the_worker_is_printed_as_one_file(program: Program) -> None:
     )
 
 
+@pytest.mark.replays
 def test_an_output_is_replayed_and_searched_by_an_engine(program: Program) -> None:
     program("engines", "add", "fake", "--command", COMMAND)
     report = program("replay", "-", "--engine", "fake:upper", "--json", stdin="Hello").json
@@ -174,7 +192,7 @@ def test_an_output_is_replayed_and_searched_by_an_engine(program: Program) -> No
 def test_a_parser_that_is_not_there_is_told_under_the_option(program: Program) -> None:
     program("engines", "add", "fake", "--command", COMMAND)
     done = program("replay", "-", "--engine", "fake:nope", stdin="x")
-    assert done.err.startswith("toolcall-inspector: --engine fake:nope: fake has no parser 'nope'; it has 14, such as")
+    assert done.err.startswith("toolcall-inspector: --engine fake:nope: fake has no parser 'nope'; it has 17, such as")
     other = program("replay", "-", "--engine", "fake:echo", "--reasoning-parser", "no", stdin="x")
     assert "fake has no reasoning parser 'no'; it has thinks" in other.err
 
@@ -191,10 +209,10 @@ def test_cases_are_held_to_what_is_known_of_the_engine(program: Program, case_fi
     program("engines", "add", "fake", "--command", COMMAND)
     known = {"fake": {"verdict": "known_bug", "expect": {"content": "other"}}}
     file = case_file(input={"text": "Hello"}, expect={"content": "Hello"}, engines=known, replay=[{"by": "token"}])
-    assert program("check", file, "--engine", "fake:echo").out.startswith("known bug  ")
+    assert "\nknown bug  " in program("check", file, "--engine", "fake:echo").out
     plain = case_file("two.case.json", input={"text": "Hello"}, expect={"content": "Hello"}, replay=[{"by": "token"}])
     assert json.loads(plain.read_text())["parser"] == {"name": "qwen"}
-    assert program("check", plain, "--engine", "fake:echo").out.startswith("ok  ")
+    assert "\nok  " in program("check", plain, "--engine", "fake:echo").out
 
 
 LINES = (*OWN[:2], "--class", "line_parsers:Sender", *OWN[4:])

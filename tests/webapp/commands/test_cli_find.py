@@ -88,6 +88,7 @@ def test_an_error_is_exit_code_1(
         assert "Said." in done.out or not severities
 
 
+@pytest.mark.replays
 def test_a_right_output_has_no_error(program: Program, output_file: Path) -> None:
     done = program("find", output_file)
     assert (done.code, done.err) == (0, "")
@@ -96,6 +97,7 @@ def test_a_right_output_has_no_error(program: Program, output_file: Path) -> Non
     assert "smallest failing case" not in done.out
 
 
+@pytest.mark.replays
 def test_the_json_is_as_described_and_the_same_every_time(program: Program, output_file: Path) -> None:
     done = program("find", output_file, "--json")
     found = TypeAdapter(FindResult).validate_python(done.json)
@@ -282,6 +284,7 @@ FENCED = """```json
 """
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("text", "title"),
     [

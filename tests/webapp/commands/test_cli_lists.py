@@ -41,6 +41,7 @@ def test_an_alias_shows_its_parser(program: Program) -> None:
     assert program("parsers", "hermes").out == program("parsers", "qwen").out
 
 
+@pytest.mark.replays
 def test_a_sound_format_passes_the_check(program: Program, tmp_path: Path) -> None:
     path = tmp_path / "mine.json"
     path.write_text(builtin_formats()["qwen"].model_dump_json(by_alias=True), "utf-8")
@@ -111,6 +112,13 @@ def test_a_database_that_cannot_be_used_is_a_mistake(
         ("markdown", "# "),
         ("jsonl", '"tokens":['),
         ("sse", "data: [DONE]"),
+        ("vllm", "SAMPLE = Sample("),
+        ("vllm_format", "FIXTURE = FormatFixture("),
+        ("sglang", "(CustomTestCase):"),
+        ("dynamo", "display_id: UNIFIED.N-N"),
+        ("vllm_rust", "#[test]"),
+        ("tool_parser", "#[tokio::test]"),
+        ("llamacpp", ".expect(expected)"),
     ],
 )
 def test_a_case_is_exported_to_standard_output(program: Program, case_file: CaseFile, target: str, words: str) -> None:
@@ -125,13 +133,13 @@ def test_an_export_to_a_file_is_the_same(program: Program, case_file: CaseFile, 
     assert loads(out.read_bytes()).expect == loads(path.read_bytes()).expect
 
 
-@pytest.mark.parametrize("target", ["vllm", "sglang", "rust", "har", ""])
+@pytest.mark.parametrize("target", ["rust", "har", ""])
 def test_an_export_that_does_not_exist_is_refused_with_those_that_do(
     program: Program, case_file: CaseFile, target: str
 ) -> None:
     done = program("export", case_file(), "--to", target)
     assert (done.code, done.out) == (2, "")
-    assert "choose one of: case, pytest, markdown, jsonl" in done.err
+    assert "choose one of: case, pytest, markdown, html, jsonl" in done.err
 
 
 def test_a_pytest_file_that_would_test_nothing_is_refused(program: Program, case_file: CaseFile) -> None:

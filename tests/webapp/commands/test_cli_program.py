@@ -102,7 +102,7 @@ def test_what_a_terminal_would_obey_is_spelled_out() -> None:
 
 
 def test_an_interrupt_ends_without_words(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(_name: str, _tokenizer: str | None) -> None:
+    def interrupt(*_given: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("webapp.commands.replay.read_given", interrupt)
@@ -129,6 +129,7 @@ def test_other_trouble_with_the_output_is_not_taken_for_a_reader_gone(monkeypatc
         cli.run(["tokenizers"])
 
 
+@pytest.mark.replays
 def test_a_terminal_without_the_characters_gets_escapes(root: Path, tmp_path: Path) -> None:
     (tmp_path / "x.txt").write_text("Zürich → Bern", "utf-8")
     script = f"from webapp.cli import main; main(['replay', {str(tmp_path / 'x.txt')!r}])"

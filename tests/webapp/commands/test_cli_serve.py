@@ -32,6 +32,7 @@ def taken() -> Iterator[int]:
         yield server.getsockname()[1]
 
 
+@pytest.mark.replays
 def test_a_server_prints_its_address_answers_and_ends_on_sigterm(tmp_path: Path) -> None:
     (tmp_path / "broken.json").write_text("{", "utf-8")
     folders = {"TOOLCALL_INSPECTOR_DATA_DIR": str(tmp_path), "TOOLCALL_INSPECTOR_FORMATS": str(tmp_path)}
@@ -57,12 +58,14 @@ def test_a_server_prints_its_address_answers_and_ends_on_sigterm(tmp_path: Path)
     assert (tmp_path / "toolcall-inspector.sqlite3").is_file()
 
 
+@pytest.mark.replays
 def test_a_port_that_is_taken_is_named(program: Program, taken: int) -> None:
     done = program("serve", "--port", taken)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
     assert f"cannot listen on http://127.0.0.1:{taken}/: another program listens there" in done.err
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("error", "words"),
     [
@@ -85,6 +88,7 @@ def test_an_address_that_cannot_be_had_is_named(
     assert words in done.err
 
 
+@pytest.mark.replays
 def test_a_port_is_given_back_where_the_application_cannot_start(
     program: Program, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -123,7 +127,7 @@ def test_a_server_of_several_sockets_names_them_all() -> None:
     assert list(serve.listens(Several())) == [("127.0.0.1", 1), ("::1", 1)]
 
 
-@pytest.mark.parametrize(("processes", "threads"), [(0, 3), (2, 3 + 2 * 9 + 1 + 3 // 2)])
+@pytest.mark.parametrize(("processes", "threads"), [(0, 3), (2, 3 + 2 * 10 + 1 + 3 // 2 + 12)])
 def test_settings_reach_the_server(tmp_path: Path, processes: int, threads: int) -> None:
     settings = get_settings(
         port=0, data_dir=tmp_path, threads=3, max_request_bytes=2_000_000, replay_processes=processes

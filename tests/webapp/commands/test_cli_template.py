@@ -25,6 +25,7 @@ def test_what_transformers_raises_is_a_finding(program: Program) -> None:
     assert [(one["check"], one["severity"]) for one in report["findings"]][:1] == [("parser_raised", "error")]
 
 
+@pytest.mark.replays
 def test_cases_with_templates_are_checked(program: Program) -> None:
     done = program("check", CASES)
     assert (done.code, done.out.splitlines()[-1]) == (0, "21 cases: 4 known bug, 17 ok")

@@ -1,6 +1,7 @@
 """An engine that keeps the protocol, whose parsers misbehave when the text `!` reaches them. Standard library alone.
 
-Parsers: `echo` sends all as content; `upper` says it loudly and streams another thing than it gives as a whole; every
+Parsers: `echo` sends all as content; `upper` says it loudly and streams another thing than it gives as a whole;
+`halves` sends halves of surrogate pairs wherever text may stand; every
 other one is a key of FAULTS, and does that. Started as `PYTHON fake_engine.py [FLAG...]`; a flag is a way not to keep
 the protocol, see FLAGS.
 """
@@ -14,7 +15,8 @@ import sys
 import time
 from typing import Any
 
-FLAGS = ("old", "mute", "short", "sloppy", "forgetful", "strict", "silent", "refuses", "dies")
+FLAGS = ("old", "mute", "short", "hasty", "sloppy", "forgetful", "strict", "silent", "refuses", "dies", "reversed")
+NAMES = ("echo", "upper", "raises", "lies", "miscounts", "halves", "brief")
 HOARD: list[bytes] = []
 
 
@@ -60,16 +62,22 @@ def forks() -> None:
     os._exit(4)
 
 
+def closes() -> None:
+    """Nobody hears of it any more, while it lives."""
+    os.close(1)
+    time.sleep(600)
+
+
 def nests() -> None:
     sys.stdout.write('{"answer": ' + "[" * 200_000 + "\n")
     sys.stdout.flush()
 
 
-FAULTS = {one.__name__: one for one in (hangs, crashes, segfaults, eats, babbles, floods, forks, nests)}
+FAULTS = {one.__name__: one for one in (hangs, crashes, segfaults, eats, babbles, floods, forks, nests, closes)}
 
 
 def hello(flags: list[str]) -> dict[str, Any]:
-    names = ["echo", "upper", "raises", "lies", "miscounts", *FAULTS]
+    names = [*NAMES, *FAULTS]
     parsers = [{"name": name, "kind": "tool"} for name in names] + [{"name": "thinks", "kind": "reasoning"}]
     card = {"name": "fake", "version": "1.0", "parsers": parsers, "wants": "ids", "whole": True, "contract": "vllm"}
     server = {"holds_text": "stop_strings", "many_tokens": "sent", "empty_deltas": "sent"}
@@ -79,8 +87,12 @@ def hello(flags: list[str]) -> dict[str, Any]:
 def replay(run: dict[str, Any], deltas: list[Any], flags: list[str]) -> dict[str, Any]:
     sent: list[Any] = []
     steps = run.get("report") == "steps" and "silent" not in flags
-    if run["parser"] not in {"echo", "upper", "raises", "lies", "miscounts", *FAULTS}:
+    if run["parser"] not in {*NAMES, *FAULTS}:
         return {"sent": [], "raised": {"step": 0, "kind": "KeyError", "message": "no such parser"}}
+    if run["parser"] == "brief":  # it never says anything of the end
+        return {"sent": [None] * len(deltas)}
+    if run["parser"] == "halves":
+        return half(deltas)
     if run.get("path") == "whole":
         text = "".join([one[0] for one in deltas])
         return {"sent": [{"content": text}] * (2 if "short" in flags else 1)}
@@ -97,7 +109,28 @@ def replay(run: dict[str, Any], deltas: list[Any], flags: list[str]) -> dict[str
         return {"sent": [{"content": 7}, *sent[1:]]}
     if run["parser"] == "miscounts" and any("!" in text for text, *_ in deltas):
         return {"sent": sent[1:]}
-    return {"sent": sent[: -1 if "short" in flags else None], "micros": [1] * len(sent)}
+    return {"sent": sent[: -1 if "short" in flags else None], "micros": [-1 if "hasty" in flags else 1] * len(sent)}
+
+
+def half(deltas: list[Any]) -> dict[str, Any]:
+    """Halves of characters in all that it sends, prints, shows and fails with."""
+    call = {"index": 0, "id": "c\udc01", "function": {"name": "f\ud801", "arguments": '{"a\ud802": "\udc03"}'}}
+    sent: list[Any] = [
+        {"reasoning": "r\ud804", "content": text + "\ud805", "tool_calls": [call]} for text, *_ in deltas
+    ]
+    told = {"step": len(deltas) + 1, "kind": "E\ud806", "message": "m\udc07", "place": "p\ud808"}
+    state = {"changed": [["A.b\ud80a", None, "\ud809", None]], "state": "s\ud80b", "moves": []}
+    return (
+        {
+            "sent": sent,
+            "raised": told if any("!" in text for text, *_ in deltas) else None,
+            "printed": [[1, "\ud80c"]],
+            "attributes": {"A.b\ud80a": "\ud80d"},
+            "states": [state] * len(sent),
+        }
+        if any("!" in text for text, *_ in deltas)
+        else {"sent": [*sent, None], "printed": [[1, "\ud80c"]]}
+    )
 
 
 def main(flags: list[str]) -> None:
@@ -120,6 +153,8 @@ def main(flags: list[str]) -> None:
             if "sloppy" in flags and run["parser"] == "no_such_parser":
                 run = {**run, "parser": "echo"}
             found = [replay(run, deltas, flags) for deltas in run["replays"]]
+            if "reversed" in flags:
+                found.reverse()
             if "forgetful" in flags and len(found) > 2:
                 found[-1]["sent"][0] = {"content": "It "}
             say({"answer": {"replays": found}})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from types import SimpleNamespace
 from typing import Any
 
@@ -56,6 +57,25 @@ class Whole(Plain):
         return {"content": text}
 
 
+class Stuck(Plain):
+    """It sleeps for ever at `!`."""
+
+    def feed(self, text: str, ids: list[int]) -> Any:
+        while "!" in text:
+            time.sleep(1)
+        return {"content": text}
+
+
+class Slow(Plain):
+    """It works for a while at each delta."""
+
+    def feed(self, text: str, ids: list[int]) -> Any:
+        until = time.process_time() + 0.04
+        while time.process_time() < until:
+            pass
+        return super().feed(text, ids)
+
+
 class Raising(Plain):
     """It fails at `!`."""
 
@@ -63,6 +83,13 @@ class Raising(Plain):
         if "!" in text:
             raise ValueError("no\n!")
         return super().feed(text, ids)
+
+
+class Ending(Plain):
+    """It ends its process at `!`."""
+
+    def feed(self, text: str, ids: list[int]) -> Any:
+        return sys.exit(3) if "!" in text else super().feed(text, ids)
 
 
 class Starting(Plain):
@@ -132,3 +159,42 @@ class Legacy:
 
 class Shapeless:
     """Nobody knows how to call it."""
+
+
+class Returns(Plain):
+    """It returns what its first delta says, as JSON."""
+
+    def feed(self, text: str, ids: list[int]) -> Any:
+        return json.loads(text)
+
+
+class Endless:
+    """It has no finish."""
+
+    def begin(self, request: dict[str, Any]) -> None:
+        """Nothing."""
+
+    def feed(self, text: str, ids: list[int]) -> Any:
+        """Nothing."""
+
+
+class Demanding(Plain):
+    """Nobody gives it what it wants."""
+
+    def __init__(self, tokenizer: Any, tools: Any) -> None:
+        self.given = tokenizer, tools
+
+
+class Deafened(Plain):
+    """It takes no ids."""
+
+    def feed(self, text: str) -> Any:  # type: ignore[override]
+        return {"content": text}
+
+
+class Lucky(Plain):
+    """It needs no instance."""
+
+    @staticmethod
+    def feed(text: str, ids: list[int]) -> Any:
+        return {"content": text, "role": "assistant"}

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from parsers.vocabulary.observed import Move, Table
+from tests.webapp.engines import own_parsers
 from tests.webapp.engines.stand_ins import WORDS, FunctionCallParser, Parser, install, sglang, vllm
 from webapp.engines.protocol import read_card, read_replays
 from webapp.engines.workers import adapter_class, adapter_sglang
@@ -42,7 +43,7 @@ def _environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def worker(adapter: Any) -> Worker:
-    return Worker(adapter, Printed(sys.stderr), Unguarded())  # type: ignore[arg-type]
+    return Worker(adapter, Printed(sys.stderr), Unguarded())
 
 
 def ask(adapter: Any, *deltas: Any, **more: Any) -> Any:
@@ -95,14 +96,20 @@ def test_vllm_streams_by_the_servers_processor(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_vllm_without_a_processor_is_called_by_parse_delta(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = ask(
-        vllm_adapter(monkeypatch, processor=False), ["a", [7]], parser="hermes", finish_reason="length", prompt_ids=[1]
-    )
+    adapter, more = vllm_adapter(monkeypatch, processor=False), {"finish_reason": "length", "prompt_ids": [1]}
+    found = ask(adapter, ["a", [7]], ["b", [8]], parser="hermes", **more)
     assert [word for word in WORDS if word[0] == "parse_delta"] == [
         ("parse_delta", "a", [7], [1], False),
+        ("parse_delta", "b", [8], [1], False),
         ("parse_delta", "", [], [1], True),
     ]
     assert found.sent[0].content == "a"
+
+
+def test_an_answer_in_one_delta_ends_in_it_as_vllm_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = ask(vllm_adapter(monkeypatch, processor=False), ["a", [7]], parser="hermes")
+    assert [word for word in WORDS if word[0] == "parse_delta"] == [("parse_delta", "a", [7], [], True)]
+    assert [sent and sent.content for sent in found.sent] == ["a", None]
 
 
 @pytest.mark.parametrize("processor", [True, False])
@@ -221,9 +228,21 @@ def test_a_class_is_run_by_its_methods_or_by_the_adapter_of_its_base(monkeypatch
         adapter_class.adapter("tests.webapp.engines.own_parsers:Shapeless")
     base = type("ToolParser", (), {"__module__": "vllm.tool_parsers"})
     monkeypatch.setattr("tests.webapp.engines.own_parsers.Plain", type("Mine", (base,), {}))
-    monkeypatch.setattr(sys.modules["__main__"], "adapter_of", lambda *given: given, raising=False)
-    found = adapter_class.adapter("tests.webapp.engines.own_parsers:Plain")
-    assert found == ("vllm", "tests.webapp.engines.own_parsers:Plain")
+    monkeypatch.setitem(adapter_class.WORKER, "adapter_of", lambda *given: given)
+    name, kind = adapter_class.adapter("tests.webapp.engines.own_parsers:Plain")
+    assert (name, kind.__name__) == ("vllm", "Mine")
+
+
+@pytest.mark.parametrize("shape", [own_parsers.Plain, own_parsers.Detector, own_parsers.Legacy])
+def test_the_parsers_of_a_class_can_be_made_by_a_function(shape: Any) -> None:
+    made: list[tuple[Any, ...]] = []
+
+    def make(*given: Any) -> Any:
+        made.append(given)
+        return shape(*given)
+
+    assert ask(adapter_class.adapter_for(shape, make), ["a"], parser=shape.__name__).raised is None
+    assert len(made) == 1
 
 
 def test_a_class_runs_no_parser_of_another_name() -> None:
@@ -275,3 +294,11 @@ def test_vllms_own_machine_tells_of_its_transitions(monkeypatch: pytest.MonkeyPa
         ("CALL", [("CONTENT", "OPEN", "CALL")]),
         ("CALL", []),
     ]
+
+
+def test_a_class_that_is_at_hand_is_run_by_the_adapters_of_servers_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(FunctionCallParser, "ToolCallParserEnum", {})
+    found: Any = own_parsers.Detector
+    assert read_card(worker(sglang_adapter(monkeypatch, found)).hello({})).names("tool") == ["Detector"]
+    known: Any = type("Mine", (Parser,), {})
+    assert read_card(worker(vllm_adapter(monkeypatch, known)).hello({})).names("tool") == ["Mine"]

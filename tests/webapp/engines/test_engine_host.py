@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import sys
 from collections.abc import Iterator
+from pathlib import Path
+from threading import Thread
+from time import sleep
 from typing import Any
 
 import pytest
@@ -11,9 +17,11 @@ from parsers.vocabulary.types import UsageError
 from tests.webapp.children.processes import is_alive, until
 from tests.webapp.engines.entering import fake, own
 from tests.webapp.engines.fake_engine import FAULTS
-from webapp.engines.engine_host import EngineHost
+from webapp.engines import culprits, engine_host
+from webapp.engines.culprits import MOST_ENDED, MOST_KEPT, Culprits
+from webapp.engines.engine_host import FEW_STEPS, EngineHost
 from webapp.engines.entries import Entry
-from webapp.engines.protocol import Replayed
+from webapp.engines.protocol import Card, EngineError, Fault, ProtocolError, Replayed
 
 GOOD, BAD = [["a", [1]], ["b", [2]]], [["a", [1]], ["b", [2]], ["!", [3]], ["c", [4]]]
 KINDS = {
@@ -25,6 +33,7 @@ KINDS = {
     "floods": ("Flood", "its process answered with more than 50,000,000 bytes, and was ended"),
     "forks": ("Crashed", "its process ended (exit code 4)"),
     "nests": ("Garbled", "its process said what is no message, and was ended"),
+    "closes": ("Crashed", "it closed its standard output while its process ran on, and was ended"),
 }
 
 
@@ -62,6 +71,44 @@ def test_the_process_lives_on_and_is_ended(host: EngineHost) -> None:
     assert not is_alive(pid)
 
 
+@pytest.mark.replays
+def test_a_replay_is_not_said_to_hang_for_the_time_that_those_before_it_took() -> None:
+    host = EngineHost("slow", own("Slow", seconds=0.5))
+    found = played(host, "Slow", *[[[str(number), []]] for number in range(20)])
+    host.close()
+    assert [one.raised for one in found] == [None] * 20
+    assert [content(one)[0] for one in found] == [str(number) for number in range(20)]
+
+
+@pytest.mark.replays
+def test_nobody_waits_for_all_that_a_replay_costs_which_hangs() -> None:
+    host, ended = EngineHost("fake", fake(seconds=1)), list[str]()
+
+    def ask(parser: str, *replays: Any) -> None:
+        played(host, parser, *replays)
+        ended.append(parser)
+
+    played(host, "echo", GOOD)
+    hanging = Thread(target=ask, args=("hangs", GOOD, BAD, GOOD, [*BAD, *GOOD]))
+    hanging.start()
+    while not host._asking._taken:
+        sleep(0.001)
+    ask("echo", GOOD, GOOD)
+    hanging.join()
+    host.close()
+    assert ended == ["echo", "hangs"]
+
+
+def test_a_worker_that_tells_no_lines_lives_on_and_that_is_said(host: EngineHost) -> None:
+    played(host, "echo", GOOD)
+    pid = host.pid
+    run = {"parser": "echo", "request": {}, "replays": [GOOD], "step": 1, "observe": "lines"}
+    with pytest.raises(EngineError, match="engine fake does not tell which lines ran: its worker does not know of"):
+        host.lines(run)
+    assert host.pid == pid
+
+
+@pytest.mark.replays
 @pytest.mark.parametrize("parser", KINDS)
 def test_what_a_process_does_not_survive_is_a_failure_at_its_step(parser: str) -> None:
     host = EngineHost("fake", fake(seconds=1 if parser == "hangs" else 20))
@@ -158,3 +205,142 @@ def test_a_class_of_ones_own_that_fails_lives_on(name: str, kind: str, place: st
     assert (bad.raised.step, bad.raised.kind, str(bad.raised.place).startswith(place)) == (3, kind, True)
     assert content(first) == content(last)
     assert not is_alive(pid)
+
+
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many replays each message has from now on."""
+    asked, sizes = EngineHost._asked, list[int]()
+
+    def noted(self: EngineHost, run: Any, replays: Any, **more: Any) -> Any:
+        sizes.append(len(replays))
+        return asked(self, run, replays, **more)
+
+    monkeypatch.setattr(EngineHost, "_asked", noted)
+    return sizes
+
+
+OTHER = [["ab", [1]], ["!", [3]], ["c", [4]]]  # the same output as BAD
+ONE = [["ab!c", [1]]]
+HUNG = "that happened 2 times with this output, so it was not asked again (Ask again, under Engines)"
+
+
+def test_a_hang_in_a_batch_is_waited_for_twice_and_not_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    host, sizes = EngineHost("fake", fake(seconds=1)), counted(monkeypatch)
+    found = played(host, "hangs", *[GOOD] * 5, BAD, GOOD, BAD, GOOD)
+    host.close()
+    assert [one.raised is not None and one.raised.step for one in found] == [*[False] * 5, 3, False, 3, False]
+    assert sizes == [9, 9, 5, 1, 1]
+    assert found[5] is found[7]
+
+
+def test_an_output_that_hung_twice_is_not_tried_in_other_deltas(monkeypatch: pytest.MonkeyPatch) -> None:
+    host, sizes = EngineHost("fake", fake(seconds=1)), counted(monkeypatch)
+    for replay, step in ((BAD, 3), (BAD, 3), (OTHER, 2), (BAD, 3)):
+        (found,) = played(host, "hangs", replay)
+        assert found.raised is not None
+        assert (found.raised.step, found.raised.slow) == (step, True)
+    (refused,) = played(host, "hangs", ONE)
+    assert (refused.raised and refused.raised.message, sizes) == (HUNG, [1, 1])
+    assert played(host, "echo", ONE)[0].raised is None
+    host.begin_anew()
+    (asked,) = played(host, "hangs", ONE)
+    assert asked.raised is not None
+    assert (asked.raised.step, len(sizes)) == (1, 4)
+    host.close()
+
+
+def test_what_hung_is_tried_again_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    host, sizes = EngineHost("fake", fake(seconds=0.5)), counted(monkeypatch)
+    played(host, "hangs", BAD)
+    monkeypatch.setattr(culprits, "FORGOTTEN_SECONDS", -1.0)
+    played(host, "hangs", BAD)
+    host.close()
+    assert sizes == [1, 1]
+
+
+def test_not_more_is_kept_of_what_hung_than_may() -> None:
+    known, hung, fault = Culprits(), Replayed(sent=[]), Fault(step=0, slow=True)
+    for number in range(MOST_KEPT + 1):
+        known.note({}, [[str(number)]], hung, fault)
+    assert known.known({}, [["0"]]) is None
+    assert known.known({}, [[str(MOST_KEPT)]]) is hung
+
+
+@pytest.mark.parametrize("entry", [fake(), fake("silent")])
+def test_a_batch_is_sorted_out_whether_steps_are_told_or_not(entry: Entry) -> None:
+    host = EngineHost("fake", entry)
+    found = played(host, "crashes", GOOD, BAD, GOOD, GOOD, BAD)
+    host.close()
+    assert [one.raised is not None for one in found] == [False, True, False, False, True]
+
+
+@pytest.mark.parametrize("parser", ["echo", "crashes"])
+def test_a_long_replay_tells_its_steps_only_where_it_fails(monkeypatch: pytest.MonkeyPatch, parser: str) -> None:
+    host, sizes = EngineHost("fake", fake()), counted(monkeypatch)
+    (found,) = played(host, parser, [*[["a", []]] * FEW_STEPS, ["!", []]])
+    host.close()
+    assert (found.raised is not None and found.raised.step, len(sizes)) == (
+        (False, 1) if parser == "echo" else (FEW_STEPS + 1, 2)
+    )
+
+
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        ([{"step": 1}, {"step": 1}], "/progress/step: it tells of a step that there is not"),
+        ([{"step": 2}], "/progress/step: it tells of a step that there is not"),
+        ([{"step": number} for number in (1, 2, 3, 4, 5, 6)], "/progress/step: it tells of a step that there is not"),
+        ([{"step": 1, "sent": {"content": "x" * 9}}], "/progress/sent: that is too much"),
+    ],
+)
+def test_steps_are_not_believed(monkeypatch: pytest.MonkeyPatch, told: list[Any], words: str) -> None:
+    monkeypatch.setattr(engine_host, "ANSWER_BYTES", 8)
+    steps = engine_host._Told({}, [BAD])
+    with pytest.raises(ProtocolError, match=words):
+        [*map(steps.note, told)]
+
+
+def test_lines_of_what_hangs_are_told_up_to_there() -> None:
+    host = EngineHost("mine", own("Stuck", seconds=1))
+    run = {"parser": "Stuck", "request": {}, "path": "stream", "replays": [[["a"], ["b"], ["!"], ["c"]]]}
+    assert host.play(run)[0].raised is not None
+    assert host.lines({**run, "observe": "lines", "step": 2}).functions[0].name == "Stuck.feed"
+    with pytest.raises(UsageError, match="does not tell which lines ran: it did not return in 1 seconds"):
+        host.lines({**run, "observe": "lines", "step": 3})
+    host.close()
+
+
+def test_an_output_that_crashed_often_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    host = EngineHost("fake", fake())
+    found = played(host, "crashes", *[[["x" * number, []], ["!", []]] for number in range(3)])
+    assert [one.raised is not None and one.raised.unasked for one in found] == [False] * 3, "three outputs"
+    found = played(host, "crashes", *[BAD] * MOST_ENDED, ONE)
+    assert [one.raised is not None and one.raised.unasked for one in found] == [*[False] * MOST_ENDED, True]
+    host.close()
+
+
+def test_what_ended_by_itself_is_greeted_again(host: EngineHost, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has to know its tokenizer and its limit of memory."""
+    played(host, "echo", GOOD)
+    os.kill(host.pid or 0, signal.SIGKILL)
+    until(lambda: host._child._process is not None and host._child._process.gone)
+    greeted, card = list[Card](), EngineHost.card
+
+    def noted(self: EngineHost) -> Card:
+        greeted.append(card(self))
+        return greeted[-1]
+
+    monkeypatch.setattr(EngineHost, "card", noted)
+    assert played(host, "echo", GOOD)[0].raised is None
+    assert [one.name for one in greeted] == ["fake"]
+
+
+def test_a_class_that_is_no_python_is_told_with_its_line_every_time(tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text("class Mine:\n    def begin(self, request)\n")
+    entry = Entry.model_validate({"class": "broken:Mine", "python": sys.executable, "path": str(tmp_path)})
+    host = EngineHost("mine", entry)
+    for _ in range(2):
+        with pytest.raises(
+            EngineError, match=r"engine mine does not start: SyntaxError: .* \(in line 2 of broken.py\)"
+        ):
+            played(host, "Mine", GOOD)

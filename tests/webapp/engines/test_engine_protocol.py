@@ -53,7 +53,7 @@ def test_a_card_that_is_none_is_refused(change: dict[str, Any], words: str) -> N
         ([{"sent": [], "raised": {"step": 3}}], "/replays/0: it has 2 steps, and is said to have failed at step 3"),
         ([{"sent": [None, None], "raised": {"step": 1}}], "/replays/0: it has 2 steps, and is said to have failed"),
         ([{"sent": [], "raised": {"step": 0, "message": "x" * 2_001}}], "/replays/0/raised/message: Value error"),
-        ([{"sent": [None, None], "printed": [[1, "a"]] * 101}], "/replays/0/printed: List should have at most"),
+        ([{"sent": [None, None], "printed": [[1]]}], "/replays/0/printed/0/1: Field required"),
         (DEEP, "/replays/0: Input should be a valid dictionary"),
     ],
 )
@@ -94,3 +94,16 @@ def test_nothing_nested_without_end_is_looked_at() -> None:
     data["server"] = data
     with pytest.raises(ProtocolError):
         read(Card, data)
+
+
+def test_not_more_is_shown_of_a_parser_than_may_be() -> None:
+    big = "x" * 2_000
+    state = {"changed": [[f"Mine.a{number}", big, big, None] for number in range(100)], "state": "INSIDE"}
+    (found,) = read_replays({"replays": [{"sent": [None] * 9, "states": [state] * 9}]}, [9])
+    kept = found.bounded().states
+    assert kept is not None
+    assert [len(one.changed) for one in kept] == [100] * 4 + [1] + [0] * 4
+    assert {one.state for one in kept} == {"INSIDE"}
+    assert "more than 2,000,000 characters" in kept[4].changed[0][2]
+    few = read_replays({"replays": [{"sent": [None], "states": [state]}]}, [1])[0]
+    assert few.bounded() is few

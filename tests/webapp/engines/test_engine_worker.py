@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import io
 import json
 import subprocess
 import sys
-from contextlib import redirect_stdout
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +18,19 @@ import pytest
 from tests.webapp.engines import own_parsers
 from webapp.commands.engines import one_file
 from webapp.engines.entries import ADAPTERS, WORKER
+from webapp.engines.protocol import Replayed
 from webapp.engines.workers import engine_worker
-from webapp.engines.workers.adapter_class import Class
-from webapp.engines.workers.engine_worker import MOST_PRINTED, Printed, Worker, adapter_of, serve, told
+from webapp.engines.workers.adapter_class import Class, check_calls, place_of
+from webapp.engines.workers.engine_worker import (
+    MOST_PRINTED,
+    Hangs,
+    Printed,
+    Worker,
+    adapter_of,
+    module_of,
+    serve,
+    told,
+)
 
 FILES = sorted(WORKER.parent.glob("*.py"))
 TOOLS = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}]
@@ -33,7 +45,7 @@ class Unguarded:
 
 def worker(name: str, printed: Printed | None = None) -> Worker:
     kept = printed or Printed(sys.stderr)
-    return Worker(Class(getattr(own_parsers, name)), kept, Unguarded())  # type: ignore[arg-type]
+    return Worker(Class(getattr(own_parsers, name)), kept, Unguarded())
 
 
 def run(name: str, *texts: str, **more: Any) -> dict[str, Any]:
@@ -43,6 +55,60 @@ def run(name: str, *texts: str, **more: Any) -> dict[str, Any]:
             {"request": REQUEST, "vocabulary": {"<f>": 1}, "replays": [deltas], **more}
         )["replays"]
     return dict(found)
+
+
+def test_a_parser_that_prints_at_every_step_is_heard_for_a_hundred_of_them() -> None:
+    found = run("Plain", *"!" * 150)
+    assert [step for step, _ in found["printed"]] == [*range(1, 101)]
+    many = [[step, "!"] for step in range(1, 152)]
+    assert Replayed.model_validate({"sent": [None] * 151, "printed": many}).printed == [
+        tuple(one) for one in many[:100]
+    ]
+
+
+def test_lines_are_counted_where_they_are_asked_for() -> None:
+    one, two, three = (run("Plain", *texts, observe="costs")["executed"] for texts in ("a", "ab", "abc"))
+    assert three - two == two - one > 0
+    assert run("Plain", "a", "b", observe="costs")["sent"] == run("Plain", "a", "b")["sent"]
+    assert "executed" not in run("Plain", "a")
+
+
+@contextmanager
+def _one_step() -> Iterator[None]:
+    """Ends a replay at its second step."""
+    before = own_parsers.Plain.feed
+
+    def feed(self: Any, text: str, ids: list[int]) -> Any:
+        if self.seen:
+            raise Hangs("it took too long")
+        return before(self, text, ids)
+
+    own_parsers.Plain.feed = feed  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        own_parsers.Plain.feed = before  # type: ignore[method-assign]
+
+
+def test_a_replay_that_is_ended_by_whoever_runs_the_worker_is_told_as_slow() -> None:
+    made = Worker(Class(own_parsers.Plain), Printed(sys.stderr), Unguarded(), _one_step)
+    (found,) = made.run({"request": REQUEST, "replays": [[["a"], ["b"]]]})["replays"]
+    raised = found["raised"]
+    assert (raised["kind"], raised["step"], raised["slow"], len(found["sent"])) == ("Hangs", 2, True, 1)
+
+
+@pytest.mark.parametrize(("code", "words"), [((3,), " (3)"), ((), "")])
+def test_a_parser_that_ends_its_process_is_told_as_one_that_fails(code: tuple[int, ...], words: str) -> None:
+    raised = run("Ending", "a", "!")["raised"]
+    assert (raised["kind"], raised["step"]) == ("SystemExit", 2)
+    assert raised["message"] == "it tried to end the process that it runs in (3)"
+    assert told(SystemExit(*code))["message"] == f"it tried to end the process that it runs in{words}"
+
+
+def test_where_nobody_can_count_lines_the_parser_runs_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module_of("executed_lines"), "executed_lines", lambda work: None)
+    found = run("Plain", "a", observe="costs")
+    assert ("executed" in found, found["sent"]) == (False, run("Plain", "a")["sent"])
 
 
 def lines(*messages: Any) -> io.BytesIO:
@@ -117,9 +183,12 @@ def test_worker_and_adapters_are_one_file(tmp_path: Path) -> None:
     ("words", "said"),
     [
         (("nothing",), "ImportError: there is no adapter nothing"),
-        (("class", "own_parsers:Shapeless"), "TypeError: Shapeless has the methods of no known shape"),
+        (("class", "own_parsers:Shapeless"), "ShapeError: Shapeless has the methods of no known shape"),
         (("class", "own_parsers"), "TypeError: a class is given as module:Class, not own_parsers"),
-        (("class", "no_such_module:A"), "ModuleNotFoundError: No module named 'no_such_module'"),
+        (("class", "no_such_module:A"), "ClassError: No module named 'no_such_module': this interpreter does not"),
+        (("class", "json.no_such:A"), "ClassError: No module named 'json.no_such': this interpreter does not"),
+        (("class", "json.decoder:A"), "ClassError: the module json.decoder has no class A; it has JSON"),
+        (("class", "json:dumps"), "ClassError: the module json has no class dumps; it has none (in __init__.py)"),
         (("vllm",), "ModuleNotFoundError: No module named 'vllm'"),
     ],
 )
@@ -178,6 +247,72 @@ def test_an_exception_is_told_with_its_place(name: str, step: int, kind: str, me
     told = found["raised"]
     assert (told["step"], told["kind"], told["message"]) == (step, kind, message)
     assert told["place"].endswith("of own_parsers.py")
+
+
+RETURNED = [
+    ("7", "an int; a delta is None or a dict with reasoning, content, tool_calls"),
+    ('{"content": 7}', "an int as the content, not a text"),
+    (
+        '{"contents": "a"}',
+        "the key 'contents', which a delta has not: its keys are reasoning, content, tool_calls, role",
+    ),
+    ('{"tool_calls": {"name": "f"}}', "a dict as tool_calls, not a list of calls"),
+    ('{"tool_calls": ["f"]}', "a str as a call, not a dict with index, id and function"),
+    ('{"tool_calls": [{"id": "a"}]}', "a call without its number as index"),
+    ('{"tool_calls": [{"index": "0"}]}', "a str as the index of a call"),
+    ('{"tool_calls": [{"index": 0, "function": "f"}]}', "a str as the function of a call, not a dict with name and"),
+    (
+        '{"tool_calls": [{"index": 0, "name": "f"}]}',
+        "the key 'name', which a call has not: its keys are index, id, type",
+    ),
+    ('{"tool_calls": [{"index": 0, "id": 1}]}', "an int as the id of a call, not a text"),
+    (
+        '{"tool_calls": [{"index": 0, "function": {"arguments": {"a": 1}}}]}',
+        "a dict as the arguments of a call, not JSON",
+    ),
+]
+
+
+@pytest.mark.parametrize(("said", "words"), RETURNED)
+def test_a_class_that_returns_no_delta_is_told_with_its_method(said: str, words: str) -> None:
+    told = run("Returns", said)["raised"]
+    assert (told["step"], told["kind"]) == (1, "ShapeError")
+    assert told["message"].startswith(f"feed returned {words}")
+    line = inspect.getsourcelines(own_parsers.Returns.feed)[1]
+    assert told["place"] == f"feed, line {line} of own_parsers.py"
+
+
+@pytest.mark.parametrize(
+    "said", ["null", "{}", '{"content": "a", "tool_calls": [{"index": 0, "function": {"name": "f"}}]}']
+)
+def test_a_class_that_returns_a_delta_is_told_nothing(said: str) -> None:
+    assert run("Returns", said)["raised"] is None
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "place"),
+    [
+        ("Endless", "Endless has begin and feed, but no finish", "Endless, line "),
+        (
+            "Demanding",
+            "Demanding.__init__ is called with 0 arguments: missing a required argument: 'tokenizer'",
+            "__init__",
+        ),
+        ("Deafened", "Deafened.feed is called with 2 arguments: too many positional arguments", "feed, line "),
+    ],
+)
+def test_a_class_that_cannot_be_called_is_told_before_it_is_run(name: str, words: str, place: str) -> None:
+    with pytest.raises(TypeError) as raised:
+        worker(name)
+    assert told(raised.value)["message"] == words
+    assert told(raised.value)["place"].startswith(place)
+    assert told(raised.value)["place"].endswith("of own_parsers.py")
+
+
+def test_what_tells_nothing_of_its_arguments_is_called_all_the_same() -> None:
+    assert run("Lucky", "a")["sent"][0] == {"content": "a", "role": "assistant"}
+    assert check_calls(dict, {"__init__": 3, "update": 1}) is None  # type: ignore[func-returns-value]
+    assert place_of(dict, "update") == ""
 
 
 def test_a_path_for_whole_outputs_is_taken_where_there_is_one() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from parsers.cases.case import Case, CaseError
 from parsers.cases.engines import choose as choose_among
 from parsers.cases.io import load_case
 from parsers.cases.run import run_case
-from parsers.replays.chunking import Chunking
+from parsers.replays.chunking import WHOLE, Chunking, apply
 from parsers.replays.ran_lines import LinesAsked, RanLines
 from parsers.replays.tapes import Asked, Tape
 from parsers.vocabulary.types import Context, Delta, MessageDelta, Piece, UsageError
@@ -179,6 +180,15 @@ def test_another_process_may_have_the_workers(settings: Settings) -> None:
     assert shared.spent == owner.spent > 0
 
 
+def test_nobody_pays_for_what_others_ask(settings: Settings) -> None:
+    owner = entered(settings)
+    run = {"parser": "echo", "replays": [[["a"]]]}
+    with ThreadPoolExecutor(4) as pool:
+        spent = [one.result()[1] for one in [pool.submit(owner.timed, "fake", run) for _ in range(8)]]
+    assert min(spent) > 0
+    assert sum(spent) == pytest.approx(owner.spent)
+
+
 def test_lines_are_told_by_the_other_process_as_well(settings: Settings) -> None:
     write_entry(settings, "own", own("Sender", **{"class": "line_parsers:Sender"}))
     owner = entered(settings)
@@ -201,7 +211,7 @@ def test_entries_of_the_command_line_are_beside_those_of_the_file(settings: Sett
 @pytest.mark.parametrize(
     ("given", "place", "words"),
     [
-        (case("nope"), "/parser/name", "fake has no parser 'nope'; it has 14, such as"),
+        (case("nope"), "/parser/name", "fake has no parser 'nope'; it has 17, such as"),
         (case("auto"), "/parser/name", "name a parser of fake (as --engine fake:PARSER): echo"),
         (case(parser={"policy": {"unknown_tool": "drop"}}), "/parser/policy", "they take no policies"),
         (case(parser={"options": {"x": 1}}), "/parser/options/x", "there is no option 'x'"),
@@ -236,21 +246,21 @@ def test_its_own_contract_and_server_count() -> None:
 
 def test_a_reasoning_parser_reads_first() -> None:
     choice, listening = chosen(case(parser={"options": {"reasoning_parser": "thinks"}}))
-    choice.replays([Asked([Delta(1, (Piece("a"),))], Context())])
+    choice.replays([Asked([Delta(1, (Piece("a"),))], Context(), ())])
     assert listening.asked[0]["reasoning_parser"] == "thinks"
     assert "behind its reasoning parser thinks" in choice.selection.reasons[0]
 
 
 def asked(listening: Listening, choice: Any, *pieces: Piece, **context: Any) -> Mapping[str, Any]:
     deltas = [Delta(number, (piece,)) for number, piece in enumerate(pieces, 1)]
-    (tape,) = choice.replays([Asked(deltas, Context(**context))])
+    (tape,) = choice.replays([Asked(deltas, Context(**context), pieces)])
     assert tape == Tape((None,) * (len(pieces) + 1))
     return listening.asked[-1]
 
 
 def test_the_lines_of_a_step_are_asked_for_with_the_replay() -> None:
     choice, listening = chosen(case(), wants="text")
-    replay = Asked([Delta(1, (Piece("a"),))], Context())
+    replay = Asked([Delta(1, (Piece("a"),))], Context(), ())
     assert choice.lines(LinesAsked(replay, 1, "a", ("f.py", 3))) == RanLines()
     run = listening.asked[-1]
     assert [run[key] for key in ("replays", "observe", "step", "sought", "where")] == [
@@ -270,7 +280,9 @@ def test_an_engine_that_wants_text_gets_no_ids() -> None:
 
 def test_ids_and_text_agree_whatever_was_cut() -> None:
     choice, listening = chosen(case(tokenizer={"vocab": {"<tool_call>": 5}}))
-    run = asked(listening, choice, Piece("ab", 7), Piece("<tool_call>", 5), Piece("<tool", 5), Piece("x"), Piece(""))
+    fed = [Piece("ab", 7), Piece("<tool_call>", 5), Piece("<tool", 5), Piece("x"), Piece("")]
+    choice.replays([Asked([Delta(number, (one,)) for number, one in enumerate(fed, 1)], Context(), fed[:2])])
+    run = listening.asked[-1]
     (deltas,) = run["replays"]
     ids = [ids for _, ids in deltas]
     assert ids[:2] == [[7], [5]]
@@ -281,29 +293,78 @@ def test_ids_and_text_agree_whatever_was_cut() -> None:
     assert run["vocabulary"]["<tool_call>"] == 5
 
 
+CUT = [Chunking(by="char"), Chunking(by="char", size=2), Chunking(by="char", size=3, holdback_chars=5)]
+LATE = [Chunking(by="token", holdback_chars=held) for held in (0, 1, 2, 6, 12, 24)]
+LATE += [Chunking(by="token", size=3, holdback_chars=4), Chunking(by="token", text_delay=2)]
+
+
+def fed_ids(replay: list[list[Any]]) -> list[int]:
+    return [one for _, ids in replay for one in ids]
+
+
+@pytest.mark.parametrize("recorded", [False, True], ids=["made", "recorded"])
+@pytest.mark.parametrize("numbered", [False, True], ids=["without ids", "with ids"])
+def test_an_output_is_fed_the_same_ids_alone_and_with_others_however_late_its_text_is(
+    numbered: bool, recorded: bool
+) -> None:
+    texts = ["é", "<tool_call>", "\n{}", "\n", "</tool_call>", "<tool_call>", "x"]
+    tokens = tuple(
+        Piece(text, 70 + texts.index(text) if numbered else None, recorded=recorded and numbered) for text in texts
+    )
+    given = case(input={"text": "".join(texts)}, tokenizer={"vocab": {"<tool_call>": 71}} if recorded else None)
+    (choice, listening), context = chosen(given), Context()
+    made = [Asked(apply(one, tokens, "text"), context, tokens) for one in [*LATE, WHOLE, *CUT]]
+    choice.replays(made)
+    together = listening.asked[0]
+    for one in made:
+        choice.replays([one])
+    assert [run["replays"][0] for run in listening.asked[1:]] == together["replays"]
+    marker = together["vocabulary"]["<tool_call>"]
+    assert len({tuple(fed_ids(replay)) for replay in together["replays"][: len(LATE) + 1 if numbered else 1]}) == 1
+    assert [at for at, one in enumerate(fed_ids(together["replays"][0])) if one == marker] == [1, 5]
+
+
+def test_the_rest_of_a_token_that_a_server_told_has_no_id_and_what_was_put_in_has_its_own() -> None:
+    choice, listening = chosen(case())
+    told = Piece("abc", 7, recorded=True)
+    deltas = [Delta(1, (Piece("a", 7, recorded=True),)), Delta(2, (Piece("bc", recorded=True), Piece("new")))]
+    choice.replays([Asked(deltas, Context(), [told, Piece("new")])])
+    (run,) = listening.asked
+    ((_, first), (_, second)) = run["replays"][0]
+    assert (first, [dict(run["tokens"])[one] for one in second]) == ([7], ["new"])
+
+
+def test_texts_that_would_have_one_id_have_two() -> None:
+    choice, listening = chosen(case())
+    alike = [Piece("plumless"), Piece("buckeroo")]  # of one CRC-32
+    run = asked(listening, choice, *alike)
+    assert len({one for _, ids in run["replays"][0] for one in ids}) == 2
+
+
 def test_an_engine_that_does_not_stream_says_all_at_the_end() -> None:
     choice, listening = chosen(case(), streams=False)
     given = Replayed.model_validate({"sent": [{"content": "ab"}], "printed": [(1, "x")]})
     listening.play = lambda name, run: [given for _ in run["replays"]] if run["path"] == "whole" else []
-    (tape,) = choice.replays([Asked([Delta(1, (Piece("a"),)), Delta(2, (Piece("b"),))], Context())])
+    (tape,) = choice.replays([Asked([Delta(1, (Piece("a"),)), Delta(2, (Piece("b"),))], Context(), ())])
     assert (tape.sent, tape.printed, choice.one_shot) == ((None, None, MessageDelta(None, "ab")), {3: "x"}, None)
     failed = Replayed.model_validate({"sent": [], "raised": {"step": 1, "kind": "E"}})
     listening.play = lambda name, run: [failed]
-    (tape,) = choice.replays([Asked([Delta(1, (Piece("a"),))], Context())])
+    (tape,) = choice.replays([Asked([Delta(1, (Piece("a"),))], Context(), ())])
     assert (tape.failed_at, tape.sent) == (2, (None,))
 
 
 def test_recorded_ids_are_the_servers_own() -> None:
     choice, listening = chosen(case())
     late = Delta(2, (Piece("b", 9, recorded=True),), (9, 11))
-    choice.replays([Asked([Delta(1, (Piece("a", 7, recorded=True),)), late], Context())])
+    tokens = [Piece(text, number, recorded=True) for text, number in (("a", 7), ("b", 9), ("c", 11))]
+    choice.replays([Asked([Delta(1, (tokens[0],)), late], Context(), tokens)])
     assert listening.asked[0]["replays"] == [[["a", [7]], ["b", [9, 11]]]]
 
 
 def test_requests_and_paths_go_in_messages_of_their_own() -> None:
     choice, listening = chosen(case())
     one, two, fed = Context(), Context(tool_choice="none"), [Delta(1, (Piece("a"),))]
-    choice.replays([Asked(fed, one), Asked(fed, two), Asked(fed, one, whole=True), Asked(fed, one)])
+    choice.replays([Asked(fed, one, ()), Asked(fed, two, ()), Asked(fed, one, (), whole=True), Asked(fed, one, ())])
     assert [(run["path"], len(run["replays"])) for run in listening.asked] == [
         ("stream", 2),
         ("stream", 1),
@@ -329,7 +390,7 @@ def test_its_grammar_cuts_the_output(settings: Settings) -> None:
 )
 def test_the_end_of_the_prompt_goes_along_in_tokens(context: dict[str, Any], prompt: list[str] | None) -> None:
     made, listening = chosen(case(context=context, input={"text": CALL}))
-    made.replays([Asked((), Context(prompt_tail=context.get("prompt_tail")))])
+    made.replays([Asked((), Context(prompt_tail=context.get("prompt_tail")), ())])
     (run,) = listening.asked
     texts = dict(run["tokens"])
     assert (None if run["prompt_ids"] is None else [texts[one] for one in run["prompt_ids"]]) == prompt
@@ -347,6 +408,6 @@ def test_a_server_may_send_every_token_alone(said: str, single: bool) -> None:
 
 def test_markers_that_stand_in_the_output_are_known_where_the_format_of_the_parser_is_not() -> None:
     made, listening = chosen(case(input={"text": "<tool_calls>[]</tool_calls>"}))
-    made.replays([Asked((), Context())])
+    made.replays([Asked((), Context(), ())])
     assert {"<tool_calls>", "</tool_calls>"} <= listening.asked[0]["vocabulary"].keys()
     assert "<tool_calls:opensource>" not in listening.asked[0]["vocabulary"]

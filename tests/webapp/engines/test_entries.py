@@ -68,7 +68,8 @@ def test_an_entry_says_what_is_started(name: str, values: dict[str, Any], argv: 
         ("mine", {"command": ["x"], "shell": True}, "shell: Extra inputs are not permitted"),
         ("mine", {"command": ["x"], "memory": 1}, "memory: Input should be greater"),
         ("a:b", {"command": ["x"]}, "a name has letters, digits"),
-        ("recorded", {"command": ["x"]}, "that is the name of an engine of ours"),
+        ("recorded", {"command": ["x"]}, "that name is taken by this program"),
+        ("auto", {"command": ["x"]}, "that name is taken by this program"),
     ],
 )
 def test_an_entry_that_cannot_be_used_is_one_sentence(name: str, values: dict[str, Any], words: str) -> None:
@@ -92,12 +93,34 @@ def test_a_file_that_cannot_be_used_is_one_sentence(settings: Settings, text: st
 
 
 def test_what_is_written_is_read_again(settings: Settings) -> None:
-    first = Entry(python='/a "b"/python', adapter="vllm", environment={"K": "v\n"}, path="src", memory=2_000)
+    first = Entry(python='/a "b"/python', adapter="vllm", environment={"K": "v\n\x7f😀"}, path="src", memory=2_000)
     second = Entry(command=("docker", "run", "-i", "a b"), seconds=2.5)
     write_entry(settings, "one", first)
     write_entry(settings, "two", second)
     assert entries(settings) == {"one": first, "two": second}
-    assert first.variables == {"K": "v\n", "PYTHONPATH": "src"}
+    assert first.variables == {"K": "v\n\x7f😀", "PYTHONPATH": "src"}
+
+
+def test_what_is_entered_is_its_owners_alone_unless_somebody_opened_it(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path / "data")
+    before = os.umask(0o022)
+    try:
+        file = write_entry(settings, "one", Entry(command=("x",)))
+        keep_card(settings, "one", Entry(command=("x",)), CARD)
+        made = [settings.data_dir, file, settings.data_dir / "engines", settings.data_dir / "engines" / "one.json"]
+        assert [oct(one.stat().st_mode & 0o777) for one in made] == ["0o700", "0o600", "0o700", "0o600"]
+        file.chmod(0o644)
+        write_entry(settings, "two", Entry(command=("x",)))
+        assert oct(file.stat().st_mode & 0o777) == "0o644"
+    finally:
+        os.umask(before)
+
+
+def test_a_path_that_is_not_utf8_is_refused_and_the_file_stays_as_it_is(settings: Settings) -> None:
+    write_entry(settings, "one", Entry(command=("x",)))
+    with pytest.raises(UsageError, match="a path or variable of it is not UTF-8"):
+        write_entry(settings, "two", Entry(command=("x\udc80",)))
+    assert [*entries(settings)] == ["one"]
 
 
 def test_a_file_that_was_changed_is_read_again(settings: Settings) -> None:
@@ -113,6 +136,13 @@ def test_a_file_that_cannot_be_written_is_one_sentence(settings: Settings) -> No
     file_of(settings).mkdir()
     with pytest.raises(UsageError, match=r"cannot be (written|read)"):
         write_entry(settings, "one", Entry(command=("x",)))
+
+
+def test_what_could_not_be_put_in_place_leaves_nothing_behind(settings: Settings) -> None:
+    place = settings.data_dir / "engines" / "x.json"
+    place.mkdir(parents=True)
+    keep_card(settings, "x", Entry(command=("x",)), CARD)
+    assert [one.name for one in place.parent.iterdir()] == ["x.json"]
 
 
 def test_what_an_engine_said_of_itself_is_remembered(settings: Settings) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from webapp.engines.executed_lines import executed_lines
+from webapp.engines.workers.executed_lines import executed_lines
 
 
 def loop(times: int) -> int:

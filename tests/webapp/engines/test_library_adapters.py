@@ -177,6 +177,7 @@ def test_ids_that_harmony_cannot_decode_are_encoded_anew(harmony_adapter: Any) -
     assert said(found) == [(None, "x", []), None]
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("make", ["harmony_adapter", "mistral_adapter", "transformers_adapter"])
 def test_a_library_has_one_parser(request: pytest.FixtureRequest, make: str) -> None:
     adapter = request.getfixturevalue(make)

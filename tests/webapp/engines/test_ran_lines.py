@@ -83,7 +83,7 @@ def test_lines_without_end_are_counted(host: EngineHost) -> None:
 
 
 def test_an_engine_that_tells_no_lines_is_refused(host: EngineHost) -> None:
-    with pytest.raises(UsageError, match="engine sender does not tell which lines ran: its answer is not one of"):
+    with pytest.raises(UsageError, match="engine sender does not tell which lines ran: its worker does not know"):
         host.lines({"parser": "Sender", "request": {}, "replays": [[["a"]]]})
     with pytest.raises(UsageError, match="does not tell which lines ran: KeyError"):
         host.lines({"replays": [[["a"]]], "observe": "lines"})

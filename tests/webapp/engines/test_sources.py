@@ -30,6 +30,7 @@ class Mine:
 @pytest.fixture(autouse=True)
 def _looks_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "FRESH_SECONDS", -1)
+    monkeypatch.setattr(sources, "FRESH_TIMES", -1)
     sources._seen.clear()
 
 
@@ -84,7 +85,16 @@ def test_a_single_file_counts_and_what_is_gone_does_not(tmp_path: Path) -> None:
     changed(file)
     before = sources_stamp([str(file)])
     file.unlink()
-    assert before != sources_stamp([str(file)]) == sources_stamp([str(tmp_path / "gone")]) == "0 0"
+    assert before != sources_stamp([str(file)]) == sources_stamp([str(tmp_path / "gone")])
+
+
+def test_a_file_that_is_put_back_with_its_old_time_counts(tmp_path: Path) -> None:
+    changed(tmp_path / "a.py")
+    changed(tmp_path / "b.py")
+    os.utime(tmp_path / "b.py", ns=(3 * 10**9, 3 * 10**9))
+    before = sources_stamp([str(tmp_path)])
+    os.utime(tmp_path / "a.py", ns=(2 * 10**9, 2 * 10**9))
+    assert sources_stamp([str(tmp_path)]) != before
 
 
 def test_however_much_lies_in_a_folder_only_so_much_is_looked_at(
@@ -131,4 +141,21 @@ def test_a_folder_that_cannot_be_read_has_no_files(monkeypatch: pytest.MonkeyPat
         raise PermissionError
 
     monkeypatch.setattr(os, "scandir", refused)
-    assert sources_stamp([str(tmp_path)]) == "0 0"
+    assert sources_stamp([str(tmp_path)]).endswith(" 0")
+
+
+def test_a_file_that_a_command_names_is_a_source(tmp_path: Path) -> None:
+    changed(tmp_path / "worker.mjs", "one")
+    entry = Entry(command=("node", "worker.mjs", "--quick"), folder=str(tmp_path))
+    assert entry.files == (str(tmp_path / "worker.mjs"),)
+    before = sources_stamp(entry.files)
+    changed(tmp_path / "worker.mjs", "two")
+    assert sources_stamp(entry.files) != before
+
+
+def test_what_takes_long_to_look_at_is_looked_at_seldom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    changed(tmp_path / "a.py")
+    monkeypatch.setattr(sources, "FRESH_TIMES", 1e9)
+    before = sources_stamp([str(tmp_path)])
+    changed(tmp_path / "a.py", "x")
+    assert sources_stamp([str(tmp_path)]) == before

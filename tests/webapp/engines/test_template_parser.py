@@ -142,6 +142,7 @@ def test_calls_are_read_however_the_template_gives_them(
     assert [run.reason for run in trace.partition if run.owner == "content"] == []
 
 
+@pytest.mark.replays
 def test_a_list_may_hold_thousands_of_calls() -> None:
     listed = ", ".join(f'{{"name": "f", "arguments": {{"n": {number}}}, "id": "i{number}"}}' for number in range(5_000))
     text = f"[TOOL_CALLS][{listed}]</s>"

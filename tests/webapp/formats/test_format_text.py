@@ -217,6 +217,7 @@ def test_brackets_without_end_are_refused_in_linear_time() -> None:
     assert_linear(lambda size: seconds(lambda: check_text("[" * size)), (4_000, 8_000, 16_000))
 
 
+@pytest.mark.replays
 @given(
     st.recursive(
         st.none() | st.text() | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)

@@ -73,6 +73,13 @@ def stream(request: Data, parent: Any, pieces: str, token: str = "", end: str = 
     return {"raw": b"last"}
 
 
+def lines(request: Data, parent: Any) -> Data:
+    """JSON Lines without an end."""
+    head = page(b'{"index": 1}\n')
+    parent({**head, "headers": [*head["headers"], ["Content-Type", "application/jsonl"]]})
+    return leave(request, parent)
+
+
 def sleep(_request: Data, _parent: Any, seconds: str = "600") -> Data:
     """Take so long."""
     time.sleep(float(seconds))
@@ -132,7 +139,16 @@ def fail(_request: Data, _parent: Any) -> Data:
 def ask(_request: Data, parent: Any, **question: str) -> Data:
     """Ask the server, and answer with what it says."""
     reply = parent.ask({"do": "known", "requests": [], **question})
+    if "later" in reply:
+        return {"wait": {"do": "engine"}}
     return page(json.dumps({**reply, "raw": len(reply.get("raw", b""))}).encode())
+
+
+def begun(_request: Data, parent: Any, **question: str) -> Data:
+    """Begin to answer, then ask an engine."""
+    parent(page(b"begun "))
+    reply = parent.ask({"do": "card", "of": "engines", **question})
+    return {"raw": str(reply).encode()}
 
 
 def wait(request: Data, _parent: Any, key: str, seconds: str = "600") -> Data:

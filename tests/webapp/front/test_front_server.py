@@ -98,6 +98,7 @@ def test_work_for_a_reader_who_hangs_up_is_dropped(tmp_path: Path) -> None:
         assert (status, json.loads(body)["calls"][1:]) == (200, ["tell"])
 
 
+@pytest.mark.replays
 def test_a_reader_who_hangs_up_is_no_fault_of_the_server(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with scripted_server(tmp_path, replay_processes=1, replay_seconds=600) as (port, front):
         for path in ("/run?do=endless", "/run?do=spin", "/run?do=large&size=60000000"):
@@ -123,9 +124,23 @@ def test_an_answer_in_pieces_keeps_to_the_protocol(tmp_path: Path, caplog: pytes
     assert body == b"6\r\nfirst \r\n2\r\n0 \r\n2\r\n1 \r\n4\r\nlast\r\n0\r\n\r\n"
 
 
-def test_an_answer_that_is_cut_short_has_no_end(tmp_path: Path) -> None:
+def test_an_answer_that_is_cut_short_has_no_end(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with scripted_server(tmp_path, replay_processes=1) as (port, _), pytest.raises(http.client.IncompleteRead):
         asked(port, "GET", "/run?do=stream&pieces=2&end=leave")
+    (said,) = [one for one in caplog.records if one.levelname == "WARNING"]
+    assert said.message.startswith("An answer to /run was cut short: The work on this request")
+    assert not [one for one in caplog.records if one.exc_info or one.levelname == "ERROR"]
+
+
+def test_json_lines_that_are_cut_short_say_why(tmp_path: Path) -> None:
+    with (
+        scripted_server(tmp_path, replay_processes=1) as (port, _),
+        pytest.raises(http.client.IncompleteRead) as caught,
+    ):
+        asked(port, "GET", "/run?do=lines")
+    first, last = caught.value.partial.splitlines()
+    assert json.loads(first) == {"index": 1}
+    assert "ended with the process that did it" in json.loads(last)["error"]
 
 
 def test_a_slow_reader_keeps_no_child_waiting(tmp_path: Path) -> None:
@@ -139,6 +154,7 @@ def test_a_slow_reader_keeps_no_child_waiting(tmp_path: Path) -> None:
         assert sum([len(part) for part in iter(lambda: slow.recv(1_000_000), b"")]) > 60_000_000
 
 
+@pytest.mark.replays
 def test_a_reader_who_does_not_read_is_silent(tmp_path: Path) -> None:
     """Its connection ends, and what was kept for it: here nobody else could come before."""
     settings = {"replay_processes": 1, "connection_seconds": 1, "connections": 3}  # two are the server's own
@@ -151,6 +167,7 @@ def test_a_reader_who_does_not_read_is_silent(tmp_path: Path) -> None:
         assert asked(port, "GET", "/healthz")[0] == 200
 
 
+@pytest.mark.replays
 def test_silent_connections_make_room_for_others(tmp_path: Path) -> None:
     settings = {"replay_processes": 1, "connection_seconds": 600, "connections": 10}
     with scripted_server(tmp_path, **settings) as (port, _), ExitStack() as others:
@@ -231,6 +248,7 @@ def workers_of(pid: int) -> list[int]:
     ]
 
 
+@pytest.mark.replays
 def test_many_are_served_at_once(server: Server) -> None:
     port, process = server
     texts = [f'<tool_call>\n{{"name": "f{number}", "arguments": {{}}}}\n</tool_call>' for number in range(12)]
@@ -258,6 +276,7 @@ def test_a_child_that_is_killed_is_missed_by_nobody_else(server: Server) -> None
         assert replayed(port, "fine")[0] == 200
 
 
+@pytest.mark.replays
 def test_the_server_ends_with_all_its_children(server: Server) -> None:
     """The last of this file: afterwards there is none."""
     port, process = server

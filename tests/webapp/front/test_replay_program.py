@@ -241,6 +241,7 @@ REQUESTS: list[tuple[str, str, dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(("method", "path", "options"), REQUESTS, ids=[f"{one[0]} {one[1]}" for one in REQUESTS])
 def test_a_front_answers_as_the_application_does(
     app: Flask, front: Front, method: str, path: str, options: dict[str, Any]
@@ -253,6 +254,7 @@ def test_a_front_answers_as_the_application_does(
         assert TOKEN.sub(b"", there.data) == TOKEN.sub(b"", here.data)
 
 
+@pytest.mark.replays
 def test_a_case_is_saved_and_opened_in_children(front: Front) -> None:
     client = Client(front)
     saved = client.post("/api/v1/cases", data=case(), **JSON)
@@ -262,6 +264,7 @@ def test_a_case_is_saved_and_opened_in_children(front: Front) -> None:
     assert client.get(path.replace("/c/", "/api/v1/cases/")).status_code == 200
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     "keys", [{"checks": ["nope"]}, {"replay": [{"by": "cuts", "cuts": [99]}]}, {"checks": ["no_terminal_leak"]}]
 )
@@ -282,6 +285,7 @@ def held(client: Client, text: str) -> str:
     return f"/r/{found[0].decode()}"
 
 
+@pytest.mark.replays
 def test_a_posted_run_is_asked_for_by_its_address_as_long_as_its_child_lives(front: Front) -> None:
     client = Client(front)
     first, second = held(client, CALL), held(client, CALL.replace("f", "g"))
@@ -295,6 +299,7 @@ def test_a_posted_run_is_asked_for_by_its_address_as_long_as_its_child_lives(fro
     assert again.status_code == 200
 
 
+@pytest.mark.replays
 def test_a_run_is_still_held_when_other_work_of_its_child_took_too_long(
     make_front: MakeFront, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -96,7 +96,9 @@ def test_progress_is_told_now_and_then() -> None:
 
 
 def result_after(text: str, seconds: float) -> CaseFound:
-    return searched(lambda _progress: None, Scripted(case_of(text)), seconds)
+    found = searched(lambda _progress: None, Scripted(case_of(text)), seconds)
+    assert isinstance(found, CaseFound)
+    return found
 
 
 def test_the_deadline_holds_between_replays(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,6 +127,7 @@ def test_a_replay_that_works_is_left_after_so_much_work(patient: None) -> None:
     assert time.process_time() - worked >= 0.05  # the system counts in ticks
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("text", ["busy", "grinding"])
 def test_time_in_which_others_have_the_processor_is_no_time_of_a_search(text: str, patient: None) -> None:
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4 * (os.cpu_count() or 1))]

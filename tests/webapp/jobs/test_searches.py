@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import subprocess
@@ -22,7 +23,7 @@ from webapp.app import create_app
 from webapp.children import jobs
 from webapp.children.jobs import Job
 from webapp.jobs import search_jobs as module
-from webapp.jobs.search_jobs import Asked, Written
+from webapp.jobs.search_jobs import Asked, SearchJobs, Written
 from webapp.jobs.searches import Busy, SearchError, Searches, error_of
 from webapp.services import EXTENSION
 from webapp.settings import get_settings
@@ -46,6 +47,7 @@ def running(searches: Searches, text: str) -> Job[dict[str, Any], Written]:
     return job
 
 
+@pytest.mark.replays
 def test_a_search_of_a_case_is_done_in_a_process_of_its_own(make_searches: MakeSearches) -> None:
     text = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
     searches = make_searches("webapp.jobs.search_program")
@@ -67,6 +69,7 @@ def test_without_a_fork_server_a_child_is_a_new_interpreter(
     assert make_searches().find(case_of("quick")).found.complete
 
 
+@pytest.mark.replays
 def test_the_same_case_twice_is_one_job(searches: Searches) -> None:
     job = running(searches, "endless")
     again = searches.start(load_case({"schema": 1, "input": {"text": "endless"}, "parser": {"name": "qwen"}}))
@@ -85,6 +88,7 @@ def test_a_result_is_kept(searches: Searches) -> None:
     assert searches.find(case_of("quick")) is first
 
 
+@pytest.mark.replays
 def test_progress_can_be_read_while_a_job_runs(searches: Searches) -> None:
     job = running(searches, "endless")
     until(lambda: job.progress and job.progress["replays"] > 2)
@@ -95,6 +99,7 @@ def test_progress_can_be_read_while_a_job_runs(searches: Searches) -> None:
     assert said.progress.replays > 2
 
 
+@pytest.mark.replays
 def test_a_cancelled_job_ends_its_process(searches: Searches) -> None:
     job = running(searches, "busy")
     pid = job.pid or 0
@@ -107,6 +112,7 @@ def test_a_cancelled_job_ends_its_process(searches: Searches) -> None:
     assert isinstance(error_of(job.failure), ServiceUnavailable)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(("seconds", "stops"), [(math.inf, True), (30.0, False)])
 def test_a_search_whose_reader_left_is_stopped_where_all_of_it_was_waited_for(
     searches: Searches, monkeypatch: pytest.MonkeyPatch, seconds: float, stops: bool
@@ -121,6 +127,7 @@ def test_a_search_whose_reader_left_is_stopped_where_all_of_it_was_waited_for(
         assert job.state == "cancelled"
 
 
+@pytest.mark.replays
 def test_a_cancelled_job_stays_so_until_it_is_asked_for_again(searches: Searches) -> None:
     job = running(searches, "endless")
     searches.cancel(case_of("endless"))
@@ -131,17 +138,20 @@ def test_a_cancelled_job_stays_so_until_it_is_asked_for_again(searches: Searches
     until(lambda: another.pid)
 
 
+@pytest.mark.replays
 def test_at_the_deadline_the_result_so_far_is_the_result(make_searches: MakeSearches) -> None:
     found = make_searches(find_seconds=1).find(case_of("endless")).found
     assert not found.complete
     assert found.replays > 1
 
 
+@pytest.mark.replays
 def test_a_replay_that_outlasts_the_deadline_is_left(make_searches: MakeSearches) -> None:
     found = make_searches(find_seconds=1).find(case_of("sticking")).found
     assert (found.complete, found.replays) == (False, 1)
 
 
+@pytest.mark.replays
 def test_a_first_replay_without_end_is_a_failure_in_words(
     make_searches: MakeSearches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,6 +161,7 @@ def test_a_first_replay_without_end_is_a_failure_in_words(
         make_searches(find_seconds=1).find(case_of("stuck"))
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("text", "kind", "words"),
     [
@@ -179,6 +190,7 @@ def test_a_bug_is_in_the_log(searches: Searches, caplog: pytest.LogCaptureFixtur
     assert "secret of the code" in caplog.text
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("text", "kind", "words"),
     [
@@ -205,6 +217,7 @@ def test_a_process_that_cannot_be_started_is_a_failure(searches: Searches, monke
         searches.find(case_of("quick"))
 
 
+@pytest.mark.replays
 def test_jobs_over_the_number_of_processes_wait_in_line(make_searches: MakeSearches) -> None:
     searches = make_searches(find_processes=1)
     first = running(searches, "endless")
@@ -220,6 +233,7 @@ def test_jobs_over_the_number_of_processes_wait_in_line(make_searches: MakeSearc
     assert third.state == "done"
 
 
+@pytest.mark.replays
 def test_a_line_that_is_too_long_is_closed(make_searches: MakeSearches, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_WAITING", 1)
     searches = make_searches(find_processes=1)
@@ -229,6 +243,7 @@ def test_a_line_that_is_too_long_is_closed(make_searches: MakeSearches, monkeypa
         searches.start(case_of("quick 3"))
 
 
+@pytest.mark.replays
 def test_half_of_the_server_may_wait_for_results(make_searches: MakeSearches, monkeypatch: pytest.MonkeyPatch) -> None:
     searches = make_searches(threads=1)
     running(searches, "endless")
@@ -247,6 +262,7 @@ def test_half_of_the_server_may_wait_for_results(make_searches: MakeSearches, mo
     assert inside == [True]
 
 
+@pytest.mark.replays
 def test_a_job_that_nobody_asks_about_is_given_up(make_searches: MakeSearches, monkeypatch: pytest.MonkeyPatch) -> None:
     searches = make_searches(find_processes=1)
     first, second = running(searches, "endless"), job_of(searches, "endless 2")
@@ -256,6 +272,7 @@ def test_a_job_that_nobody_asks_about_is_given_up(make_searches: MakeSearches, m
     assert "nobody asked" in str(second.failure)
 
 
+@pytest.mark.replays
 def test_requests_are_answered_while_two_searches_run(make_searches: MakeSearches, tmp_path: Path) -> None:
     app = create_app(get_settings(data_dir=tmp_path))
     client, searches = app.test_client(), make_searches()
@@ -282,6 +299,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("rest", ["time.sleep(600)", "sys.exit(0)"])
 def test_searches_end_with_the_server(rest: str, tmp_path: Path) -> None:
     script = tmp_path / "server.py"
@@ -298,3 +316,12 @@ def test_searches_end_with_the_server(rest: str, tmp_path: Path) -> None:
         _, errors = server.communicate(timeout=PATIENCE)
     until(lambda: not is_alive(pid))
     assert errors == ""
+
+
+@pytest.mark.parametrize(
+    ("parser", "risky"), [({"engine": "mine"}, True), ({"engine": "fallback"}, False), ({}, False), (None, False)]
+)
+def test_a_search_of_an_entered_engine_may_hang(parser: dict[str, str] | None, risky: bool) -> None:
+    searches = SearchJobs(get_settings())
+    assert searches.may_hang(Asked("k", json.dumps({"parser": parser}).encode())) == risky
+    assert not searches.may_hang(Asked("k"))

@@ -30,6 +30,7 @@ def post(address: str, data: dict[str, Any]) -> dict[str, Any]:
         return found
 
 
+@pytest.mark.replays
 def test_a_search_runs_behind_waitress_and_ends_with_it(tmp_path: Path) -> None:
     plain = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
     environment = {**plain, "TOOLCALL_INSPECTOR_DATA_DIR": str(tmp_path)}

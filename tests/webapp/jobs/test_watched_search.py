@@ -41,6 +41,7 @@ def test_whoever_wants_no_more_gets_what_was_found_by_then(found: Any) -> None:
     assert len(shown) == 1
 
 
+@pytest.mark.replays
 def test_a_call_that_does_not_return_ends_with_its_process(found: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watched_search, "SILENT_REPLAYS", 0)
     monkeypatch.setattr(watched_search, "_ANSWER_SECONDS", 1.2)
@@ -48,6 +49,7 @@ def test_a_call_that_does_not_return_ends_with_its_process(found: Any, monkeypat
         found("stuck")
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("text", "error", "words"),
     [

@@ -14,6 +14,7 @@ STYLES = sorted((ROOT / "static" / "css").glob("*.css"))
 SCRIPTS = sorted((ROOT / "static" / "js").glob("*.js"))
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_every_template_compiles(app: Any, name: str) -> None:
     app.jinja_env.get_template(name)

@@ -41,6 +41,7 @@ def whole(run: CaseRun) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("text", ["", "a", CALL, CALL * 30, LINE_ENDS])
 def test_the_text_in_pieces_is_that_of_run_json(text: str) -> None:
     run = run_of(text)
@@ -76,6 +77,7 @@ def test_no_text_of_an_output_ends_a_line_for_any_reader() -> None:
     assert "".join([json.loads(row)["text"] for row in rows[1:]]) == LINE_ENDS
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("write", [json_text, json_lines])
 def test_steps_are_made_as_their_pieces_are_read(write: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     run = run_of("word " * 500)

@@ -132,13 +132,14 @@ def test_checks_that_failed_on_their_way_begin_anew(monkeypatch: pytest.MonkeyPa
     kept = Runner(get_settings())
     run = kept.run(case_of())
     with monkeypatch.context() as broken:
-        broken.setattr("parsers.cases.run.compare_chunking", lambda *_: 1 / 0)
+        broken.setattr("parsers.cases.run.compare_chunking", lambda *_, **__: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             kept.check_some(run, 60)
     assert kept.check_some(run, 60) == 1
     assert kept.checked(run).findings == Runner(get_settings()).run_checked(case_of()).findings
 
 
+@pytest.mark.replays
 def test_the_budget_of_memory_holds_for_all_that_is_kept() -> None:
     kept = Runner(get_settings(trace_cache_bytes=1_000_000))
     for seed in range(40):
@@ -153,6 +154,7 @@ def alive() -> int:
     return sum([trace.nbytes for trace in columns.values()])
 
 
+@pytest.mark.replays
 def test_traces_that_went_out_of_the_budget_are_held_by_nothing_else() -> None:
     """Though the run that they are beside is asked for all the time."""
     before, budget = alive(), 400_000
@@ -164,6 +166,7 @@ def test_traces_that_went_out_of_the_budget_are_held_by_nothing_else() -> None:
     assert alive() - before <= kept.used <= budget
 
 
+@pytest.mark.replays
 def test_checks_that_are_begun_are_weighed_with_their_replays() -> None:
     kept = Runner(get_settings())
     run = kept.run(case_of(input={"text": TEXT * 50}))
@@ -179,6 +182,7 @@ def test_checks_that_are_begun_are_weighed_with_their_replays() -> None:
     assert kept.used == 0
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("parser", "text"),
     [
@@ -202,6 +206,7 @@ def parts(runner: Runner, run: Run) -> int:
     return 1 + sum(1 for _ in iter(lambda: runner.check_some(run, 0), 1.0))
 
 
+@pytest.mark.replays
 def test_checks_that_grow_over_the_budget_are_made_at_once() -> None:
     """They would begin anew with every part of them."""
     case = case_of(input={"text": TEXT * 100})
@@ -222,6 +227,7 @@ def test_the_budget_may_change_while_runs_are_kept() -> None:
     assert kept.run(case_of()) is not run
 
 
+@pytest.mark.replays
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # hypothesis listens to the collector
 def test_an_interrupt_at_any_moment_leaves_a_runner_that_can_be_mended() -> None:
     """Where it becomes another exception on its way, as in pydantic's serializer, nobody goes on with the runner."""
@@ -278,7 +284,7 @@ def test_a_case_keeps_the_name_it_asked_for() -> None:
 
 def test_an_unknown_export_is_refused_with_those_there_are() -> None:
     run = Runner(get_settings(), keep=False).run_checked(case_of())
-    with pytest.raises(UsageError, match="choose one of: case, pytest, markdown, jsonl"):
+    with pytest.raises(UsageError, match="choose one of: case, pytest, markdown, html, jsonl"):
         exported(run, "har")
 
 

@@ -1,33 +1,36 @@
-"""A fresh store per test. SQLite always; PostgreSQL too where TEST_POSTGRESQL_URL names an empty database to use."""
+"""A fresh store per test: on SQLite always, on PostgreSQL too under `make test-team`."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from webapp.store import CaseStore, make_engine, open_store
-from webapp.store.schema import metadata
-
-POSTGRESQL = os.environ.get("TEST_POSTGRESQL_URL")
+from tests.postgresql import WANTED
+from webapp.store import CaseStore, make_engine, open_store, upgrade
 
 
-@pytest.fixture(params=["sqlite", *(["postgresql"] if POSTGRESQL else [])])
+@pytest.fixture(params=["sqlite", *(["postgresql"] if WANTED else [])])
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite" or not POSTGRESQL:
+    """The address of an empty database."""
+    if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'cases.sqlite3'}"
-    engine = make_engine(POSTGRESQL)
-    with engine.begin() as connection:
-        metadata.drop_all(connection)
-        connection.exec_driver_sql("DROP TABLE IF EXISTS alembic_version")
-    engine.dispose()
-    return POSTGRESQL
+    made: str = request.getfixturevalue("postgresql").database()
+    return made
 
 
 @pytest.fixture
-def store(database_url: str) -> Iterator[CaseStore]:
-    opened = open_store(database_url)
+def migrated(database_url: str) -> str:
+    """The address of a database that somebody brought to the schema of this version."""
+    engine = make_engine(database_url)
+    upgrade(engine)
+    engine.dispose()
+    return database_url
+
+
+@pytest.fixture
+def store(migrated: str) -> Iterator[CaseStore]:
+    opened = open_store(migrated)
     yield opened
     opened.close()

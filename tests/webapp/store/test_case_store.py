@@ -99,11 +99,13 @@ def test_no_key_deletes_an_unknown_case(store: CaseStore) -> None:
 
 
 def test_a_deleted_case_is_gone_and_its_body_empty(store: CaseStore) -> None:
-    store.delete(ID, saved_key(store))
+    key = store.save(ID, BODY, "digest", "1.0", message="{}").delete_key
+    assert getattr(store.get(ID), "message", "") == "{}"
+    store.delete(ID, str(key))
     with pytest.raises(Gone, match=f"case {ID} was deleted at 2"):
         store.get(ID)
     with store.engine.connect() as connection:
-        assert connection.exec_driver_sql("SELECT body FROM cases").scalar_one() == ""
+        assert connection.exec_driver_sql("SELECT body, message FROM cases").one() == ("", None)
 
 
 def test_saving_a_deleted_case_again_revives_it_with_a_new_key(store: CaseStore) -> None:
@@ -128,7 +130,7 @@ def test_an_old_key_does_not_delete_a_case_revived_in_between(
             connection.execute(update(cases).values(delete_key_hash="of another key"))
         return expected == given
 
-    monkeypatch.setattr("webapp.store.cases.hmac.compare_digest", revive_first)
+    monkeypatch.setattr("webapp.store.keys.hmac.compare_digest", revive_first)
     assert store.delete(ID, key) is False
     assert store.get(ID) is not None
 
@@ -136,7 +138,7 @@ def test_an_old_key_does_not_delete_a_case_revived_in_between(
 def test_keys_are_compared_in_constant_time(store: CaseStore, monkeypatch: pytest.MonkeyPatch) -> None:
     saved_key(store)
     compare = Mock(return_value=False)
-    monkeypatch.setattr("webapp.store.cases.hmac.compare_digest", compare)
+    monkeypatch.setattr("webapp.store.keys.hmac.compare_digest", compare)
     store.delete(ID, "guess")
     assert [len(argument) for argument in compare.call_args.args] == [64, 64]
 

@@ -15,13 +15,14 @@ import pytest
 import webapp
 from webapp.store import open_store
 
-# Waits for a line, opens the database (new, so all migrate it at once), saves 20 cases of its own and 20 that every
+# Waits for a line, migrates the database (new, so all do it at once), saves 20 cases of its own and 20 that every
 # process saves.
 SAVE_ALL = """
 import json, sys
-from webapp.store import open_store
+from webapp.store import make_engine, open_store, upgrade
 url, me = sys.argv[1:]
 sys.stdin.readline()
+upgrade(make_engine(url))
 store = open_store(url)
 saved = []
 for n in range(20):
@@ -61,6 +62,7 @@ def assert_intact(path: Path) -> None:
     connection.close()
 
 
+@pytest.mark.replays
 def test_processes_that_save_at_once_lose_nothing(database_url: str) -> None:
     processes = [start(SAVE_ALL, database_url, str(n)) for n in range(4)]
     for process in processes:
@@ -80,20 +82,21 @@ def test_processes_that_save_at_once_lose_nothing(database_url: str) -> None:
     assert bodies == {case_id: json.dumps([case_id]) for case_id in created}
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("saves", [1, 25])
-def test_what_was_acknowledged_survives_a_kill(saves: int, tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'cases.sqlite3'}"
-    with start(SAVE_FOR_EVER, url) as process:
+def test_what_was_acknowledged_survives_a_kill(saves: int, migrated: str) -> None:
+    with start(SAVE_FOR_EVER, migrated) as process:
         assert process.stdout is not None
         acknowledged = [process.stdout.readline() for _ in range(saves)]
         process.kill()
         acknowledged += [line for line in process.stdout if line.endswith("\n")]
     assert process.returncode != 0
-    store = open_store(url)
+    store = open_store(migrated)
     for case_id in (line.strip() for line in acknowledged):
         case = store.get(case_id)
         assert case is not None
         assert case.body == case_id * 5000
     assert len(acknowledged) <= store.count() <= len(acknowledged) + 1
     store.close()
-    assert_intact(tmp_path / "cases.sqlite3")
+    if store.engine.dialect.name == "sqlite":
+        assert_intact(Path(str(store.engine.url.database)))

@@ -54,6 +54,7 @@ def test_a_template_that_never_ends_is_ended() -> None:
     assert one.problem == "the template does not come to an end."
 
 
+@pytest.mark.replays
 def test_a_process_that_only_waits_is_ended_at_the_deadline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     misbehaving(tmp_path, monkeypatch, "time.sleep(60)")
     [one] = written(QWEN, 0.3)

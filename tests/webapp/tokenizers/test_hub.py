@@ -124,6 +124,7 @@ def test_a_repository_without_a_config_is_taken_as_it_is(make_jobs: MakeJobs, ke
     assert kept == {"owner/alone": (SMALL, None)}
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("name", "settings", "words"),
     [
@@ -148,6 +149,7 @@ def test_a_server_that_is_told_to_stay_offline_says_so(make_jobs: MakeJobs, monk
     assert "is told to stay offline (HF_HUB_OFFLINE)" in problem(over(make_jobs(), "owner/both"))
 
 
+@pytest.mark.replays
 def test_a_hub_that_does_not_answer_ends_at_the_deadline_with_its_process(make_jobs: MakeJobs, hub: Hub) -> None:
     jobs = make_jobs(hub_seconds=1)
     job = jobs.fetch("owner/slow")

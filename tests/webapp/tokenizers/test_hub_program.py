@@ -99,6 +99,7 @@ def test_what_goes_wrong_is_a_refusal_in_one_sentence(monkeypatch: pytest.Monkey
         hub_program.tasks()["fetch"](ASKED, lambda _line: None)
 
 
+@pytest.mark.replays
 def test_a_download_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
     """As a process of its own asks for one, which is then killed."""
     script = (

@@ -105,6 +105,7 @@ HOSTILE: dict[str, tuple[Callable[[Data], object], str]] = {
 }
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_upload_is_one_sentence_and_nothing_is_kept(
     name: str, make_library: Make, toy: Data, encoded: Encoded, tmp_path: Path
@@ -119,6 +120,7 @@ def test_a_hostile_upload_is_one_sentence_and_nothing_is_kept(
     assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 < 2_000_000_000
 
 
+@pytest.mark.replays
 def test_a_pattern_that_explodes_ends_its_child_alone(make_library: Make, toy: Data, encoded: Encoded) -> None:
     split = {"type": "Split", "pattern": {"Regex": "(a+)+$"}, "behavior": "Isolated", "invert": False}
     toy["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [split, toy["pre_tokenizer"]]}

@@ -59,6 +59,7 @@ def test_ids_of_old_vocabularies_never_change() -> None:
     assert hashlib.sha256(repr(ids).encode()).hexdigest()[:16] == "3fcac284e6902cd5"
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("name", REAL)
 def test_a_real_tokenizer_cuts_the_markup_so(name: str) -> None:
     tokenizer = REAL[name]

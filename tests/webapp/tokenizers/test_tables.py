@@ -55,6 +55,12 @@ def test_pieces_of_ids(ids: list[int], expected: list[tuple[str, str]]) -> None:
     assert seen(ids) == expected
 
 
+def test_equal_parts_of_characters_are_one_piece_but_for_those_that_are_cut_off() -> None:
+    first, _, _, second, _, _, last = pieces_of(TABLE, [2, 3, 4, 2, 3, 4, 2], recorded=True)
+    assert first is second
+    assert (first.text, last.text) == ("", "\ufffd")
+
+
 @given(IDS)
 def test_pieces_join_to_the_decode_and_keep_ids_and_bytes(ids: list[int]) -> None:
     pieces = pieces_of(TABLE, ids, recorded=True)

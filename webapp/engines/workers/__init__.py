@@ -3,6 +3,7 @@
 =======================  ==============================================================================================
 engine_worker.py         the loop that speaks docs/engine-protocol.md; started as a file, with the name of an adapter
 line_trace.py            which lines of its source a step ran
+executed_lines.py        how many lines of Python something executes
 state_watch.py           what a parser keeps in its attributes, step by step
 token_table.py           the tokens of a run as a tokenizer, for parsers that ask one
 adapter_vllm.py          vLLM's parsers, under the code of its chat server; plugin files of --tool-parser-plugin

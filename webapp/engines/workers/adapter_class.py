@@ -15,39 +15,76 @@ Where vLLM or SGLang are installed and the class is one of theirs, their own ada
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+import inspect
+import os
+from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
+DELTA = ("reasoning", "content", "tool_calls")
+_KNOWN = {
+    "delta": (*DELTA, "role"),  # the key that chat completions begin with says nothing here
+    "call": ("index", "id", "type", "function"),
+    "function": ("name", "arguments"),
+}
+
+
+Make = Callable[..., Any]
+WORKER: dict[str, Callable[..., Any]] = {}  # its `adapter_of`, which it puts here
+
 
 def adapter(own: str) -> Any:
-    """The adapter of a class, given as module:Class. Raises TypeError for one of no known shape."""
+    """The adapter of a class, given as module:Class. Raises TypeError for one of no known shape, and ClassError where
+    there is none."""
     module, colon, name = own.partition(":")
     if not colon:
         raise TypeError("a class is given as module:Class, not " + own)
-    found = getattr(importlib.import_module(module), name)
-    theirs = {base.__module__.partition(".")[0] for base in found.__mro__[1:]} & {"vllm", "sglang"}
-    if theirs:
-        return _adapter_of(theirs.pop(), own)
-    return Class(found)
+    return adapter_for(class_of(module, name))
 
 
-def _adapter_of(name: str, own: str) -> Any:
-    import __main__
+def adapter_for(kind: Any, make: Make | None = None) -> Any:
+    """The adapter of a class; `make` makes its parsers, where calling the class is not how. Raises as `adapter`."""
+    theirs = {base.__module__.partition(".")[0] for base in kind.__mro__[1:]} & {"vllm", "sglang"}
+    return WORKER["adapter_of"](theirs.pop(), kind) if theirs else Class(kind, make)
 
-    return __main__.adapter_of(name, own)
+
+def class_of(module: str, name: str) -> Any:
+    """The class of a module. Raises ClassError where there is none, and what importing the module raises."""
+    try:
+        holder = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not (module + ".").startswith(error.name + "."):
+            raise
+        words = "this interpreter does not find it; say in which folder it is with engines add --path FOLDER"
+        raise ClassError(f"No module named {error.name!r}: {words}", "") from error
+    found = getattr(holder, name, None)
+    if not isinstance(found, type):
+        there = [one for one, kind in vars(holder).items() if isinstance(kind, type) and kind.__module__ == module]
+        words = "the module {} has no class {}; it has {}".format(module, name, ", ".join(there[:10]) or "none")
+        raise ClassError(words, os.path.basename(getattr(holder, "__file__", None) or ""))
+    return found
+
+
+class ClassError(LookupError):
+    """There is no such class. It is told with the file in which it was looked for."""
+
+    def __init__(self, words: str, place: str) -> None:
+        super().__init__(words)
+        self.told_place = place
 
 
 class Class:
     """One parser."""
 
-    def __init__(self, kind: Any) -> None:
+    def __init__(self, kind: Any, make: Make | None = None) -> None:
         self._kind = kind
+        self._make: Make = make or kind
         fitting = [shape for shape in SHAPES if all(hasattr(kind, name) for name in shape.needs)]
         if not fitting:
-            known = "; ".join([", ".join(shape.needs) for shape in SHAPES])
-            raise TypeError(kind.__name__ + " has the methods of no known shape, which are: " + known)
+            raise ShapeError(missing(kind, [shape.needs for shape in SHAPES]), kind)
         self._shape = fitting[0]
+        calls = {name: many for name, many in self._shape.calls.items() if make is None or name != "__init__"}
+        check_calls(kind, {**calls, **({"parse": 2} if hasattr(kind, "parse") else {})})
 
     def hello(self) -> dict[str, Any]:
         """What it is."""
@@ -62,20 +99,22 @@ class Class:
         name = asked.get("parser", self._kind.__name__)
         if name != self._kind.__name__:
             raise LookupError("there is no parser " + str(name))
-        return self._shape(self._kind, asked)
+        return self._shape(self._kind, self._make, asked)
 
     def whole(self, asked: Mapping[str, Any], text: str, ids: list[int]) -> Any:
         """The message of a class that has `parse(request, text)` besides."""
-        return self._kind().parse(asked["request"], text)
+        return delta_of(self._make().parse(asked["request"], text), self._kind, "parse")
 
 
 class Own:
     """begin, feed, finish."""
 
     needs, wants = ("begin", "feed", "finish"), "text"
+    calls = {"__init__": 0, "begin": 1, "feed": 2, "finish": 1}  # noqa: RUF012 - how many arguments each is given
 
-    def __init__(self, kind: Any, asked: Mapping[str, Any]) -> None:
-        self._parser = kind()
+    def __init__(self, kind: Any, make: Make, asked: Mapping[str, Any]) -> None:
+        self._kind = kind
+        self._parser = make()
         self._parser.begin(asked["request"])
 
     def watched(self) -> list[Any]:
@@ -84,20 +123,22 @@ class Own:
 
     def feed(self, text: str, ids: list[int]) -> Any:
         """A delta."""
-        return self._parser.feed(text, ids)
+        return delta_of(self._parser.feed(text, ids), self._kind, "feed")
 
     def finish(self, reason: str | None) -> Any:
         """The end."""
-        return self._parser.finish(reason)
+        return delta_of(self._parser.finish(reason), self._kind, "finish")
 
 
 class Detector:
     """As SGLang's."""
 
     needs, wants = ("parse_streaming_increment",), "text"
+    calls = {"__init__": 0, "parse_streaming_increment": 2}  # noqa: RUF012 - as above
 
-    def __init__(self, kind: Any, asked: Mapping[str, Any]) -> None:
-        self._parser = kind()
+    def __init__(self, kind: Any, make: Make, asked: Mapping[str, Any]) -> None:
+        self._kind = kind
+        self._parser = make()
         self._tools = [_namespace(tool) for tool in asked["request"].get("tools") or ()]
 
     def watched(self) -> list[Any]:
@@ -106,21 +147,25 @@ class Detector:
 
     def feed(self, text: str, ids: list[int]) -> Any:
         """A delta."""
-        return _of_detector(self._parser.parse_streaming_increment(text, self._tools))
+        said = _of_detector(self._parser.parse_streaming_increment(text, self._tools))
+        return delta_of(said, self._kind, self.needs[0])
 
     def finish(self, reason: str | None) -> Any:
         """The end."""
-        return _of_detector(self._parser.finish(self._tools)) if hasattr(self._parser, "finish") else None
+        said = _of_detector(self._parser.finish(self._tools)) if hasattr(self._parser, "finish") else None
+        return delta_of(said, self._kind, "finish")
 
 
 class Legacy:
     """As vLLM's parsers that are written by hand."""
 
     needs, wants = ("extract_tool_calls_streaming",), "ids"
+    calls = {"__init__": 1, "extract_tool_calls_streaming": 7}  # noqa: RUF012 - as above
 
-    def __init__(self, kind: Any, asked: Mapping[str, Any]) -> None:
+    def __init__(self, kind: Any, make: Make, asked: Mapping[str, Any]) -> None:
+        self._kind = kind
         self._table = asked["table"]()
-        self._parser = kind(self._table)
+        self._parser = make(self._table)
         self._request = _namespace(asked["request"])
         self._text = ""
         self._ids: list[int] = []
@@ -134,7 +179,7 @@ class Legacy:
         before, known, new = self._text, self._ids, self._table.fed(ids)
         self._text, self._ids = before + text, known + new
         said = self._parser.extract_tool_calls_streaming(before, self._text, text, known, self._ids, new, self._request)
-        return None if said is None else _of_delta(said)
+        return None if said is None else delta_of(_of_delta(said), self._kind, self.needs[0])
 
     def finish(self, reason: str | None) -> Any:
         """The end, which such a parser is not told of but by a delta without text."""
@@ -172,3 +217,113 @@ def _of_delta(said: Any) -> Any:
 
 def _function(function: Any) -> dict[str, Any]:
     return {name: getattr(function, name, None) for name in ("name", "arguments")}
+
+
+# Whether a class can be called, and what it returned is a delta: else where in its own file it is not.
+
+
+class ShapeError(TypeError):
+    """A class, or what one of its methods returned, is not as docs/engine-protocol.md has it."""
+
+    def __init__(self, words: str, kind: type, name: str = "") -> None:
+        super().__init__(words)
+        self.told_place = place_of(kind, name)
+
+
+def place_of(kind: type, name: str = "") -> str:
+    """Where a method of a class, or the class, is written; "" where its source cannot be found."""
+    found = getattr(kind, name, None) if name else kind
+    try:
+        code = getattr(inspect.unwrap(found), "__code__", None) if callable(found) and name else None
+        file = inspect.getsourcefile(kind) if code is None else code.co_filename
+        line = inspect.getsourcelines(kind)[1] if code is None else code.co_firstlineno
+    except (OSError, TypeError, ValueError):
+        return ""
+    return "{}, line {} of {}".format(name or kind.__name__, line, os.path.basename(file or ""))
+
+
+def missing(kind: type, shapes: Sequence[Sequence[str]]) -> str:
+    """What a class lacks to be of one of these shapes, of the one that it is nearest to."""
+    nearest = max(shapes, key=lambda names: sum(hasattr(kind, name) for name in names) / len(names))
+    there = [name for name in nearest if hasattr(kind, name)]
+    if not there:
+        known = "; ".join([", ".join(names) for names in shapes])
+        return kind.__name__ + " has the methods of no known shape, which are: " + known
+    lacking = [name for name in nearest if name not in there]
+    return "{} has {}, but no {}".format(kind.__name__, " and ".join(there), " and no ".join(lacking))
+
+
+def check_calls(kind: type, calls: Mapping[str, int]) -> None:
+    """Raise ShapeError where a method cannot be called with so many arguments besides the instance."""
+    for name, many in calls.items():
+        wrong = _wrong_call_of(kind, name, many)
+        if wrong:
+            raise ShapeError(f"{kind.__name__}.{name} is called with {many} arguments: {wrong}", kind, name)
+
+
+def _wrong_call_of(kind: type, name: str, many: int) -> str:
+    try:
+        signature = inspect.signature(kind if name == "__init__" else getattr(kind, name))
+        signature.bind(*[None] * (many + (name != "__init__" and _is_bound_later(kind, name))))
+    except ValueError:  # written in C, which tells nothing
+        return ""
+    except TypeError as error:
+        return str(error)
+    return ""
+
+
+def _is_bound_later(kind: type, name: str) -> bool:
+    return not isinstance(inspect.getattr_static(kind, name), (staticmethod, classmethod))
+
+
+def delta_of(said: Any, kind: type, name: str) -> Any:
+    """What a method returned, as it is. Raises ShapeError where that is no delta."""
+    wrong = "" if said is None else _wrong_delta(said)
+    if wrong:
+        raise ShapeError(f"{name} returned {wrong}", kind, name)
+    return said
+
+
+def _wrong_delta(said: Any) -> str:
+    if not isinstance(said, dict):
+        return "{}; a delta is None or a dict with {}".format(_a(said), ", ".join(DELTA))
+    calls = said.get("tool_calls")
+    if calls is not None and not isinstance(calls, (list, tuple)):
+        return f"{_a(calls)} as tool_calls, not a list of calls"
+    texts = _wrong_keys(said, "delta") or _wrong_texts(said, ("reasoning", "content"), "")
+    return texts or next(filter(None, map(_wrong_call, calls or ())), "")
+
+
+def _wrong_call(call: Any) -> str:
+    if not isinstance(call, dict):
+        return f"{_a(call)} as a call, not a dict with index, id and function"
+    index, function = call.get("index"), call.get("function")
+    if not isinstance(index, int) or isinstance(index, bool):
+        return "a call without its number as index" if index is None else f"{_a(index)} as the index of a call"
+    if function is not None and not isinstance(function, dict):
+        return f"{_a(function)} as the function of a call, not a dict with name and arguments"
+    function = function or {}
+    keys = _wrong_keys(call, "call") or _wrong_keys(function, "function")
+    return (
+        keys or _wrong_texts(call, ("id",), " of a call") or _wrong_texts(function, ("name", "arguments"), " of a call")
+    )
+
+
+def _wrong_keys(said: Mapping[Any, Any], what: str) -> str:
+    unknown = [key for key in said if key not in _KNOWN[what]]
+    known = ", ".join(_KNOWN[what])
+    return f"the key {unknown[0]!r}, which a {what} has not: its keys are {known}" if unknown else ""
+
+
+def _wrong_texts(said: Mapping[Any, Any], names: Sequence[str], of: str) -> str:
+    for name in names:
+        if not isinstance(said.get(name), (str, type(None))):
+            text = "JSON text" if name == "arguments" else "a text"
+            return f"{_a(said[name])} as the {name}{of}, not {text}"
+    return ""
+
+
+def _a(value: Any) -> str:
+    """A value by its type: 'a dict'."""
+    name = type(value).__name__
+    return ("an " if name[:1] in "aeiou" else "a ") + name

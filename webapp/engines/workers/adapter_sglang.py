@@ -17,15 +17,15 @@ from importlib import metadata, util
 from typing import Any
 
 
-def adapter(own: str = "") -> Sglang:
-    """The adapter; `own` is a detector class of somebody's own, as module:Class."""
+def adapter(own: str | type = "") -> Sglang:
+    """The adapter; `own` is a detector class of somebody's own, or its module:Class."""
     return Sglang(own)
 
 
 class Sglang:
     """All parsers by their names on the server's command line."""
 
-    def __init__(self, own: str = "") -> None:
+    def __init__(self, own: str | type = "") -> None:
         try:
             protocol = importlib.import_module("sglang.srt.entrypoints.openai.protocol")
         except ImportError:
@@ -37,9 +37,9 @@ class Sglang:
         self._named = self._calls.ToolCallParserEnum
         self._own = None
         if own:
-            module, _, name = own.partition(":")
-            self._own = name
-            self._named[name] = getattr(importlib.import_module(module), name)
+            found: Any = own if isinstance(own, type) else _imported(own)
+            self._own = found.__name__
+            self._named[found.__name__] = found
 
     def hello(self) -> dict[str, Any]:
         """What there is."""
@@ -58,7 +58,7 @@ class Sglang:
 
     def replay(self, asked: Mapping[str, Any]) -> _Stream:
         """One answer that streams."""
-        return _Stream(*self._parsers(asked), asked)
+        return _Stream(*self._parsers(asked))
 
     def whole(self, asked: Mapping[str, Any], text: str, ids: list[int]) -> dict[str, Any]:
         """The message of an answer that does not stream."""
@@ -93,10 +93,15 @@ class Sglang:
         return self._reasoning(name, True, forced, given, tool_call_parser_active=bool(asked["request"].get("tools")))
 
 
+def _imported(own: str) -> Any:
+    module, _, name = own.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
 class _Stream:
     """One answer as the server sends it."""
 
-    def __init__(self, calls: Any, reasoning: Any, asked: Mapping[str, Any]) -> None:
+    def __init__(self, calls: Any, reasoning: Any) -> None:
         self._calls = calls
         self._reasoning = reasoning
 

@@ -24,15 +24,16 @@ HARMONY = "openai"
 REQUESTS = "vllm.entrypoints.openai.chat_completion.protocol"
 
 
-def adapter(own: str = "", plugin: str = "") -> Vllm:
-    """The adapter; `own` is a class of somebody's own, as module:Class, `plugin` a file for --tool-parser-plugin."""
+def adapter(own: str | type = "", plugin: str = "") -> Vllm:
+    """The adapter; `own` is a class of somebody's own, or its module:Class, `plugin` a file for
+    --tool-parser-plugin."""
     return Vllm(own, plugin)
 
 
 class Vllm:
     """All parsers by their names on the server's command line."""
 
-    def __init__(self, own: str = "", plugin: str = "") -> None:
+    def __init__(self, own: str | type = "", plugin: str = "") -> None:
         self._manager = importlib.import_module("vllm.parser").ParserManager
         self._tools = importlib.import_module("vllm.tool_parsers").ToolParserManager
         self._reasoning = importlib.import_module("vllm.reasoning").ReasoningParserManager
@@ -44,7 +45,7 @@ class Vllm:
         if plugin:
             self._tools.import_tool_parser(plugin)
         if own:
-            found = _attribute(*own.partition(":")[::2])
+            found: Any = own if isinstance(own, type) else _attribute(*own.partition(":")[::2])
             self._own = found.__name__
             if hasattr(found, "parse_delta"):
                 self._made[found.__name__, None] = found
@@ -143,6 +144,7 @@ class _Stream:
         prompt = asked.get("prompt_ids")
         self._prompt = [] if prompt is None else made.table.fed(prompt)
         self._moves: list[list[str]] = []
+        self._ended = False
         self._processor = None
         if processor is not None:
             self._processor = processor(made.request, made.parser, enable_auto_tools=True, parser_cls=made.kind)
@@ -187,9 +189,14 @@ class _Stream:
         """A delta while the answer goes on."""
         return self._said(text, self._made.table.fed(ids), None)
 
+    def only(self, text: str, ids: list[int], reason: str | None) -> dict[str, Any] | None:
+        """The one delta of an answer: its server says with the last tokens that they were the last."""
+        self._ended = True
+        return self._said(text, self._made.table.fed(ids), reason or "stop")
+
     def finish(self, reason: str | None) -> dict[str, Any] | None:
         """The last delta, which brings no text: that of the end token is left out."""
-        return self._said("", [], reason or "stop")
+        return None if self._ended else self._said("", [], reason or "stop")
 
     def _said(self, text: str, ids: list[int], finish: str | None) -> dict[str, Any] | None:
         if self._processor is not None:

@@ -16,6 +16,7 @@ import json
 import os
 import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache, partial
 from importlib.util import module_from_spec, spec_from_file_location
 from time import perf_counter_ns
@@ -25,10 +26,12 @@ from typing import Any, BinaryIO, TextIO
 
 PROTOCOL = 1
 MOST_PRINTED = 2_000  # characters that are kept of what a parser prints in one replay
+MOST_PRINTING = 100  # steps with such
 MOST_WORDS = 1_000  # characters of what an exception says
 GRACE = 3  # times the deadline, after which the process ends itself
 IDLE_SECONDS = 900
 SOURCES: dict[str, str] = {}  # of adapters, where worker and adapters are one file
+PREFIX = "toolcall_worker_"  # of the names that our other files have among the modules of an engine
 
 MOST_SOURCES = 100  # modules that somebody may be writing
 _INSTALLED = {os.path.realpath(one) for one in (sys.prefix, sys.base_prefix, os.path.dirname(os.__file__))}
@@ -57,7 +60,7 @@ class Printed:
         if self.step is None:
             return self._stream.write(text)
         begun = bool(self.kept) and self.kept[-1][0] == self.step
-        if self._room > 0 and (begun or text.strip()):
+        if self._room > 0 and (begun or (text.strip() and len(self.kept) < MOST_PRINTING)):
             if not begun:
                 self.kept.append([self.step, ""])
             self.kept[-1][1] += text[: self._room]
@@ -95,13 +98,25 @@ class Guard:
             raise PermissionError(event + ": a parser may start no process while it is replayed")
 
 
-class Worker:
-    """An adapter, and the replays that are asked of it."""
+class Hangs(BaseException):
+    """A replay took longer than it may and was left where it stood. Not an Exception: parsers catch those."""
 
-    def __init__(self, adapter: Any, printed: Printed, guard: Guard) -> None:
+
+class Worker:
+    """An adapter, and the replays that are asked of it. Each is made inside of `within`, which may end it by raising
+    Hangs; whoever runs the worker in a process of its own ends that instead."""
+
+    def __init__(
+        self,
+        adapter: Any,
+        printed: Printed,
+        guard: Any,
+        within: Callable[[], AbstractContextManager[Any]] = nullcontext,
+    ) -> None:
         self._adapter = adapter
         self._printed = printed
         self._guard = guard
+        self._within = within
         self._tokenizer: Any = None
 
     def hello(self, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -130,22 +145,24 @@ class Worker:
         states: list[Any] = []
         answer: dict[str, Any] = {"sent": sent, "micros": micros, "raised": None}
         watch = _watch() if asked.get("observe") == "state" else None
-        lines = _Lines(asked) if asked.get("observe") == "lines" else None
+        lines = _look(asked)
         printed, self._guard.on = self._printed, True
         printed.begin()
         try:
-            for step, work in enumerate(self._steps(asked, deltas, watch or lines)):
-                printed.step = step + 1
-                if tell is not None:
-                    tell({"progress": {"step": step + 1, "sent": sent[-1] if sent else None}})
-                began = perf_counter_ns()
-                said = work() if lines is None else lines.ran(step + 1, work)
-                micros.append((perf_counter_ns() - began) // 1_000)
-                sent.append(said)
-                if watch is not None:
-                    states.append(watch.step())
-        except Exception as error:
-            answer["raised"] = {"step": printed.step, **told(error)}
+            with self._within():
+                for step, work in enumerate(self._steps(asked, deltas, watch or lines)):
+                    printed.step = step + 1
+                    if tell is not None:
+                        tell({"progress": {"step": step + 1, "sent": sent[-1] if sent else None}})
+                    began = perf_counter_ns()
+                    said = work() if lines is None else lines.ran(step + 1, work)
+                    micros.append((perf_counter_ns() - began) // 1_000)
+                    sent.append(said)
+                    if watch is not None:
+                        states.append(watch.step())
+        except (Exception, Hangs, SystemExit) as error:
+            slow = {"slow": True} if isinstance(error, Hangs) else {}
+            answer["raised"] = {"step": printed.step, **told(error), **slow}
             if watch is not None and printed.step:
                 states.append(watch.step())
         finally:
@@ -153,7 +170,7 @@ class Worker:
         if watch is not None:
             answer.update(watch.told(), states=states)
         if lines is not None:
-            answer["lines"] = lines.told()
+            answer.update(lines.told())
         if printed.kept:
             answer["printed"] = printed.kept
         return answer
@@ -169,7 +186,10 @@ class Worker:
             watch.begin(replay)
         for delta in deltas:
             text, ids = delta[0], delta[1] if len(delta) > 1 else []
-            yield partial(replay.feed, text, ids)
+            if len(deltas) == 1 and hasattr(replay, "only"):  # the end comes with it
+                yield partial(replay.only, text, ids, asked.get("finish_reason"))
+            else:
+                yield partial(replay.feed, text, ids)
         yield lambda: replay.finish(asked.get("finish_reason"))
 
 
@@ -179,9 +199,16 @@ def _sources() -> list[str]:
     found = set()
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)
-        if isinstance(file, str) and "." not in name and not any(_lies_in(file, one) for one in own):
+        if isinstance(file, str) and _is_outermost(name) and not any(_lies_in(file, one) for one in own):
             found.add(os.path.dirname(file) if os.path.basename(file) == "__init__.py" else file)
     return sorted(found)[:MOST_SOURCES]
+
+
+def _is_outermost(name: str) -> bool:
+    """Whether a module lies in no folder of another one; packages without an __init__.py have none of their own."""
+    parts = name.split(".")[:-1]
+    around = [sys.modules.get(".".join(parts[: at + 1])) for at in range(len(parts))]
+    return all(one is not None and getattr(one, "__file__", None) is None for one in around)
 
 
 def _lies_in(file: str, folder: str) -> bool:
@@ -202,10 +229,22 @@ def told(error: BaseException) -> dict[str, str]:
         words = " ".join(str(error).split())[:MOST_WORDS]
     except Exception:
         words = ""
+    if isinstance(error, SystemExit):
+        words = ended_words(error)
+    if isinstance(error, SyntaxError) and error.filename:
+        where = f"line {error.lineno} of {os.path.basename(error.filename)}"
+        return {"kind": type(error).__name__, "message": str(error.msg)[:MOST_WORDS], "place": where}
     frames = extract_tb(error.__traceback__, limit=-1)
     last = frames[-1] if frames else None
     place = "" if last is None else f"{last.name}, line {last.lineno} of {os.path.basename(last.filename)}"
+    place = getattr(error, "told_place", place)  # of a class that is not as it should be, not where that was noticed
     return {"kind": type(error).__name__, "message": words, "place": place}
+
+
+def ended_words(error: SystemExit) -> str:
+    """What SystemExit means where a parser raises it."""
+    code = "" if error.code is None else f" ({str(error.code)[:200]})"
+    return f"it tried to end the process that it runs in{code}"
 
 
 class _Lines:
@@ -243,7 +282,38 @@ class _Lines:
     def told(self) -> dict[str, Any]:
         """All of it."""
         found = self._tracing.LineTrace(self._roots) if self._trace is None else self._trace
-        return {**found.told(), "steps": self._steps}
+        return {"lines": {**found.told(), "steps": self._steps}}
+
+
+class _Costs:
+    """How many lines of Python all steps execute."""
+
+    def __init__(self) -> None:
+        self._lines: int | None = 0
+        self._counted = module_of("executed_lines").executed_lines
+
+    def begin(self, replay: Any) -> None:
+        """Whatever is executed counts."""
+
+    def ran(self, _step: int, work: Callable[[], Any]) -> Any:
+        """What a step does."""
+        said: list[Any] = []
+        lines = self._counted(lambda: said.append(work()))
+        self._lines = None if lines is None or self._lines is None else self._lines + lines
+        return said[0] if said else work()
+
+    def told(self) -> dict[str, Any]:
+        """All of it; nothing where nobody could count them."""
+        return {} if self._lines is None else {"executed": self._lines}
+
+
+_LOOKS: dict[Any, Callable[[Any], Any]] = {"lines": _Lines, "costs": lambda _asked: _Costs()}
+
+
+def _look(asked: Mapping[str, Any]) -> Any:
+    """What looks at the steps of a replay while they run; None where nothing was asked for."""
+    look = _LOOKS.get(asked.get("observe"))
+    return None if look is None else look(asked)
 
 
 def serve(source: BinaryIO, sink: BinaryIO, load: Callable[[], Worker]) -> None:
@@ -269,7 +339,8 @@ def serve(source: BinaryIO, sink: BinaryIO, load: Callable[[], Worker]) -> None:
             answer = worker.run(asked["run"], tell) if "run" in asked else worker.hello(asked["hello"])
         except Exception as error:
             told_error = told(error)
-            tell({"failed": "{kind}: {message} (in {place})".format(**told_error)})
+            where = " (in {place})" if told_error["place"] else ""
+            tell({"failed": ("{kind}: {message}" + where).format(**told_error)})
             if worker is None:
                 return  # what of an engine could be imported is in nobody's hands
         else:
@@ -282,20 +353,24 @@ def adapter_of(name: str, *given: str) -> Any:
 
 
 def module_of(title: str) -> Any:
-    """One of our other files. Raises ImportError where there is none of that name, and what importing it raises."""
-    if title in sys.modules:
-        return sys.modules[title]
+    """One of our other files. Raises ImportError where there is none of that name, and what importing it raises.
+
+    One that has a WORKER finds `adapter_of` there, for a class that is the matter of another adapter.
+    """
+    name = PREFIX + title
+    if name in sys.modules:
+        return sys.modules[name]
     if title in SOURCES:
-        module = sys.modules[title] = ModuleType(title)
+        module = sys.modules[name] = ModuleType(name)
         exec(compile(SOURCES[title], title + ".py", "exec"), vars(module))  # noqa: S102 - our own text
-        return module
-    file = os.path.join(os.path.dirname(os.path.abspath(__file__)), title + ".py")
-    spec = spec_from_file_location(title, file)
-    if spec is None or spec.loader is None or not os.path.exists(file):
-        raise ImportError("there is no " + title.replace("_", " "))
-    module = module_from_spec(spec)
-    sys.modules[title] = module
-    spec.loader.exec_module(module)
+    else:
+        file = os.path.join(os.path.dirname(os.path.abspath(__file__)), title + ".py")
+        spec = spec_from_file_location(name, file)
+        if spec is None or spec.loader is None or not os.path.exists(file):
+            raise ImportError("there is no " + title.replace("_", " "))
+        module = sys.modules[name] = module_from_spec(spec)
+        spec.loader.exec_module(module)
+    getattr(module, "WORKER", {})["adapter_of"] = adapter_of
     return module
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
-MADE_UP = 2_000_000  # ids from here on are of parts of tokens, and differ with what is replayed together
+MADE_UP = 2_000_000  # ids from here on are of parts of tokens, which no vocabulary has
 END = 1  # the id of the end token of a tokenizer that nobody gave
 
 

@@ -103,11 +103,16 @@ def put(subject: Subject, sides: tuple[Side, ...], beside: tuple[str, ...]) -> t
 
 def _used(sides: tuple[Side, ...], beside: tuple[str, ...]) -> tuple[tuple[Side, ...], tuple[str, ...]]:
     """The sides with the texts that they still use, counted anew."""
-    words = [side.text for side in sides if side.text.startswith(PASTE)]
-    numbers = {f"{PASTE}{number}": text for number, text in enumerate(beside, 1)}
-    kept = {word: numbers[word] for word in dict.fromkeys(words) if word in numbers}
+    kept = used_texts(sides, beside)
     renamed = {word: f"{PASTE}{number}" for number, word in enumerate(kept, 1)}
     return tuple([replace(side, text=renamed.get(side.text, side.text)) for side in sides]), tuple(kept.values())
+
+
+def used_texts(sides: tuple[Side, ...], beside: tuple[str, ...]) -> dict[str, str]:
+    """The texts beside a case that its sides read, by the word for each."""
+    words = [side.text for side in sides if side.text.startswith(PASTE)]
+    numbers = {f"{PASTE}{number}": text for number, text in enumerate(beside, 1)}
+    return {word: numbers[word] for word in dict.fromkeys(words) if word in numbers}
 
 
 def read_put(text: str, case: Case) -> tuple[str, Case | None]:

@@ -12,11 +12,9 @@ from urllib.parse import parse_qsl
 from flask import Response, redirect, request
 from flask.typing import ResponseReturnValue
 
-from parsers.cases.case import Case
-from parsers.cases.engines import traced_chunking
-from parsers.replays.chunking import TRACED, WHOLE, spec
 from webapp.page.addresses.compare_texts import offered_texts, posted_beside, put, texts_of
-from webapp.page.addresses.inspect_views import show
+from webapp.page.addresses.compare_usual import is_alone, usual, without_itself
+from webapp.page.addresses.inspect_views import share_of, show
 from webapp.page.addresses.subjects import (
     Subject,
     answer_of,
@@ -30,7 +28,7 @@ from webapp.page.addresses.subjects import (
     render,
     run_subject,
 )
-from webapp.page.compare.asked import NAMES, PAIR, Asked, CompareLinks, Side, faults, is_bare, is_tidy, read_asked
+from webapp.page.compare.asked import NAMES, Asked, CompareLinks, faults, is_bare, is_tidy, read_asked
 from webapp.page.compare.compare_form import compare_form, rules_of
 from webapp.page.compare.compare_page import sides_page
 from webapp.page.compare.matrix import matrix
@@ -39,9 +37,12 @@ from webapp.page.compare.sides import Replayed, on_one_text, replayed
 from webapp.page.form.setup import FormError
 from webapp.services import services
 
+FILES = ("markdown", "case")  # what a comparison is exported as
+
 
 @blueprint.get("/compare")
 @blueprint.get("/compare/put", endpoint="compare_put_again")
+@blueprint.get("/compare/differ", endpoint="compare_differ_again")
 def compare_again() -> ResponseReturnValue:
     """A reload of a comparison whose case is nowhere on the server."""
     return error_page(404, "There is no case to compare", "This address holds no case: it comes with the form.")
@@ -56,7 +57,7 @@ def compare_open() -> Response:
     at = max(0, NAMES.find(said.get("side", "") or "a"))
     wanted = asked.sides[at] if at < len(asked.sides) else asked.sides[0]
     case = subject.child(subject.case) if named else subject.case
-    texts = texts_of(subject, _beside(subject))
+    texts = texts_of(subject, _beside_of(subject))
     return show(run_subject(replayed(services().runner, case, NAMES[at], wanted, texts).standalone))
 
 
@@ -64,47 +65,49 @@ def compare_open() -> Response:
 def compare_put() -> ResponseReturnValue:
     """A comparison with one more side, of a text that was posted or of a case that has an address."""
     subject = posted_subject()
-    asked, beside = _asked(subject.case), _beside(subject)
+    asked, beside = asked_of(subject)
     try:
         if asked.is_full:
             raise FormError("put", f"{len(NAMES)} sides at most: remove one first.")
-        sides, beside = put(subject, asked.sides, beside)
+        sides, beside = put(subject, without_itself(subject, asked.sides), beside)
     except FormError as error:
         return _page(subject, asked, beside, {"put": error.message}, status=422)
     asked = replace(asked, sides=sides, at=None)
     if subject.base and not beside:
         return redirect(CompareLinks(subject.url("compare"), asked).url(), 303)
-    run = subject if not subject.base else run_subject(subject.child(subject.case))
-    return _page(run, asked, beside, {})
+    return _page(subject, asked, beside, {})
 
 
 @at_every_subject("compare")
 def compared(subject: Subject) -> ResponseReturnValue:
     """A case replayed several times, or the part that htmx asked for. An address that a form made is tidied first."""
-    return _page(subject, _asked(subject.case), _beside(subject), faults(request.values))
+    asked, beside = asked_of(subject)
+    return _page(subject, asked, beside, faults(request.values))
 
 
-def _beside(subject: Subject) -> tuple[str, ...]:
+def asked_of(subject: Subject) -> tuple[Asked, tuple[str, ...]]:
+    """Return what the request asks for, and the texts beside the case. Where it says nothing of any side, the usual
+    ones."""
+    asked, beside = read_asked(request.values), _beside_of(subject)
+    if not is_bare(request.values):
+        return asked, beside
+    found = usual(subject)
+    return replace(asked, sides=found.sides), beside or found.beside
+
+
+def _beside_of(subject: Subject) -> tuple[str, ...]:
     """The texts beside the case: of a run that is held, and those that the form carries."""
     return (subject.held.beside if subject.held else ()) or posted_beside(request.form)
-
-
-def _asked(case: Case) -> Asked:
-    asked = read_asked(request.values)
-    return replace(asked, sides=(PAIR[0], _usual(case))) if is_bare(request.values) else asked
-
-
-def _usual(case: Case) -> Side:
-    """Return what the other side is where nobody said: the whole output at once, or token by token beside that."""
-    own = traced_chunking(case)
-    return Side(chunk=spec(WHOLE if own != WHOLE else TRACED))
 
 
 def _page(
     subject: Subject, asked: Asked, beside: tuple[str, ...], wrong: dict[str, str], status: int = 200
 ) -> ResponseReturnValue:
-    runner, case = services().runner, subject.case
-    sides = _sides(subject, asked, beside)
+    runner = services().runner
+    if subject.base and beside:  # no address has texts beside a case
+        subject = run_subject(subject.child(subject.case))
+    case = subject.case
+    sides = sides_of(subject, asked, beside)
     asked = replace(asked, sides=tuple([side.side for side in sides]))
     wrong = {f"{side.name}_{key}": words for side in sides for key, words in side.errors.items()} | wrong
     base = subject.url("compare") if subject.base else None
@@ -124,13 +127,18 @@ def _page(
         form=compare_form(case, sides, wrong, runner.settings, offered_texts(subject, beside)),
         page=sides_page(runner, sides, rules, links=links, inspect=subject.base or ""),
         picker=picker(case, sides, links),
+        alone=is_alone(subject, asked.sides),
         matrix=matrix(runner, sides[0], asked.matrix, rules) if asked.matrix else None,
         held=f"{subject.held_url}/compare" if subject.held_url else "",
+        share=share_of(subject, step=None, comparison=links.query(), beside=beside),
+        files={target: subject.url("comparison", target=target) for target in FILES},
+        case_url=subject.file_url,
     )
     return answer_of(subject, answer)
 
 
-def _sides(subject: Subject, asked: Asked, beside: tuple[str, ...]) -> list[Replayed]:
+def sides_of(subject: Subject, asked: Asked, beside: tuple[str, ...]) -> list[Replayed]:
+    """The replays of a comparison, those of one output on one text."""
     runner, texts = services().runner, texts_of(subject, beside)
     known = zip(NAMES, asked.sides, strict=False)
     return on_one_text(runner, [replayed(runner, subject.case, name, side, texts) for name, side in known])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flask import Response, abort, request
 
+from parsers.cases.jsontext import utf8
 from webapp.page.addresses.subjects import Subject, answer_of, at_every_subject
 from webapp.page.inspect.copied import COPIED, copied
 from webapp.page.inspect.inspect_page import read_state, view_of
@@ -17,4 +18,4 @@ def copy(subject: Subject, what: str) -> Response:
         abort(404, f"There is nothing to copy of that name; there are {', '.join(COPIED)}.")
     state = read_state(request.values)
     text = copied(view_of(services().runner, subject.case, state).run, what, state.step)
-    return answer_of(subject, Response(text.encode("utf-8", "surrogatepass"), mimetype="text/plain"))
+    return answer_of(subject, Response(utf8(text), mimetype="text/plain"))

@@ -27,6 +27,14 @@ def engines() -> Response:
         return render("engines.html", rows=[], problem=str(error))
 
 
+@blueprint.get("/engines/<engine>")
+def engine(engine: str) -> ResponseReturnValue:
+    """Where the page of all engines tells of one."""
+    if engine not in entered(services().settings).entries():
+        abort(404, "There is no entered engine of that name.")
+    return redirect(url_for("page.engines", _anchor=f"engine-{engine}"))
+
+
 @blueprint.post("/engines/<engine>/ask")
 def engine_ask(engine: str) -> ResponseReturnValue:
     """Ask an engine who it is: it is started anew for that."""
@@ -58,4 +66,4 @@ def engine_case(engine: str, parser: str, fmt: str, name: str) -> Response:
     row = next((one for one in engine_rows(entered(services().settings)) if one.name == engine), None)
     if found is None or row is None:
         abort(404, "There is no such case of the library, or no such engine.")
-    return show(run_subject(by_engine(found, engine, parser, row.reasoning)))
+    return show(run_subject(by_engine(found.case, engine, parser, row.reasoning)))

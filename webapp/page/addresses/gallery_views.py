@@ -6,8 +6,9 @@ from flask import Response, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
 from webapp.page.addresses.subjects import blueprint, render
+from webapp.page.inspect.inspect_page import whole_number
 from webapp.page.library.examples import examples
-from webapp.page.library.gallery import FACETS, facets, filtered, gallery
+from webapp.page.library.gallery import FACETS, SHOWN, facets, gallery, shelf
 
 
 @blueprint.get("/gallery", endpoint="gallery")
@@ -16,10 +17,11 @@ def all_failures() -> Response:
     asked = {name: value for name in FACETS if (value := request.args.get(name, ""))}
     return render(
         "gallery.html",
-        tiles=filtered(asked),
+        shelf=shelf(asked, whole_number(request.args.get("shown"))),
         facets=facets(asked),
         asked=asked,
         total=len(gallery()),
+        step=SHOWN,
         cards=list(examples().values()),
     )
 

@@ -11,13 +11,14 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from flask import Response, request
+from flask import Response, request, url_for
 from flask.typing import ResponseReturnValue
 
 from parsers.cases.case import Case, CaseError
 from parsers.cases.engines import BUILTIN, ENGINES
-from parsers.cases.io import dumps, has_outcome, load_case, to_data
-from parsers.vocabulary.types import UsageError
+from parsers.cases.io import dumps, load_case, to_data
+from parsers.cases.stored_outcome import Drift, drift, read_message
+from parsers.vocabulary.types import Message, UsageError
 from webapp.engines import RESPONSE_TEMPLATE
 from webapp.fields import field_at, unix_lines
 from webapp.page.addresses.subjects import (
@@ -38,6 +39,8 @@ from webapp.page.addresses.subjects import (
     is_partial,
     is_stored,
     links_of,
+    lists_by_default,
+    may_show_picture,
     named_subject,
     posted_subject,
     public_base,
@@ -62,7 +65,7 @@ from webapp.page.inspect.live import Live
 from webapp.page.inspect.live import live as live_of
 from webapp.page.library.checklist import entries
 from webapp.page.search.search_page import WAIT_SECONDS, Search, SearchPanes, search_of_job, search_panes
-from webapp.runs.exports import TARGETS, Target
+from webapp.runs.exports import Target, installed_version, offered
 from webapp.runs.prepare import with_defaults
 from webapp.security import TooLarge, check_limit
 from webapp.services import services
@@ -82,11 +85,19 @@ REPORT_SECONDS = 0.08  # of work on a long report, after which its progress is t
 
 
 @dataclass(slots=True, frozen=True)
+class _Picture:
+    """Where the picture of a case is, and its page, as whoever reads the link finds them."""
+
+    link: str
+    image: str
+
+
+@dataclass(slots=True, frozen=True)
 class _About:
     """Holds what the page is about. `kind`: home, example, case, run, edit or error; `subject` is the case it shows.
 
-    `origin` is the case that a smaller one came from, `fork` what this copy of a stored case changed of it, and
-    `changed`: today's result is not the one saved. `problem` says why the chunking that was asked for is not shown.
+    `origin` is the case that a smaller one came from, `fork` what this copy of a stored case changed of it, and `drift`
+    how today's result departs from the one saved. `problem` says why the chunking that was asked for is not shown.
     `editable`: the parser is a format that the editor can open. `exports` are the files it offers, with their
     addresses.
     """
@@ -97,7 +108,9 @@ class _About:
     subject: Subject | None = None
     origin: Subject | None = None
     fork: Fork | None = None
-    changed: bool = False
+    drift: Drift | None = None
+    version: str = ""
+    picture: _Picture | None = None
     problem: str = ""
     editable: bool = False
     exports: Sequence[tuple[Target, str]] = ()
@@ -107,7 +120,9 @@ class _About:
 class _Share:
     """Holds what the share form says and sends: the case by its name (`source`), or the case itself as JSON.
 
-    `loopback`: links made now open on this machine only.
+    `loopback`: links made now open on this machine only. `listed`: whether the box of the library is ticked;
+    `in_library`: the case is there already, and there is no box. `tags` are what the case has of them. `comparison` is
+    the query of a comparison of it, with the texts put `beside`.
     """
 
     url: str = ""
@@ -118,6 +133,11 @@ class _Share:
     size: str = ""
     step: int | None = None
     loopback: bool = False
+    listed: bool = False
+    in_library: bool = False
+    tags: str = ""
+    comparison: str = ""
+    beside: tuple[str, ...] = ()
 
 
 @dataclass(slots=True, frozen=True)
@@ -309,6 +329,11 @@ def _show_form(setup: Setup, about: _About, *, status: int = 200) -> Response:
     return render("inspect.html", "page", all_of=page, status=status)
 
 
+def show_filled_form(setup: Setup) -> Response:
+    """The form as somebody else filled it; nothing was run."""
+    return _show_form(setup, _About("edit", "From another page", "not run"))
+
+
 def show(
     subject: Subject, setup: Setup | None = None, *, kind: str = "", note: str = "", origin: Subject | None = None
 ) -> Response:
@@ -406,8 +431,9 @@ def _setup_of(subject: Subject) -> Setup:
     return setup
 
 
-def share_of(subject: Subject, *, step: int | None) -> _Share:
-    """Return what the share form says of a case; `step` is where the first finding begins."""
+def share_of(subject: Subject, *, step: int | None, comparison: str = "", beside: tuple[str, ...] = ()) -> _Share:
+    """Return what the share form says of a case; `step` is where the first finding begins, `comparison` the query
+    of one of it, with the texts put `beside`."""
     case = subject.case
     return _Share(
         url=subject.url("share"),
@@ -417,6 +443,11 @@ def share_of(subject: Subject, *, step: int | None) -> _Share:
         size=f"about {max(1, len(case.text()) // 1000):,} kB of text",
         step=step,
         loopback=is_loopback(public_base()),
+        listed=lists_by_default(),
+        in_library=subject.stored is not None and services().store.library.is_listed(subject.stored.id),
+        tags=", ".join(case.flags),
+        comparison=comparison,
+        beside=beside,
     )
 
 
@@ -424,7 +455,7 @@ def _about(subject: Subject, view: View, kind: str, note: str, origin: Subject |
     """What the page is about; without `whole`, of a part of it that does not say what was edited."""
     case, plays = subject.case, view.run.choice.plays
     fork = _fork(subject) if whole else None
-    targets = [one for one in TARGETS.values() if not (plays and one.name == "pytest")]
+    targets = offered(services().runner.unchecked(view.run))
     return _About(
         kind=kind,
         heading=subject.heading,
@@ -432,7 +463,9 @@ def _about(subject: Subject, view: View, kind: str, note: str, origin: Subject |
         subject=subject,
         origin=origin,
         fork=fork,
-        changed=kind == "case" and _is_changed(subject),
+        drift=drift_of(subject) if kind == "case" else None,
+        version=installed_version(),
+        picture=_picture(subject) if kind == "case" else None,
         problem=view.problem,
         editable=(case.parser.engine or BUILTIN) in ENGINES and not plays,
         exports=[(target, subject.url("export", target=target.name)) for target in targets],
@@ -450,14 +483,23 @@ def _fork(subject: Subject) -> Fork | None:
     return fork if fork.changes else None
 
 
-def _is_changed(subject: Subject) -> bool:
-    """Return whether today's outcome, where it is cheap to know, is not the one that was saved."""
+def _picture(subject: Subject) -> _Picture | None:
+    if subject.stored is None or not may_show_picture(subject.stored):
+        return None
+    base, case_id = public_base().rstrip("/"), subject.name
+    return _Picture(base + url_for("page.case", case_id=case_id), base + url_for("page.picture", case_id=case_id))
+
+
+def drift_of(subject: Subject) -> Drift | None:
+    """How today's outcome, where it is cheap to know, departs from the one that was saved."""
     if subject.stored is None:
-        return False
-    runner = services().runner
+        return None
+    runner, expect, stored = services().runner, subject.case.known.expect, subject.stored
     trace, known = runner.run(subject.case).trace, runner.cheaply_checked(subject.case)
+    before = [Message(expect.reasoning, expect.content)] if expect is not None else []
+    before += [read_message(stored.message)] if stored.message else []
     findings = None if known is None else known.findings
-    return has_outcome(subject.stored.outcome_digest, trace.message, trace.finish_reason, findings) is False
+    return drift(stored.outcome_digest, trace.message, trace.finish_reason, findings, before)
 
 
 def _origin(source: str) -> Subject | None:

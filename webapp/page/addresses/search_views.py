@@ -15,7 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 from parsers.cases.case import Case
 from parsers.cases.io import load_case, to_data
 from parsers.cases.jsontext import JsonError, read
-from parsers.replays.replayer import edited, edited_text
+from parsers.replays.edits import edited, edited_text
 from parsers.vocabulary.trace import Proof
 from parsers.vocabulary.types import Piece, UsageError
 from webapp.page.addresses.inspect_views import inspect_page, search_of, show
@@ -88,7 +88,8 @@ def read_proof(text: str) -> Proof:
 def changed_case(case: Case, pieces: tuple[Piece, ...], proof: Proof) -> Case:
     """The case with the changes of a proof. `pieces` are its tokens. Raises UsageError for edits that do not fit."""
     data = to_data(_edited(case, pieces, proof))
-    data["title"] = f"{case.title or 'A case'} (changed to show a finding)"
+    how = "what leaked" if case.input.stream is not None and proof.parser is not None else "changed to show a finding"
+    data["title"] = f"{case.title or 'A case'} ({how})"
     for key in ("expect", "engines", "flags", "verdict"):
         data.pop(key, None)
     if proof.chunking is not None:

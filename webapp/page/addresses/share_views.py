@@ -16,7 +16,9 @@ from flask.typing import ResponseReturnValue
 from parsers.cases.case import Case, CaseError, Expect
 from parsers.cases.expect import accept
 from parsers.cases.io import load_case
-from parsers.cases.jsontext import JsonError, read
+from parsers.cases.jsontext import JsonError, plain, read, utf8
+from webapp.page.addresses.compare_texts import posted_beside
+from webapp.page.addresses.comparison_views import store_comparison
 from webapp.page.addresses.inspect_views import share_of, show
 from webapp.page.addresses.subjects import (
     Subject,
@@ -30,9 +32,13 @@ from webapp.page.addresses.subjects import (
     render,
     stored_case,
 )
+from webapp.page.compare.asked import CompareLinks, is_bare, read_asked
 from webapp.page.form.setup import case_line
 from webapp.page.inspect.inspect_page import whole_number
 from webapp.page.inspect.result import dialect_of
+from webapp.page.library.importing import tags_of
+from webapp.page.library.listed_case import listing_of
+from webapp.page.sharing.preview_picture import forget_picture
 from webapp.runs import exports
 from webapp.runs.exports import TARGETS
 from webapp.services import services
@@ -65,13 +71,19 @@ def case_text(case_id: str) -> Response:
 
 @blueprint.post("/cases")
 def save() -> ResponseReturnValue:
-    """Store a case. The first save shows its link and its delete key; a known case leads to its address. A script has
-    the link in place of the form, and stays where it is."""
+    """Store a case. The first save shows its link and its delete key; a known case leads to its address, but where it
+    is not listed although that was asked for. A script has the link in place of the form, and stays where it is."""
     saved, step = _saved(posted_subject().case)
     path = url_for("page.case", case_id=saved.id)
-    if not saved.created and not is_partial():
-        return redirect(_link("", path, step), 303)
-    return _shared_page(saved, path, step)
+    opened, others = _link("", path, step), list[Saved]()
+    if words := request.form.get("go", ""):
+        opened, others = store_comparison(saved, words, posted_beside(request.form))
+    keys = [one for one in (saved, *others) if one.created]
+    listed = services().store.library.is_listed(saved.id)
+    refused = bool(request.form.get("listed")) and not listed
+    if not keys and not refused and not is_partial():
+        return redirect(opened, 303)
+    return _shared_page(path, opened, keys, case_subject(saved.id).heading, listed=listed, refused=refused)
 
 
 def _saved(case: Case) -> tuple[Saved, int | None]:
@@ -82,8 +94,12 @@ def _saved(case: Case) -> tuple[Saved, int | None]:
     findings = None if checked is None else checked.findings
     title = request.form.get("title", "")[:200].strip()
     note = request.form.get("note", "")[:4000].replace("\r\n", "\n").strip()
-    told = case.model_copy(update={"title": title or case.title, "notes": (note,) if note else case.notes})
-    saved = exports.save(services().store, run, findings, told=told)
+    words = request.form.get("tags", own := ", ".join(case.flags))
+    tags = case.flags if words == own else tags_of(words)
+    said = {"title": title or case.title, "notes": (note,) if note else case.notes, "flags": tags}
+    told = case.model_copy(update=said)
+    listing = listing_of(run, told, findings) if request.form.get("listed") else None
+    saved = exports.save(services().store, run, findings, told=told, listing=listing)
     return saved, _standing() or next((item.step for item in findings or () if item.step), None)
 
 
@@ -92,16 +108,19 @@ def _standing() -> int | None:
     return whole_number(request.values.get("step"))
 
 
-def _shared_page(saved: Saved, path: str, step: int | None) -> Response:
-    """The answer to a save. It is never cached: it holds the delete key."""
+def _shared_page(path: str, opened: str, keys: list[Saved], heading: str, *, listed: bool, refused: bool) -> Response:
+    """The answer to a save, with the `heading` that the case has from now on. It is never cached: it holds the delete
+    keys of what was not stored before. `refused`: it is not listed, for it has words that its sharer did not give."""
     base = public_base()
     response = render(
         "_shared.html" if is_partial() else "shared.html",
-        status=201 if saved.created else 200,
-        case_id=saved.id,
-        path=_link("", path, step),
-        link=_link(base, path, step),
-        key=saved.delete_key or "",
+        status=201 if keys else 200,
+        path=opened,
+        heading=heading,
+        link=base.rstrip("/") + opened,
+        keys=keys,
+        listed=listed,
+        refused=refused,
         loopback=is_loopback(base),
     )
     response.headers["Location"] = path
@@ -120,6 +139,9 @@ def share_page(subject: Subject) -> Response:
     known = services().runner.cheaply_checked(subject.case)
     findings = () if known is None else known.findings
     share = share_of(subject, step=_standing() or next((item.step for item in findings if item.step), None))
+    if not is_bare(request.values):
+        words = CompareLinks(None, read_asked(request.values)).query()
+        share = replace(share, step=None, comparison=words, beside=posted_beside(request.form))
     return render("share.html", share=replace(share, source="", case=case_line(subject.case)))
 
 
@@ -130,6 +152,7 @@ def delete(case_id: str) -> ResponseReturnValue:
         stored_case(case_id)
         return render("delete.html", case_id=case_id, deleted=False, error="")
     if services().store.delete(case_id, request.form.get("key", "").strip()):
+        forget_picture(services().settings, case_id)
         return render("delete.html", case_id=case_id, deleted=True, error="")
     error = "That is not the delete key of this case."
     return render("delete.html", case_id=case_id, deleted=False, error=error, status=422)
@@ -146,16 +169,18 @@ def export(subject: Subject, target: str) -> Response:
         permalink = _link(public_base(), url_for("page.case", case_id=subject.name), None)
     run = services().runner.run(case)
     expect, problem = _expectation()
-    if target == "pytest" and expect is None and case.known.expect is None:
-        today = accept(run.trace.message).model_dump_json(exclude_none=True, indent=2)
+    if TARGETS[target].tests and expect is None and case.known.expect is None:
+        today = plain(accept(run.trace.message).model_dump(exclude_none=True), indent=2)
         given, status = request.form.get("expect", "") or today, 422 if problem else 200
         posted = case_line(run.case)
         return render("accept.html", status=status, posted_case=posted, target=target, expect=given, problem=problem)
     expected = case if expect is None else case.model_copy(update={"expect": expect})
     again = exports.run_for(services().runner, expected, target, began)
     dialect = dialect_of(request.values.get("dialect", ""))
-    made = exports.exported(again, target, permalink=permalink, dialect=dialect)
-    response = Response(made.text.encode("utf-8"), mimetype=made.mimetype)
+    job = services().searches.known(case) if target in ("markdown", "html") else None
+    found = None if job is None else job.result
+    made = exports.exported(again, target, permalink=permalink, dialect=dialect, found=found)
+    response = Response(utf8(made.text), mimetype=made.mimetype)
     response.headers["Content-Disposition"] = f'attachment; filename="{made.filename}"'
     return response
 

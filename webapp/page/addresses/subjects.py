@@ -226,6 +226,11 @@ def carried_case(text: str) -> Case:
         raise FormError("text", f"The case of this page cannot be read. {error}") from error
 
 
+def may_show_picture(stored: StoredCase) -> bool:
+    """Return whether a stored case may have a picture: only where its sharer put it into the library."""
+    return services().store.library.is_listed(stored.id)
+
+
 def stored_case(case_id: str) -> StoredCase:
     """Return what is stored under an id, or 404, or 410 once it was deleted."""
     try:
@@ -262,13 +267,19 @@ def error_page(status: int, title: str, message: str) -> ResponseReturnValue:
     ), status
 
 
+def lists_by_default() -> bool:
+    """Return whether the box "list in the library" is ticked: where this machine alone can read what is listed."""
+    settings = services().settings
+    return settings.public_url is None and is_loopback(f"http://{settings.host}") and is_loopback(request.host_url)
+
+
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 
 def links_of(subject: Subject, state: ViewState) -> Links:
     """Return how the page of a subject is addressed."""
-    return Links(subject.base, state, "" if subject.base else subject.line, subject.held_url)
+    return Links(subject.base, state, "" if subject.base else subject.line, subject.held_url, scripted=is_partial())
 
 
 def answer_of(subject: Subject, response: Response) -> Response:

@@ -11,9 +11,10 @@ from urllib.parse import urlencode
 from parsers.compare.divergence import Grade, Rules, shared_prefix
 from webapp.glyphs import count, shorten
 from webapp.page.compare.alignment import Axis, axis_of
-from webapp.page.compare.asked import CompareLinks
+from webapp.page.compare.asked import PAIR, CompareLinks
 from webapp.page.compare.comparison import (
     Band,
+    Bit,
     Compared,
     Placed,
     Strip,
@@ -160,6 +161,19 @@ class SidesPage:
     aligned: bool
 
     @property
+    def differs(self) -> bool:
+        """Return whether a search for an output on which they differ makes sense: two parsers of one output."""
+        sides = [column.side for column in self.columns]
+        if len(sides) > len(PAIR) or any(side.side.text or side.run.replayer.plays for side in sides):
+            return False
+        return sides[0].case.parser != sides[1].case.parser
+
+    @property
+    def apart(self) -> Bit | None:
+        """The first characters on the page that have not the same role on all sides that read them."""
+        return next((bit for strip in self.strips for bit in strip.bits if not bit.agrees), None)
+
+    @property
     def summary(self) -> str:
         """The states of all sides at the cursor."""
         return " · ".join([f"{column.side.title} {step.place}" for column in self.columns for step in column.steps
@@ -219,9 +233,9 @@ def _comparison(both: Both, rules: Rules) -> Comparison:
 
 
 def _start(compared: Compared) -> int:
-    """The column with most to see: where a side parts first, else where text is held."""
-    if starts := [found.starts[0] for found in compared.found if found.starts]:
-        return min(starts)
+    """The column with most to see: the place that the sentence names first, else where text is held."""
+    if opens := [found.opens for found in compared.found if found.opens is not None]:
+        return min(opens)
     first = compared.sides[0]
     held = next((step for step, _, _ in first.index.trace.columns.held()), None)
     return first.begin(held) if held else 0
@@ -282,37 +296,46 @@ def _listed(places: list[tuple[Parting, Placed]], at: int) -> list[tuple[Parting
 
 def sentence(compared: Compared) -> _Sentence:
     """Return what the replays come to."""
-    firsts = [_first_of(one, found) for one, found in compared.pairs]
+    firsts = [_first_of(one, found, compared.size) for one, found in compared.pairs]
     raised = _raised(compared)
     severity = min([first.severity for first in firsts], key=SEVERITIES.index)
     if severity == "pass" and raised:
         severity = "warning"
-    places = count(sum(len(found.partings) for found in compared.found), "place")
-    outputs = _outputs(compared)
+    apart = [place for found in compared.found for place in found.partings if place.kinds != {"sent"}]
+    places, outputs = count(len(apart), "place"), _outputs(compared)
     if not any(first.where for first in firsts):
-        rest = "" if outputs else "Every character has the same owner on both sides."
-        if any(found.partings for found in compared.found) and not outputs:
-            rest = f"Still, the sides account for the output differently in {places}."
-        both = "both" if len(firsts) == 1 else f"all {len(firsts) + 1}"
-        rest, told = rest.replace("both", both), [first for first in firsts if first.sends]
-        return _Sentence(
-            severity,
-            f"The same message on {both} sides.",
-            f"{outputs}{rest}",
-            raised,
-            told,
-        )
+        sides = "both sides" if len(firsts) == 1 else f"all {len(firsts) + 1} sides"
+        rest = f"Every character has the same owner on {sides}."
+        if apart:
+            first = min([place.start for place in apart])
+            rest = f"Still, the sides account for the output differently in {places}, first at character {first:,}."
+        told = [first for first in firsts if first.sends]
+        return _Sentence(severity, f"The same message on {sides}.", outputs or rest, raised, told)
     headline = firsts[0].words if len(firsts) == 1 else _headline(compared)
-    return _Sentence(severity, headline, f"{outputs}The sides part in {places}.", raised, firsts)
+    rest = f"{outputs}The sides part in {places}{_before(compared)}."
+    return _Sentence(severity, headline, rest, raised, firsts)
+
+
+def _before(compared: Compared) -> str:
+    """What the band shows before the place that is named, of two sides: a place that changes no message."""
+    found = compared.found[0]
+    if len(compared.found) > 1 or found.opens is None or found.starts[0] >= found.opens:
+        return ""
+    return f"; the first, at character {found.starts[0]:,}, changes no message"
 
 
 def _headline(compared: Compared) -> str:
     said = []
     for one, found in compared.pairs:
         words = "the same message" if found.first is None else SHORT[found.grade]
-        at = "" if found.at is None else f" from character {found.at:,} of the output on"
-        said.append(f"{one.side.title} gives {words}{at}")
+        said.append(f"{one.side.title} gives {words}{_since(found.at, compared.size)}")
     return "; ".join(said) + "."
+
+
+def _since(at: int | None, size: int) -> str:
+    if at is None:
+        return ""
+    return f" from character {at:,} of the output on" if at < size else " at the end of the output"
 
 
 def _outputs(compared: Compared) -> str:
@@ -325,14 +348,15 @@ def _outputs(compared: Compared) -> str:
     return "".join(said)
 
 
-def _first_of(one: Placed, found: Comparison) -> _First:
+def _first_of(one: Placed, found: Comparison, size: int) -> _First:
     first, sends = found.first, None
-    if found.deltas is not None:
-        end = one.lane.edge(len(one.text))
-        sends = _Sends(found.deltas.index, end if found.deltas.end else one.begin(found.deltas.index))
+    if found.deltas is not None and found.sends is not None:
+        sends = _Sends(found.deltas.index, found.sends)
     if first is None:
         return _First(one.side.name, "pass", "The same message.", sends=sends)
     place = "" if found.at is None else f" at character {found.at:,} of the output"
+    if found.at == size:
+        place = " at the end of the output"
     return _First(
         one.side.name,
         "warning" if found.grade in ("whitespace", None) else "error",
@@ -379,6 +403,8 @@ def _role(one: Placed, column: int) -> str:
 
 def _what(parting: Parting) -> str:
     names = ", ".join(parting.channels[:4]) + (" …" if len(parting.channels) > 4 else "")
+    if parting.kinds == {"sent"}:
+        return "the same message, sent otherwise from here on"
     if parting.kinds == {"order"}:
         return f"from here on both sides have sent other text: {names}"
     said = ["other output"] * ("output" in parting.kinds) + ["other owner"] * ("owner" in parting.kinds)

@@ -8,21 +8,24 @@ begin or cease to part, so that inside one bit the whole page is the same.
 from __future__ import annotations
 
 import itertools
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from webapp.glyphs import count, shorten, show_lines, spell
+from webapp.glyphs import count, shorten, show, spell
 from webapp.page.compare.alignment import Axis, Lane
 from webapp.page.compare.difference import Comparison, Parting, merged, owner_at
 from webapp.page.compare.sides import Replayed
 from webapp.page.drawing import Bar, bars, percent
 from webapp.page.inspect.index import DRAWN, SPARE, UNKNOWN, TraceIndex, Window, steps_around
-from webapp.page.inspect.plots import RoleBar, role_bars
+from webapp.page.inspect.plots import ALONE, RoleBar, role_bars
+from webapp.page.search.lost import in_marker
 
 CHARACTERS_EACH_SIDE = 1_500
+_LINE_ENDS = re.compile(r"\n")
 
 
 @dataclass(slots=True, frozen=True)
@@ -81,7 +84,8 @@ class Compared:
 @dataclass(slots=True)
 class Bit:
     """Characters that have one owner on each side of a strip, at columns [start, end). `roles` are by the letter of the
-    side. `parts`: the sides part here; `other`: the first output has none of it; `future`: not fed yet."""
+    side. `parts`: the sides part here; `other`: the first output has none of it; `future`: not fed yet; `marked`: the
+    classes of markup, which is a marker or the structure between two."""
 
     start: int
     end: int
@@ -92,11 +96,17 @@ class Bit:
     other: bool
     current: bool
     future: bool
+    marked: str = ""
 
     @property
     def html(self) -> Markup:
         """The characters, invisible ones as glyphs."""
-        return show_lines(self.text)
+        return show(self.text)
+
+    @property
+    def breaks(self) -> bool:
+        """Return whether a line ends with it: the break stands outside, since a button is a box of its own."""
+        return self.text.endswith("\n")
 
     @property
     def _agreed(self) -> str:
@@ -105,14 +115,26 @@ class Bit:
         return roles.pop() if len(roles) == 1 else ""
 
     @property
+    def agrees(self) -> bool:
+        """Return whether it has one role on all sides."""
+        return bool(self._agreed)
+
+    @property
     def classes(self) -> str:
         """The CSS classes: one role where all sides agree, a line for each where they do not."""
         flags = {"parts": self.parts, "other-text": self.other, "future": self.future}
         own = ["run", f"role-{self._agreed}"]
-        if not self._agreed:
+        if self._agreed == "marker":
+            own.append(self.marked)
+        elif not self.agrees:
             lines = [f"{letter}-{role}" for letter, role in zip("abcd", self.roles.values(), strict=False)]
             own = ["both", f"lines-{len(lines)}", *lines]
         return " ".join(["bit", *own, *[name for name, on in flags.items() if on]])
+
+    @property
+    def legend(self) -> str:
+        """The CSS classes of what stands for such characters in the legend: of roles alone."""
+        return " ".join([name for name in self.classes.split() if name not in ("bit", "future", "other-text")])
 
     @property
     def words(self) -> str:
@@ -193,7 +215,9 @@ def _strip(
     for one in group:
         edges.update(_inside(one.index.owner_starts, low, high))
         edges.update(_inside(one.index.step_ends, low, high))
+        edges.update(_inside(one.index.marker_edges, low, high))
     edges.update(offset for edge in _edges(parts, view) if low < (offset := lane.offset(edge)) < high)
+    edges.update(match.end() for match in _LINE_ENDS.finditer(group[0].text, low, high))
     fed = max(one.index.step_ends[one.step_at(at) - 1] for one in group)
     bits = []
     for start, end in itertools.pairwise(sorted(edges)):
@@ -204,10 +228,21 @@ def _strip(
                 start=left, end=right, offset=start, text=group[0].text[start:end], current=left <= at < right,
                 roles={one.side.name: role_at(one.index, start) for one in group},
                 parts=_is_in(parts, place), other=any(x <= start < y for x, y in others), future=start >= fed,
+                marked=_marked(group[0].index.marker_edges, start, end),
             )
         )  # fmt: skip
     end_shown = lane.edge(size) if view.end == compared.size else None
     return Strip([one.side.name for one in group], bits, low, size - high, size, end_shown)
+
+
+def _marked(edges: Sequence[int], start: int, end: int) -> str:
+    """The classes of markup at [start, end), which no edge of a marker is inside of."""
+    if not in_marker(edges, start):
+        return "structure"
+    first, last = bisect_left(edges, start), bisect_left(edges, end)
+    begins = first < len(edges) and edges[first] == start
+    ends = last < len(edges) and edges[last] == end
+    return " ".join(["run-start"] * begins + ["run-end"] * ends)
 
 
 def _is_in(parts: tuple[list[Parting], list[int]], column: int) -> bool:
@@ -239,7 +274,6 @@ def _edges(parts: tuple[list[Parting], list[int]], view: View) -> Iterable[int]:
 # One SVG in percent, bounded like the inspector's band: what is narrower than a column is merged into its neighbour.
 
 _LANE = 20  # pixels
-_TOP = -22.0  # what is added to the overview's heights for the first lane
 
 
 @dataclass(slots=True, frozen=True)
@@ -286,7 +320,7 @@ def band(compared: Compared, at: int) -> Band:
 
 
 def _lane(one: Placed, number: int, size: int) -> BandLane:
-    roles = role_bars(one.index, lambda offset: percent(one.lane.column(offset), size + 1), _TOP + _LANE * number)
+    roles = role_bars(one.index, lambda offset: percent(one.lane.column(offset), size + 1), ALONE + _LANE * number)
     gaps = [(str(start), percent(start, size + 1), percent(end, size + 1)) for start, end in _gaps(one.lane, size)]
     return BandLane(one.side.name, roles, list(bars(gaps)), _LANE * number)
 

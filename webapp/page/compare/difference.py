@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 from parsers.compare.delta_parting import DeltaParting, delta_parting
 from parsers.compare.divergence import Divergence, Grade, Rules, divergence, grade, same_message, shared_prefix
 from parsers.vocabulary import channels
-from parsers.vocabulary.events import Failure
 from parsers.vocabulary.stretches import Stretch
 from parsers.vocabulary.trace import Ownership
 from parsers.vocabulary.types import Message, ToolCall
@@ -207,7 +206,8 @@ def _trimmed(left: str, right: str, hunk: Hunk) -> Iterator[Hunk]:
 
 @dataclass(slots=True)
 class Parting:
-    """Columns [start, end) over which the sides part; `kinds` says how: output, owner, text, order or end."""
+    """Columns [start, end) over which the sides part; `kinds` says how: output, owner, text, order or end, or that
+    only what is sent parts."""
 
     start: int
     end: int
@@ -217,9 +217,9 @@ class Parting:
 
 @dataclass(slots=True)
 class Comparison:
-    """Two traces, compared. `changes` are the columns at which either side changes its state; `at` is the one where
+    """Two traces, compared. `changes` are the columns at which either side changes its state; `at` is the place where
     the messages part first, `other` the first that holds another output, None where there is none. `deltas`: of two
-    sides that are fed the same deltas the first step at which they send something else."""
+    sides that are fed the same deltas the first step at which they send something else, seen at the column `sends`."""
 
     grade: Grade | None
     first: Divergence | None
@@ -230,18 +230,19 @@ class Comparison:
     changes: list[int]
     texts: list[Pair]
     calls: list[CallPair]
-    raised: tuple[Failure | None, Failure | None]
     deltas: DeltaParting | None = None
+    sends: int | None = None
+
+    @property
+    def opens(self) -> int | None:
+        """The place that is said first of all: where the outputs or the messages part, else anything; None where
+        nothing does."""
+        said = [at for at in (self.other, self.at) if at is not None]
+        return min(said or self.starts[:1], default=None)
 
     def size(self) -> int:
         """About how many bytes this weighs, without the traces it points into."""
         return 400 * len(self.partings) + 100 * len(self.changes) + 2_000 * len(self.calls) + 10_000
-
-    def parting_at(self, column: int) -> Parting | None:
-        """The place that holds a column."""
-        at = bisect_right(self.starts, column) - 1
-        found = self.partings[at] if at >= 0 else None
-        return found if found and column < found.end else None
 
 
 def compare(both: Both, rules: Rules) -> Comparison:
@@ -251,20 +252,26 @@ def compare(both: Both, rules: Rules) -> Comparison:
     pairs = [*texts, *(part for call in calls for part in call.parts)]
     said = [*_texts(both, pairs), *_ends(both, calls)]
     partings = merged([*_outputs(both), *_owners(both), *said], both.size)
-    first = divergence(a.trace, b.trace, rules)
+    first, deltas = divergence(a.trace, b.trace, rules), _deltas(both, rules)
+    at = _first_at(both, first, said)
+    sends = None if deltas is None else both.size if deltas.end else both.on_b.edge(b.span(deltas.index)[0])
+    if first is not None and at is not None and _holding(partings, at) is None:
+        partings = merged([*partings, Parting(at, at + 1, {"order"}, [str(first.channel)])], both.size)
+    elif sends is not None and not partings:
+        partings = [Parting(sends, sends + 1, {"sent"})]
     changes = {lane.edge(index.span(step)[0]) for index, lane in _sides(both) for step in index.changes}
     return Comparison(
         grade=grade(a.trace.message, b.trace.message, rules),
         first=first,
-        at=_first_at(both, first, said),
+        at=None if at is None else _holding(partings, at),
         other=min([_columns_of(both, hunk)[0] for hunk in both.hunks[:1]], default=None),
         partings=partings,
         starts=[parting.start for parting in partings],
         changes=sorted(changes),
         texts=texts,
         calls=calls,
-        raised=(a.trace.failure, b.trace.failure),
-        deltas=_deltas(both, rules),
+        deltas=deltas,
+        sends=sends,
     )
 
 
@@ -290,9 +297,14 @@ def _first_at(both: Both, first: Divergence | None, said: list[Parting]) -> int 
     """The column where the messages part first; an offset of one output tells nothing about another."""
     if first is None:
         return None
-    if not both.hunks:
-        return None if first.raw is None else both.on_a.column(first.raw)
-    return min([parting.start for parting in said], default=None)
+    if both.hunks or first.raw is None:
+        return min([parting.start for parting in said], default=None)
+    return both.on_a.column(first.raw)
+
+
+def _holding(partings: list[Parting], at: int) -> int | None:
+    """Where the place begins that a column is in."""
+    return next((place.start for place in partings if place.start <= at < place.end), None)
 
 
 def _columns_of(both: Both, hunk: Hunk) -> tuple[int, int]:
@@ -377,8 +389,11 @@ def _seen(both: Both, pair: Pair, first: Hunk) -> int | None:
 
 
 def _sent(index: TraceIndex, channel: Channel, offset: int) -> int:
-    """The first character fed with the step that sent the character at `offset` of a channel."""
-    return index.span(channel.at(offset).step)[0]
+    """The first character by which the character at `offset` of a channel can have been sent: its own, or the first
+    of the step that sent it."""
+    piece = channel.at(offset)
+    own, _ = _origin(index, piece, offset - piece.at, offset - piece.at + 1)
+    return max(own, index.span(piece.step)[0])
 
 
 def _ends(both: Both, calls: Iterable[CallPair]) -> Iterator[Parting]:

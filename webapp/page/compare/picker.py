@@ -48,7 +48,7 @@ def picker(case: Case, sides: list[Replayed], links: CompareLinks) -> Picker:
 
     parsers, own = [], sides[0].run.parser
     case = sides[0].own
-    if RECORDED not in (case.parser.name, first.parser) and case.input.stream and not _plays(asked.sides, first.text):
+    if RECORDED not in (case.parser.name, first.parser) and case.input.stream and not _plays(sides, first.text):
         parsers += more("what the server sent", replace(first, parser=RECORDED, chunk=""), "recording")
     names = [name for name in near(sides[0].run.trace.text, builtin_formats()) if name != own]
     if own != "passthrough":
@@ -79,6 +79,6 @@ def _entered(own: str, fmt: Format | None) -> list[tuple[str, str]]:
     return [(label, title) for _, label, title in sorted(alike)[:PARSERS_SHOWN]]
 
 
-def _plays(sides: Sequence[Side], text: str) -> bool:
+def _plays(sides: Sequence[Replayed], text: str) -> bool:
     """Return whether a side is the recording of that text: how it is cut is said of it once it is there."""
-    return any(side.parser == RECORDED and side.text == text for side in sides)
+    return any(side.run.choice.plays and side.side.text == text for side in sides)

@@ -63,24 +63,26 @@ class Replayed:
         """Return where its text comes from, in words; empty where that is the case of the page."""
         kind, _, name = self.side.text.partition(":")
         words = {"parent": "the parent", "paste": f"text {name}", "case": f"case {name}", "example": "example"}
-        title = f", {self.own.title}" if self.own.title and kind in ("case", "example") else ""
+        title = f", {self.own.title}" if self.own.title and kind in ("case", "example", "paste") else ""
         return words[kind] + title if kind else ""
 
     @property
     def words(self) -> str:
         """Return what this side is, in a few words."""
         run = self.run
-        wrapped = ", wrapped" if self.case.parser.engine == FALLBACK else ""
+        placed = ", placed by what it sends" if PLACED in run.trace.reasons else ""
         start = ", starts in reasoning" if run.context.reasoning_open else ""
-        wrapped += ", placed by what it sends" if PLACED in run.trace.reasons else ""
         decoding = f", {words}" if (words := decode_words(self.case)) else ""
-        return f"{run.parser}{wrapped}, {label(run.chunking)}, markers by {run.trace.mode}{start}{decoding}"
+        return f"{self._parser_words}{placed}, {self.chunk_words}, markers by {run.trace.mode}{start}{decoding}"
 
     @property
     def short_words(self) -> str:
         """Return the parser and the chunking alone."""
-        wrapped = ", wrapped" if self.case.parser.engine == FALLBACK else ""
-        return f"{self.run.parser}{wrapped}, {self.chunk_words}"
+        return f"{self._parser_words}, {self.chunk_words}"
+
+    @property
+    def _parser_words(self) -> str:
+        return self.run.parser + (", wrapped" if self.case.parser.engine == FALLBACK else "")
 
     @property
     def chunk_words(self) -> str:
@@ -269,7 +271,7 @@ def _with_mode(_: Runner, case: Case, word: str) -> Case:
 
 
 def _with_start(_: Runner, case: Case, word: str) -> Case:
-    """Return where the output begins. The end of the prompt would say it too, so it is left out."""
+    """The case with an output that begins in one of them. The end of the prompt would say that too: it is left out."""
     if word not in ("content", "reasoning"):
         raise UsageError(f"an output cannot start in {word[:80]!r}; write content or reasoning")
     said = {"reasoning_open": word == "reasoning", "prompt_tail": None}

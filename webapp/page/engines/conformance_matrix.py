@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 from parsers.vocabulary.types import UsageError
 from webapp.engines.entered import Engines
-from webapp.page.engines.library_cases import LibraryCase, Tried, by_engine, library_cases, tried
+from webapp.page.engines.library_cases import LibraryCase, by_engine, library_cases, tried
 from webapp.page.engines.listing import EngineRow, ParserRow, engine_rows
+from webapp.store.results import Result
 
 SECONDS = 4.0  # of work for the rows of one page
 
@@ -32,7 +33,7 @@ class MatrixRow:
     """A case, and what each column makes of it."""
 
     case: LibraryCase
-    cells: Sequence[Tried]
+    cells: Sequence[Result]
 
 
 @dataclass(slots=True, frozen=True)
@@ -80,11 +81,11 @@ def conformance_matrix(
     return ConformanceMatrix(engine, card, columns, made, first, len(cases), at if at < len(cases) else None)
 
 
-def _cell(engines: Engines, found: LibraryCase, column: Column) -> Tried:
+def _cell(engines: Engines, found: LibraryCase, column: Column) -> Result:
     try:
-        return tried(by_engine(found, column.engine, column.parser, column.reasoning), engines.settings)
+        return tried(by_engine(found.case, column.engine, column.parser, column.reasoning), engines.settings)
     except UsageError as error:
-        return Tried("cannot run", "warning", str(error))
+        return Result("cannot run", "warning", str(error))
 
 
 def _column(row: EngineRow, parser: str) -> Column:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from parsers.cases.case import Case, ParserRef
-from parsers.cases.expect import differences
+from parsers.cases.expect import trace_differences
 from parsers.cases.io import load_case
 from parsers.cases.run import CaseRun, checked_run
 from parsers.formats.model import Format, builtin_formats
@@ -24,6 +24,7 @@ from webapp.page.library.examples import examples
 from webapp.page.library.gallery import gallery
 from webapp.runs.prepare import prepare
 from webapp.settings import Settings
+from webapp.store.results import Result
 
 _PLAIN_REASONING = ("qwen3", "deepseek_r1")  # parsers of text up to </think>, as vLLM and SGLang call them
 
@@ -35,15 +36,6 @@ class LibraryCase:
     name: str
     title: str
     case: Case
-
-
-@dataclass(slots=True, frozen=True)
-class Tried:
-    """What a parser makes of a case: one word, how bad it is, and what was found first."""
-
-    words: str
-    severity: str
-    detail: str = ""
 
 
 @cache
@@ -65,13 +57,13 @@ def _cases(fmt: Format) -> Iterator[LibraryCase]:
             yield LibraryCase(tile.name, tile.title, tile.case)
 
 
-def by_engine(found: LibraryCase, engine: str | None, parser: str, reasoning: Sequence[str] = ()) -> Case:
+def by_engine(case: Case, engine: str | None, parser: str, reasoning: Sequence[str] = ()) -> Case:
     """The case read by a parser of an engine, or by a built-in one; behind the parser of `reasoning` that fits it,
     where the output closes any. What a server sent for it is left out: it was another parser's work."""
-    data = found.case.input.model_copy(update={"stream": None})
-    first = _reasoning_parser(found.case, parser, reasoning)
+    data = case.input.model_copy(update={"stream": None})
+    first = _reasoning_parser(case, parser, reasoning)
     ref = ParserRef(name=parser, engine=engine, options={} if first is None else {OPTIONS[0]: first})
-    return found.case.model_copy(update={"parser": ref, "input": data, "replay": (), "contract": None})
+    return case.model_copy(update={"parser": ref, "input": data, "replay": (), "contract": None})
 
 
 def _reasoning_parser(case: Case, parser: str, names: Sequence[str]) -> str | None:
@@ -83,27 +75,27 @@ def _reasoning_parser(case: Case, parser: str, names: Sequence[str]) -> str | No
     return next((name for name in (*alike, *_PLAIN_REASONING) if name in names), None)
 
 
-def tried(case: Case, settings: Settings) -> Tried:
+def tried(case: Case, settings: Settings) -> Result:
     """Run a case and say in a word what came of it."""
     try:
         prepared = prepare(case, settings)
         replayer = replace(prepared.replayer, known=Replays())
         return _judged(checked_run(prepared.case, prepared.choice, replayer, prepared.stored))
     except UsageError as error:
-        return Tried("cannot run", "warning", str(error))
+        return Result("cannot run", "warning", str(error))
 
 
-def _judged(run: CaseRun) -> Tried:
-    failure, expect = run.trace.failure, run.case.known.expect
+def _judged(run: CaseRun) -> Result:
+    failure = run.trace.failure
     if failure is not None:
-        return Tried("slow" if failure.slow else "raises", "error", str(failure))
-    wrong = [] if expect is None else differences(expect, run.trace.message, run.trace.finish_reason, run.case.compare)
+        return Result("slow" if failure.slow else "raises", "error", str(failure))
+    wrong = trace_differences(run.case.known.expect, run.trace, run.case.compare)
     if wrong:
         first = wrong[0]
         came, right = [shorten(text, 60) or "nothing" for text in (first.actual, first.expected)]
-        return Tried("differs", "error", f"{first.field}: {came}, expected {right}")
+        return Result("differs", "error", f"{first.field}: {came}, expected {right}")
     for severity, words in (("error", "fails"), ("warning", "warns")):
         found = [one for one in run.findings if one.severity == severity]
         if found:
-            return Tried(words, severity, f"{found[0].check}: {found[0].message}")
-    return Tried("passes", "pass", count(len(run.holding), "check holds", "checks hold"))
+            return Result(words, severity, f"{found[0].check}: {found[0].message}")
+    return Result("passes", "pass", count(len(run.holding), "check holds", "checks hold"))

@@ -17,6 +17,7 @@ from parsers.formats.contracts import builtin_contracts
 from parsers.formats.lint import LintFinding
 from parsers.formats.model import Format, Policy, builtin_formats, policy_values
 from parsers.intake.evidence import About, Ask, Capture, Fact, Intake, Reading, facts_about, missing_inputs, number
+from parsers.search.guess import guesses
 from parsers.vocabulary.types import Recording, UsageError
 from webapp.engines import RESPONSE_TEMPLATE
 from webapp.engines.entered import entered_parsers
@@ -122,7 +123,7 @@ def form_page(setup: Setup, kind: str, settings: Settings, below: Run | None = N
     return FormPage(
         kind=kind,
         setup=setup,
-        intake=panel(setup),
+        intake=panel(setup, told=kind != "run"),
         choices=choices(setup, formats_folder(settings).formats),
         limits=(settings.max_request_bytes, settings.tokenizer_upload_bytes),
         template=template_report(setup.parser.template, setup.request.prompt_tail) if played else None,
@@ -241,6 +242,7 @@ PLANS = {
 }
 FILES = {"file": "File", "tokenizer_file": "Tokenizer file"}
 LONGEST = 80
+_READ_AT_ONCE = 20_000  # characters of a text, which every format reads while somebody types
 
 
 @dataclass(slots=True, frozen=True)
@@ -254,12 +256,14 @@ class _AtField:
 
 @dataclass(slots=True)
 class Panel:
-    """Everything the template says. `summary` is its one line when it is folded, `plan` what a replay of it does;
+    """Everything the template says. `summary` is its one line when it is folded, `beside_chip` the same beside a chip
+    that says where a recording is from, `plan` what a replay of it does;
     `outputs` are labels and sizes, where there are several;
     `spoken` what is read aloud."""
 
     found: Found
     summary: str
+    beside_chip: str
     plan: str
     rows: list[tuple[str, Fact]]
     warnings: list[str]
@@ -283,16 +287,19 @@ class Panel:
         return f"Recognised: {self.found.intake.title}.{warned}"
 
 
-def panel(setup: Setup) -> Panel | None:
-    """Return the panel about what was given; None where nothing was, or nothing but a case or plain raw text."""
+def panel(setup: Setup, *, told: bool = False) -> Panel | None:
+    """Return the panel about what was given; None where nothing was, or nothing but a case or plain raw text. `told`:
+    of raw text also which format reads it and what of it is cut off, as long as that is known at once."""
     found = setup.found
     if found is None or found.intake.kind == "empty":
         return None
     intake = found.intake
+    known = _summary(found)
     plain = intake.kind == "raw_text" and not _holds_block(intake)
     return Panel(
         found=found,
-        summary=_summary(found),
+        summary="; ".join([*known, *(_reading(intake) if told else ())]),
+        beside_chip="; ".join(known[1:] or known),
         plan=_plan(found),
         rows=_rows(setup, found),
         warnings=[warn.words for warn in intake.warnings],
@@ -316,7 +323,7 @@ def _holds_block(intake: Intake) -> bool:
     return any(one.kind == "code_block" for one in intake.readings)
 
 
-def _summary(found: Found) -> str:
+def _summary(found: Found) -> list[str]:
     intake, parts = found.intake, [f"Recorded from: {found.intake.title}"]
     if intake.kind == "raw_text":
         parts = [f"Taken as {intake.title}", *["its code block can be taken alone"] * _holds_block(intake)]
@@ -334,7 +341,17 @@ def _summary(found: Found) -> str:
         parts.append(f"case {list(intake.cases)[found.at]}")
     if intake.warnings:
         parts.append(number(len(intake.warnings), "warning"))
-    return "; ".join(parts)
+    return parts
+
+
+def _reading(intake: Intake) -> tuple[str, ...]:
+    """What the format that fits best makes of raw text, where that is known at once."""
+    text = intake.outputs[0].text if intake.kind == "raw_text" and intake.outputs else None
+    if text is None or len(text) > _READ_AT_ONCE:
+        return ()
+    best = guesses(text)[0]
+    words = best.evidence[0].replace("`", "")
+    return (f"{best.name} {words}" if best.calls else "no format reads a call in it",)
 
 
 def _plan(found: Found) -> str:

@@ -309,7 +309,7 @@ def chunk_card(found: Recording, number: int) -> ChunkCard:
         step=number,
         title=f"Chunk {number:,}",
         note=", ".join(filter(None, [came, _size(text) + (" as JSON" if written is None else " as pasted")])),
-        summary=" · ".join(filter(None, [f"chunk {number:,}", words, came])),
+        summary=" · ".join(filter(None, [f"chunk {number:,} of {found.total:,}", words, came])),
         announce=f"Chunk {number:,} of {found.total:,}. {words.capitalize()}{spelled}.{told}",
         raw=_spelled_bits(json.dumps(shortened(payload), ensure_ascii=False) if written is None else written, carried),
         carried=carried,

@@ -153,7 +153,7 @@ def _term(term: re.Match[str], names: Names) -> Holds:
     if term["key"] is None:
         return _WORDS.get(term["word"] or "") or _mentioned(term["phrase"] or term["word"] or "")
     if (make := _KEYS.get(term["key"])) is None:
-        raise _WrongError(f"There is no condition {term['key']}: – there are {_LISTED} and words.")
+        raise _WrongError(f"There is no condition {term['key']}: – try {_LISTED} or words.")
     return make(term["plain"] if term["quoted"] is None else term["quoted"], names)
 
 

@@ -6,10 +6,10 @@ that is played back a step is the chunk that the server sent.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from parsers.cases.jsontext import plain
 from parsers.cases.run import step_json
 from parsers.formats.diagram import mermaid
 from parsers.wire.assemble import Assembler
@@ -33,7 +33,7 @@ def _machine(run: Run, step: int) -> str:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2)
+    return plain(value, indent=2)
 
 
 COPIED: Mapping[str, Callable[[Run, int], str]] = {"message": _message, "step": _step, "machine": _machine}

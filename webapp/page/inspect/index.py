@@ -440,7 +440,7 @@ def runs(
     at = bisect_right(index.owner_starts, start) - 1
     partition = index.trace.partition
     if index.beside is not None:
-        return [*_beside_runs(index, index.beside, start, end, edges)]
+        return [*beside_runs(index.beside, index.trace.text, start, end, edges)]
     if not partition and start < end:
         places = [start, *sorted(edge for edge in edges if start < edge < end), end]
         text = index.trace.text
@@ -455,16 +455,15 @@ def runs(
     return found
 
 
-def _beside_runs(index: TraceIndex, beside: Beside, start: int, end: int, edges: set[int]) -> Iterator[RoleRun]:
-    """The same from the right reading; what the parser lost of it says so."""
-    text = index.trace.text
+def beside_runs(beside: Beside, text: str, start: int, end: int, edges: set[int]) -> Iterator[RoleRun]:
+    """The characters [start, end) of `text` from the right reading, split at `edges`; what is lost of it says so."""
     for part in beside.between(start, end):
         low, high = max(part.start, start), min(part.end, end)
         places = [low, *sorted(edge for edge in edges if low < edge < high), high]
         for left, right in itertools.pairwise(places):
             run = RoleRun(left, right, part.shown, text[left:right], left == part.start, right == part.end)
             run.reason = f"{part.role} that never arrives" if part.lost else ""
-            yield _marked(index, run)
+            yield _marked(beside.marker_edges, run)
 
 
 def _run(index: TraceIndex, left: int, right: int, at: int, held: list[Hold]) -> RoleRun:
@@ -476,15 +475,15 @@ def _run(index: TraceIndex, left: int, right: int, at: int, held: list[Hold]) ->
     run.held_first = any(hold.start == left for hold in over)
     run.held_last = any(hold.end == right for hold in over)
     run.reason = owner.why
-    return _marked(index, run)
+    return _marked(index.marker_edges, run)
 
 
-def _marked(index: TraceIndex, run: RoleRun) -> RoleRun:
+def _marked(edges: Sequence[int], run: RoleRun) -> RoleRun:
     """A run of markup says whether it is a marker, and where that begins and ends."""
     if run.role == "marker":
-        run.structure = not in_marker(index.marker_edges, run.start)
-        run.first |= run.start in edges_between(index.marker_edges, run.start - 1, run.start + 1)
-        run.last |= run.end in edges_between(index.marker_edges, run.end - 1, run.end + 1)
+        run.structure = not in_marker(edges, run.start)
+        run.first |= run.start in edges_between(edges, run.start - 1, run.start + 1)
+        run.last |= run.end in edges_between(edges, run.end - 1, run.end + 1)
     return run
 
 

@@ -52,6 +52,7 @@ from webapp.page.inspect.live import LIVE_TOKENS
 from webapp.page.inspect.own_state import OwnState, drawn_table, own_state
 from webapp.page.inspect.pasted import pasted_chunks
 from webapp.page.inspect.plots import LagPlot, Overview, lag_pane, overview
+from webapp.page.inspect.raw_output import RawOutput, raw_output
 from webapp.page.inspect.result import Result, Wire, dialect_of, result, wire
 from webapp.page.inspect.source_lines import Source, read_where, source
 from webapp.page.inspect.step import Card, Log, Machine, card, log, machine
@@ -102,12 +103,18 @@ class ViewState:
 
 
 PLAIN = {field.name: field.default for field in fields(ViewState)}
+_BEHIND_ALL = 10**9  # more steps than any run has
 _IS_PLAIN_WORD = re.compile(r"\w+=[\w.:,~-]*", re.ASCII).fullmatch  # quoting leaves it as it is; a page has hundreds
 
 
 def given_words(posted: Mapping[str, str]) -> dict[str, str]:
     """The words of a query or a form; those in `go`, the value of a submit button, win over the rest."""
     return {**posted, **dict(parse_qsl(posted.get("go", "")))}
+
+
+def _step_number(text: str | None) -> int | None:
+    """The step that a text names: by its number, or the last one as 'end', however many there are."""
+    return _BEHIND_ALL if (text or "").strip().lower() == "end" else whole_number(text)
 
 
 def whole_number(text: str | None) -> int | None:
@@ -123,7 +130,7 @@ def read_state(posted: Mapping[str, str]) -> ViewState:
         given = {**given, "result": "", "dock": "wire"}
     tabs = {pane: given[pane] if given.get(pane) in names else names[0] for pane, names in TABS.items()}
     return ViewState(
-        step=whole_number(given.get("step")),
+        step=_step_number(given.get("step")),
         chunk=given.get("chunk", "").strip().replace(" ", "+"),
         filter=given.get("filter", "")[:200].strip(),
         until=given.get("until", "")[:200].strip(),
@@ -141,12 +148,14 @@ def read_state(posted: Mapping[str, str]) -> ViewState:
 @dataclass(slots=True, frozen=True)
 class Links:
     """Says how a page is addressed. `base` None: a run that was never shared has no address, only its form with
-    `case`. `held` is then an address for scripts, as long as the run is held."""
+    `case`. `held` is then an address for scripts, as long as the run is held. `scripted`: a script asked for this part,
+    and takes to a step by itself."""
 
     base: str | None
     state: ViewState
     case: str = ""
     held: str = ""
+    scripted: bool = False
 
     @property
     def posted(self) -> bool:
@@ -199,12 +208,14 @@ class _Cursor:
 
 @dataclass(slots=True, frozen=True)
 class Recorded:
-    """The panes of a recorded stream, in place of those about a parser: its chunks, their axis and what is known."""
+    """The panes of a recorded stream, in place of those about a parser: its chunks, their axis and what is known. `raw`
+    is the raw output where some of it is lost."""
 
     found: Recording
     table: Chunks
     axis: Callable[[], Axis]
     evidence: list[Told]
+    raw: RawOutput | None = None
 
 
 @dataclass(slots=True, frozen=True)
@@ -262,6 +273,23 @@ class ReplayPage:
         return self.links.state.dock or ("findings" if found is None or found.own else "chunkings")
 
     @property
+    def place(self) -> str:
+        """Where the reader is, as the field of the place has it: a number, or 'end' behind the last chunk."""
+        return "end" if self.called(self.cursor.step) == "the end" else str(self.cursor.step)
+
+    @property
+    def standing(self) -> str:
+        """Where the reader is, and of how many there are: what the announcement of the place begins with."""
+        said = self.card.announce.partition(". ")[0]
+        return said[:1].lower() + said[1:]
+
+    def called(self, step: int) -> str:
+        """'step 4'; of a recorded stream 'chunk 4', and 'the end' for what is behind its last chunk and is none."""
+        if self.recorded is None:
+            return f"step {step:,}"
+        return f"chunk {step:,}" if step <= self.recorded.found.total else "the end"
+
+    @property
     def source_view(self) -> str:
         """The view of an engine's parser that is shown: the one that was chosen, where there is such a one."""
         chosen = self.links.state.source
@@ -273,6 +301,12 @@ class ReplayPage:
         """Return whether the lag is still to be worked out: of a long output that comes with the checks."""
         run = self.run
         return not (run.short or self.links.state.report or run.beside.known("lag") is not None)
+
+    @property
+    def waits(self) -> int | None:
+        """How many texts waited, once that is worked out and if the parser says where its text comes from."""
+        plot = None if self.lag_waits else self.lag()[0]
+        return plot.waiting if plot is not None and plot.known else None
 
     @property
     def stop_nav(self) -> tuple[int | None, int | None]:
@@ -344,9 +378,8 @@ def view_of(runner: Runner, case: Case, state: ViewState) -> View:
 def replay_page(view: View, checked: SearchPanes, links: Links, *, reader: str = "", pasted: str = "") -> ReplayPage:
     """The panes of a view. `links` are those of its page; `reader` is the parser of what is played back, where somebody
     says it, else the one that its text points to; `pasted` is the log that was pasted, where it is at hand."""
-    run, index, state, plays = view.run, index_of(view.run), view.state, view.run.choice.plays
-    if plays:
-        state = replace(state, cut=None)  # what is played back cannot be cut
+    run, index, plays = view.run, index_of(view.run), view.run.choice.plays
+    state = _possible(view.state, index, plays=plays)
     marked = _marked_steps(view, checked)
     cursor = _cursor(index, state, marked, None if state.chunk else checked.start)
     step, window = cursor.step, cursor.window
@@ -395,12 +428,18 @@ def replay_page(view: View, checked: SearchPanes, links: Links, *, reader: str =
         watch=watch(index, window, read_pins(state.pins)),
         truncation=Truncation(run, cut),
         checked=checked,
-        recorded=None if found is None else _recorded(found, window, step, has_raw=run.case.has_raw),
+        recorded=None if found is None else _recorded(found, window, step, run, reader),
         source=None if run.choice.lines is None else cache(partial(source, run, step, state.where)),
         own=own_state(run.trace.observed, step),
         drawn=own is not None,
         beside=index.beside,
     )  # fmt: skip
+
+
+def _possible(state: ViewState, index: TraceIndex, *, plays: bool) -> ViewState:
+    """A state of what there is: an address may name a step that is not there, and what is played back cannot be cut."""
+    step = None if state.step is None else index.clamp(state.step)
+    return replace(state, step=step, cut=None if plays else state.cut)
 
 
 def _expected(case: Case) -> dict[str, Any] | None:
@@ -418,9 +457,9 @@ def _server(reader: str, *, plays: bool) -> str:
     return (f"a_parser={reader or 'auto'}&" if plays else "") + "b_parser=recorded"
 
 
-def _recorded(found: Recording, window: Window, step: int, *, has_raw: bool) -> Recorded:
-    axis = partial(chunk_axis, found, step)
-    return Recorded(found, chunk_table(found, window), axis, evidence(found, has_raw=has_raw))
+def _recorded(found: Recording, window: Window, step: int, run: Run, reader: str) -> Recorded:
+    axis, said = partial(chunk_axis, found, step), evidence(found, has_raw=run.case.has_raw)
+    return Recorded(found, chunk_table(found, window), axis, said, raw_output(run, reader))
 
 
 def _marked_steps(view: View, checked: SearchPanes) -> list[int]:

@@ -43,11 +43,12 @@ def live(case: Case, settings: Settings) -> Live:
 
     Nothing of it is kept. Raises what `Runner.run` raises.
     """
-    tokens = len(prepare(case, settings).replayer.pieces)
+    prepared = prepare(case, settings)
+    tokens = len(prepared.replayer.pieces)
     note = f"{count(len(case.text()), 'character')}, {count(tokens, 'token')}"
     if tokens > LIVE_TOKENS:
         return Live(note, too_long(tokens))
-    return _judged(Runner(settings, keep=False).run(case), note)
+    return _judged(Runner(settings, keep=False).run_prepared(prepared), note)
 
 
 def _judged(run: Run, note: str) -> Live:

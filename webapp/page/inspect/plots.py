@@ -13,16 +13,20 @@ from dataclasses import dataclass, field
 
 from parsers.compare.lag import ChannelLag, LongestHold, Wait, channel_lags, longest_hold, stays, waits
 from parsers.replays.partition import claims_on
+from parsers.vocabulary.observed import UNKNOWN_STATE
 from parsers.vocabulary.trace import Finding
 from webapp.glyphs import count, shorten
 from webapp.page.drawing import COLUMNS, Bar, Column, Shape, bars, peaks, percent, rising, shapes, tiles
 from webapp.page.inspect.index import DRAWN, TraceIndex, index_of
+from webapp.page.search.lost import Beside
 from webapp.runs.runner import Run, collector_paused
 
 _DOTS = 300
+_DELTAS = 24  # as many are told apart in a lane
 _HELD = 12.0  # height of the lane of what is held
 _LANE = 18.0  # from the top of one lane to that of the next
 _COST = 14.0  # height of the dearest step's bar
+ALONE = -22.0  # the top of a lane that is a band for itself
 _LETTER = 0.72  # width of a letter of a label, in percent of a band about 950 px wide
 _BAR = {"content": (32.0, 4.0), "reasoning": (24.0, 12.0), "name": (24.0, 12.0), "arguments": (28.0, 8.0),
         "marker": (32.5, 3.0), "dropped": (24.0, 12.0), "lost": (24.0, 12.0)}  # fmt: skip
@@ -77,7 +81,8 @@ class Lane:
 class Overview:
     """The band of a whole trace, and the counts beside it. `findings` are places and severities. `costs`: how long the
     steps of an engine's parser took, as bars of (x, width, height); `dearest` is the longest, in microseconds. `holds`:
-    how much was held after each step, and `most_held` at most."""
+    how much was held after each step, and `most_held` at most. `by_delta`: of a parser that nobody knows the state of,
+    the first lane has the deltas."""
 
     total: int
     states: list[_StateBar]
@@ -95,6 +100,8 @@ class Overview:
     holds: Sequence[Shape] = ()
     most_held: int = 0
     beside: Sequence[Lane] = ()
+    by_delta: bool = False
+    of_attributes: bool = False
 
 
 def overview(
@@ -106,7 +113,8 @@ def overview(
 ) -> Overview:
     """The band with the cursor on `step`. `marked` are the steps at which something is to be found, `place` the one
     that the verdict names, and how bad it is."""
-    states = list(_state_bars(index))
+    by_delta = index.total <= _DELTAS + 1 and all(step.state == UNKNOWN_STATE for step in index.trace.steps)
+    states = _delta_bars(index.total) if by_delta else list(_state_bars(index))
     micros = () if index.trace.observed is None else index.trace.observed.micros
     marks: list[tuple[int, str]] = [(found.step, found.severity) for found in findings if found.step]
     if place is not None and place[0] not in [at for at, _ in marks]:
@@ -120,15 +128,17 @@ def overview(
         findings=[(_centre(at, index.total), severity) for at, severity in marks],
         held=_held_band(index, step),
         cursor=_centre(step, index.total),
-        words=_band_words(index, states, step, marked),
+        words=_band_words(index, states, step, marked, "Deltas" if by_delta else "States"),
         changes=len(index.changes),
         emitted=len(index.emissions),
         found=len(findings),
         costs=() if index.beside is not None else _costs(micros, index.total),
         beside=[*_beside_lanes(index)],
+        of_attributes=index.trace.observed is not None and not index.trace.observed.declared,
         dearest=max(micros, default=0),
         holds=holds,
         most_held=most_held,
+        by_delta=by_delta,
     )
 
 
@@ -171,6 +181,13 @@ def _beside_lanes(index: TraceIndex) -> Iterator[Lane]:
             yield Lane(label, [RoleBar(bar, _LANE * top) for bar in bars(places)])
 
 
+def lost_bars(beside: Beside) -> list[RoleBar]:
+    """A band for itself of what is right, with what is lost of it."""
+    many = beside.parts[-1].end
+    places = [(part.shown, percent(part.start, many), percent(part.end, many)) for part in beside.parts]
+    return [RoleBar(bar, ALONE) for bar in bars(places)]
+
+
 def _centre(step: int, total: int) -> float:
     return percent(step - 0.5, total)
 
@@ -193,11 +210,23 @@ def _state_bars(index: TraceIndex) -> Iterator[_StateBar]:
         if short and (after - first >= size or first - short[0][0] >= size):
             drawn.append(_together(short, first))
             short = []
-        short.append((first, index.trace.steps[first - 1].state))
+        short.append((first, _said(index.trace.steps[first - 1].state)))
     drawn.append(_together(short, total + 1))
     names = _short_names({state for _, _, state in drawn})
     for first, last, state in drawn:
         yield _StateBar(state, first, last, percent(first - 1, total), percent(last - first + 1, total), names[state])
+
+
+def _said(state: str) -> str:
+    return "not known" if state == UNKNOWN_STATE else state
+
+
+def _delta_bars(total: int) -> list[_StateBar]:
+    """A bar for each delta, and one for the end."""
+    return [
+        _StateBar(words, at, at, percent(at - 1, total), percent(1, total), (words, str(at)))
+        for at, words in [*[(at, f"delta {at}") for at in range(1, total)], (total, "end")]
+    ]
 
 
 def _seen_changes(index: TraceIndex) -> Iterable[int]:
@@ -247,11 +276,11 @@ def _dots(index: TraceIndex) -> list[float]:
     return [_centre(step, total) for step in columns.values()]
 
 
-def _band_words(index: TraceIndex, states: list[_StateBar], step: int, marked: Sequence[int]) -> str:
+def _band_words(index: TraceIndex, states: list[_StateBar], step: int, marked: Sequence[int], lane: str) -> str:
     stays = ", ".join(f"{bar.state} {bar.first} to {bar.last}" for bar in states[:30])
     more = f" and {len(states) - 30} more stays" if len(states) > 30 else ""
     found = f" {count(len(marked), 'step')} with findings." if marked else ""
-    return f"States over {count(index.total, 'step')}: {stays}{more}. The cursor is at step {step}.{found}"
+    return f"{lane} over {count(index.total, 'step')}: {stays}{more}. The cursor is at step {step}.{found}"
 
 
 # The lag pane: how long each character waited before it left, over the whole output, and how much was held.

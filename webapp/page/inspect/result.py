@@ -20,6 +20,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from parsers.cases.message_events import MessageEvent, events_of
 from parsers.checks.deltas import EVERY_CHUNK, ClientResult, clients
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Context, ToolCall
@@ -86,6 +87,16 @@ class _Call:
     ends: int
     complete: bool
     problem: str
+
+    @property
+    def id_text(self) -> str:
+        """Its id."""
+        return "".join([item.text for item in self.id])
+
+    @property
+    def has_unknown(self) -> bool:
+        """Return whether a member is none that the tool declares."""
+        return any(row.unknown for row in self.arguments)
 
 
 @dataclass(slots=True)
@@ -249,7 +260,19 @@ def _differences(index: TraceIndex, expect: dict[str, Any] | None) -> list[_Diff
         expected = [_call_words(item["name"], _text(item.get("raw")) or item.get("arguments")) for item in wanted]
         pairs = zip_longest(expected, actual_calls, fillvalue="")
         found += [_difference(f"call {number}", *pair) for number, pair in enumerate(pairs)]
+    if (parts := expect.get("events")) is not None:
+        found += _order(parts, events_of(index.trace))
     return found
+
+
+def _order(expected: list[dict[str, Any]], events: list[MessageEvent]) -> Iterator[_Difference]:
+    """In which order the parts come, and those parts that no other row shows: text that calls stand between."""
+    yield _difference("order", "\n".join([one["kind"] for one in expected]), "\n".join([one.kind for one in events]))
+    wanted = [_text(one.get("text")) for one in expected if one["kind"] == "text"]
+    texts = [one.text for one in events if one.kind == "text"]
+    if max(len(wanted), len(texts)) > 1:
+        pairs = zip_longest(wanted, texts, fillvalue="")
+        yield from (_difference(f"text {number}", *pair) for number, pair in enumerate(pairs))
 
 
 def _text(given: str | list[str] | None) -> str:
@@ -355,6 +378,7 @@ class Wire:
     """Holds what the view shows. `whole`: nothing is left out, so that a copy of it is the answer.
 
     `before` and `after` count chunks of the window that are not shown; `envelope` is what stands around every delta.
+    `deltas` counts the steps of the whole run that send something, or the chunks that were recorded.
     """
 
     view: str
@@ -366,6 +390,7 @@ class Wire:
     before: int = 0
     after: int = 0
     done: bool = False
+    deltas: int = 0
     response: list[str] = field(default_factory=list)
     whole: bool = True
     clients: list[_ClientView] = field(default_factory=list)
@@ -384,7 +409,8 @@ def wire(
 ) -> Wire:
     """The wire view of `window`, seen from `step`. `tokens` is the number of tokens of the output; `stream` what a
     server sent, where that is played back."""
-    found = Wire(view, envelope.dialect, window.first, window.last, recorded=stream is not None)
+    deltas = len(index.emissions) if stream is None else len(stream)
+    found = Wire(view, envelope.dialect, window.first, window.last, deltas=deltas, recorded=stream is not None)
     if view == "response":
         _respond(found, chat_completion(index.trace, envelope, Usage(0, tokens)))
         return found

@@ -45,6 +45,15 @@ class _Rule:
     literal: str
 
 
+@dataclass(slots=True, frozen=True)
+class _HeldBefore:
+    """What the step before held, and how many characters that is. `grew`: what is held now begins with it."""
+
+    text: str = ""
+    size: int = 0
+    grew: bool = False
+
+
 @dataclass(slots=True)
 class Card:
     """Everything the step pane says about one step, and what the rest of the page needs to follow it. `own`: it is of
@@ -59,10 +68,13 @@ class Card:
     state_before: str
     state: str
     codec: str
-    held_before: str
+    held_before: _HeldBefore
     held: list[RoleRun]
+    held_size: int
     held_more: int
     reasons: list[str]
+    let_go: int | None
+    let_go_by: str
     rules: list[_Rule]
     last_rule: _Rule | None
     events: list[_EventLine]
@@ -101,10 +113,13 @@ def card(index: TraceIndex, number: int, terminals: Mapping[str, str]) -> Card:
         state_before=before.state if before else step.transitions[0].from_state if step.transitions else step.state,
         state=step.state,
         codec=_standing(step.view),
-        held_before=shorten(index.trace.held_text(before), 80) if before else "",
+        held_before=_held_before(before, hold, index),
         held=runs(index, hold[0], min(hold[1], hold[0] + _TEXT_SHOWN), step.holds) if hold else [],
+        held_size=hold[1] - hold[0] if hold else 0,
         held_more=max(0, hold[1] - hold[0] - _TEXT_SHOWN) if hold else 0,
         reasons=list(dict.fromkeys(item.reason for item in step.holds)),
+        let_go=index.releases[number - 1] if hold else None,
+        let_go_by=_let_go_by(index, index.releases[number - 1]) if hold else "",
         rules=[_Rule(number, item, terminals.get(item.trigger, "")) for item in step.transitions],
         last_rule=_Rule(fired, last, terminals.get(last.trigger, "")) if last and not step.transitions else None,
         events=[_event_line(index, step, event) for event in step.events[:_EVENTS_SHOWN]],
@@ -123,6 +138,20 @@ def card(index: TraceIndex, number: int, terminals: Mapping[str, str]) -> Card:
         changed=changed[:_CHANGES_SHOWN],
         more_changed=max(0, len(changed) - _CHANGES_SHOWN),
     )
+
+
+def _held_before(before: Step | None, now: tuple[int, int] | None, index: TraceIndex) -> _HeldBefore:
+    extent = _extent(before.holds) if before else None
+    if before is None or extent is None:
+        return _HeldBefore()
+    grew = now is not None and now[0] == extent[0] and now[1] >= extent[1]
+    return _HeldBefore(shorten(index.trace.held_text(before), 80), extent[1] - extent[0], grew)
+
+
+def _let_go_by(index: TraceIndex, number: int) -> str:
+    """What is fed at the step that lets go of what is held; empty for the end of the output."""
+    span = index.step(number).span
+    return shorten(index.trace.text[span.start : span.end], 40)
 
 
 def _changed(observed: Observed | None, number: int) -> Sequence[Attribute]:

@@ -27,6 +27,7 @@ CHANGES_SHOWN = 40
 CHANGES_SENT = 2_000
 AROUND = 40
 HEIGHT = 36  # of the strip's row
+_RECORDS = "cut records"  # the name under which a run keeps them
 BLACK_BOX_SHARE = 4  # engines that are only watched are slower
 
 
@@ -94,6 +95,11 @@ class Truncation:
         """The nearest cuts before and after this one with another result."""
         return neighbours([change.offset for change in records_of(self.run).changes], self.offset)
 
+    def results(self, *, looked: bool) -> int | None:
+        """How many results there are over all cuts, if somebody has looked at them."""
+        found = records_of(self.run) if looked and self.run.trace.text else self.run.beside.known(_RECORDS)
+        return None if found is None else len(found.changes)
+
     def result(self) -> _CutResult:
         """The message at the cut."""
         return cut_result(self.run, self.offset)
@@ -117,7 +123,7 @@ def records_of(run: Run) -> CutRecords:
             return cut_records(_cutter_of(run), run.trace.message, budget)
 
     budget = BUDGET // BLACK_BOX_SHARE if run.choice.black_box else BUDGET
-    return run.beside.get("cut records", made, size=lambda found: 150 * len(found.records) + 5_000)
+    return run.beside.get(_RECORDS, made, size=lambda found: 150 * len(found.records) + 5_000)
 
 
 def cut_result(run: Run, offset: int) -> _CutResult:

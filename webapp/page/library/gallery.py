@@ -25,7 +25,8 @@ from parsers.cases.run import characters, replayer_of
 from parsers.replays.chunking import RECORDED as AS_RECORDED
 from parsers.replays.chunking import WHOLE
 from parsers.vocabulary.trace import Trace
-from webapp.page.drawing import Bar, percent, runs
+from webapp.page.drawing import percent, runs
+from webapp.page.library.band import BandBar, role_of
 from webapp.page.search.departure import Departure, departure
 from webapp.page.search.lost import lost_characters
 
@@ -50,13 +51,12 @@ FAILURES = {
     "raised": "error raised",
     "doubled": "sent twice",
 }
-_OWNERS = {"reasoning": "reasoning", "content": "content", "name": "name", "id": "name", "arguments": "arguments"}
-_HEIGHTS = {"content": (13, 4), "arguments": (9, 8)}  # top and height in a band 18 high; any other role stands higher
 
 
 @dataclass(slots=True, frozen=True)
 class Tile:
-    """One failure: its address, what its tile says, and the case. `version` is "" where the thread names none."""
+    """One failure: its address, what its tile says, and the case. `version` is "" where the thread names none, `fix`
+    says whether what ended it is known."""
 
     name: str
     title: str
@@ -66,6 +66,7 @@ class Tile:
     version: str
     format: str
     failure: str
+    fix: str
     rebuilt: bool
     link: str
     thread: str
@@ -83,28 +84,11 @@ class Tile:
 
 
 @dataclass(slots=True, frozen=True)
-class TileBar:
-    """A run of one role in a band 18 high; `lost` is what the answer lacks or has in another place."""
-
-    bar: Bar
-
-    @property
-    def y(self) -> int:
-        """Its top."""
-        return _HEIGHTS.get(self.bar.kind, (5, 12))[0]
-
-    @property
-    def height(self) -> int:
-        """How high it is."""
-        return _HEIGHTS.get(self.bar.kind, (5, 12))[1]
-
-
-@dataclass(slots=True, frozen=True)
 class TileFacts:
     """What the product finds: the departure of the quoted answer, None where none is quoted, and the band."""
 
     departure: Departure | None
-    bars: list[TileBar]
+    bars: list[BandBar]
 
 
 @cache
@@ -154,6 +138,7 @@ def _tile(name: str, case: Case, more: Mapping[str, Any]) -> Tile:
         version=version,
         format=more["format"],
         failure=more["failure"],
+        fix=more["fix"],
         rebuilt=more["output"] == "rebuilt",
         link=source.link,
         thread=f"{source.project} #{source.link.rpartition('/')[2]}",
@@ -172,20 +157,19 @@ def _roles(trace: Trace) -> list[str]:
     """The role of each character of the output, "" for what is neither text nor part of a call."""
     kinds = [""] * len(trace.text)
     for run in trace.partition:
-        kinds[run.start : run.end] = [_OWNERS.get(run.owner, "")] * (run.end - run.start)
+        kinds[run.start : run.end] = [role_of(run.owner)] * (run.end - run.start)
     return kinds
 
 
-def _bars(kinds: Sequence[str]) -> list[TileBar]:
+def _bars(kinds: Sequence[str]) -> list[BandBar]:
     many = len(kinds)
-    return [
-        TileBar(Bar(kind, percent(start, many), percent(end - start, many))) for kind, start, end in runs(kinds) if kind
-    ]
+    return [BandBar(kind, percent(start, many), percent(end - start, many)) for kind, start, end in runs(kinds) if kind]
 
 
 # The filters of the page: by engine, by format, by kind of failure.
 
-FACETS = {"engine": "Engine", "format": "Format", "failure": "Failure"}
+FACETS = {"engine": "Engine", "format": "Format", "failure": "Failure", "fix": "Fix"}
+SHOWN = 12  # tiles at a time
 
 
 @dataclass(slots=True, frozen=True)
@@ -230,6 +214,22 @@ def _facet(name: str, asked: Mapping[str, str]) -> Facet:
         for value in values
     ]
     return Facet(name, FACETS[name], _in_words(name, asked[name]) if name in asked else "", choices)
+
+
+@dataclass(slots=True, frozen=True)
+class Shelf:
+    """The first tiles of what the filters leave, and how many there are; `more` is how many the next link shows, 0
+    where all are there."""
+
+    tiles: list[Tile]
+    total: int
+    more: int
+
+
+def shelf(asked: Mapping[str, str], shown: int | None) -> Shelf:
+    """The first `shown` tiles that the filters let through, SHOWN where nobody said."""
+    tiles, many = filtered(asked), max(1, shown or SHOWN)
+    return Shelf(tiles[:many], len(tiles), many + SHOWN if len(tiles) > many else 0)
 
 
 def _in_words(name: str, value: str) -> str:

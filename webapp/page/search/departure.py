@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from parsers.cases.case import Case
-from parsers.cases.expect import Difference, differences
+from parsers.cases.expect import Difference, trace_differences
 from parsers.compare.divergence import shared_prefix
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.words import quoted
 from webapp.glyphs import count, shorten
 
 _AROUND, _LONGEST = 12, 44  # characters shown before the first that is wrong, and in all
+_PARTS = {"events": "Order"}  # where the name of a field is no word for it
 
 
 @dataclass(slots=True, frozen=True)
@@ -48,7 +49,7 @@ def departure(case: Case, answer: Trace) -> Departure | None:
     """The first difference that the expectation shows, the number of calls before anything else; None where it shows
     none."""
     expect = case.known.expect
-    found = [] if expect is None else differences(expect, answer.message, answer.finish_reason, case.compare)
+    found = trace_differences(expect, answer, case.compare)
     if expect is None or not found:
         return None
     right = _counted([call.name for call in expect.tool_calls or ()])
@@ -70,7 +71,7 @@ def _counted(names: Sequence[str]) -> str:
 
 def _told(found: Difference, answer: Trace) -> Departure:
     call, _, field = found.field.rpartition(".")
-    part = field.capitalize().replace("_", " ")
+    part = _PARTS.get(field) or field.capitalize().replace("_", " ")
     words = f"{part} of call {call.removeprefix('tool_calls[').removesuffix(']')}"
     shared = shared_prefix(found.expected, found.actual)
     start = max(0, shared - _AROUND)

@@ -178,7 +178,7 @@ class Findings:
 class Checked:
     """Holds what the checks said: of the quick look at a page, or of a whole search. `replays` is how many were run.
 
-    `played`: of a stream that was played back.
+    `played`: of a stream that was played back. `first`: what of the verdict is known before the search.
     """
 
     findings: Sequence[Finding]
@@ -187,6 +187,18 @@ class Checked:
     replays: int
     found: Found | None = field(default=None)
     played: bool = False
+    first: Verdict | None = None
+
+    @property
+    def said(self) -> Verdict | None:
+        """The verdict of a search, or what is known of it before."""
+        return self.first if self.found is None else self.found.verdict
+
+    @property
+    def chunkings(self) -> int:
+        """How many ways to cut this output were replayed: a search counts those of changed outputs too."""
+        outcomes = self.found.outcomes if self.found is not None else ()
+        return sum([one.count for one in outcomes]) or self.replays
 
     @property
     def robustness(self) -> Sequence[Finding]:
@@ -201,7 +213,7 @@ class Checked:
 
 def findings(checked: Checked) -> Findings:
     """The pane: first what the verdict names, then the worst."""
-    named = checked.found.verdict.findings if checked.found else ()
+    named = checked.said.findings if checked.said else ()
     after = following(checked)
     ranked = sorted(enumerate(checked.findings), key=lambda pair: (pair[0] in after, *_rank(pair[0] in named, pair[1])))
     ranked += enumerate(checked.robustness, start=len(checked.findings))
@@ -365,7 +377,7 @@ class Place:
 class VerdictLine:
     """One sentence on top, and what proves it. `more` are sentences that fold; `facts` counts the checks. `departs`: it
     is what the case expects that says so, and no check. `place` is what it names of the output, where it names
-    something."""
+    something. `ruled`: a rule of the verdict says it."""
 
     severity: str
     headline: str
@@ -375,6 +387,13 @@ class VerdictLine:
     facts: str = ""
     departs: bool = False
     place: Place | None = None
+    ruled: bool = False
+
+    @property
+    def grounds(self) -> str:
+        """What stands first below the headline, with what it announces."""
+        first, *others = self.sentences or [""]
+        return f"{first} {others[0]}" if first.endswith(":") and others else first
 
 
 def with_departure(said: VerdictLine, found: Departure | None) -> VerdictLine:
@@ -388,9 +407,9 @@ def with_departure(said: VerdictLine, found: Departure | None) -> VerdictLine:
 def verdict(checked: Checked, lines: Findings, trace: Trace | None = None) -> VerdictLine:
     """Return what a search says, or, before there is one, what the quick look says. With the `trace` of the replay on
     the page it says which step was fed what the headline names."""
-    if checked.found is None:
+    said = checked.said
+    if said is None:
         return _quick(checked, lines, trace)
-    said = checked.found.verdict
     place = None if checked.played else _place(said.span, trace)
     details = [detail.words for detail in said.details if detail.finding is None]
     return VerdictLine(
@@ -399,7 +418,8 @@ def verdict(checked: Checked, lines: Findings, trace: Trace | None = None) -> Ve
         sentences=_grounds(said, details[:_DETAILS]),
         more=details[_DETAILS:],
         actions=_actions(said, lines, place),
-        facts=_facts(checked, checked.found),
+        facts="" if checked.found is None else _facts(checked, checked.found),
+        ruled=True,
         place=place,
     )
 
@@ -429,7 +449,8 @@ def _held(checked: Checked) -> str:
     ran = len({item.check for item in checked.findings} | set(checked.holding))
     if not ran:
         return "No check ran."
-    return f"{ran - len(failed)} of {ran} checks hold under {count(checked.replays, 'replay')}."
+    under = count(checked.chunkings, "replay" if checked.found is None else "chunking")
+    return f"{ran - len(failed)} of {ran} checks hold under {under}."
 
 
 def _quick(checked: Checked, lines: Findings, trace: Trace | None) -> VerdictLine:

@@ -13,12 +13,16 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from parsers.cases import jsontext
+from parsers.cases.case import ParserRef
+from parsers.cases.engines import choose
 from parsers.cases.jsontext import JsonError
+from parsers.cases.run import characters, replayer_of
 from parsers.compare.allowed import allowed_by, content_around
 from parsers.compare.divergence import shared_prefix
+from parsers.compare.partners import partners
 from parsers.replays.chunking import WHOLE
 from parsers.replays.partition import claims_on
-from parsers.vocabulary.channels import Channel, Channels
+from parsers.vocabulary.channels import Channel, Channels, ChannelText
 from parsers.vocabulary.events import Event, Marker
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import ToolCall
@@ -79,7 +83,21 @@ def reading_beside(run: Run) -> Beside | None:
     grammar, fmt = run.replayer.by_format(), run.choice.grammar
     if not run.replayer.black_box or run.choice.plays or grammar is None or fmt is None or not run.short:
         return None
-    right = grammar.trace(WHOLE)
+    return _beside(fmt.name, grammar.trace(WHOLE), run)
+
+
+def recorded_beside(run: Run, reader: str) -> Beside | None:
+    """The right reading, by the parser called `reader`, of the raw output that is known of a recorded stream, beside
+    what the server sent; None where it is not known, the output is long, or nothing of it is lost."""
+    if not run.choice.plays or not reader or not run.case.has_raw or not run.short:
+        return None
+    case = run.case.model_copy(update={"parser": ParserRef(name=reader), "replay": ()})
+    right = replayer_of(case, choose(case), characters(case.text())).trace(WHOLE)
+    found = _beside(reader, right, run)
+    return found if found.lost else None
+
+
+def _beside(name: str, right: Trace, run: Run) -> Beside:
     text, theirs = right.text, run.trace
     events = [event for step in right.steps for event in step.events]
     fine = allowed_by(
@@ -87,7 +105,7 @@ def reading_beside(run: Run) -> Beside | None:
         text=text, context=run.context, around=content_around(events),
     )  # fmt: skip
     gone = set() if fine is not None else {*lost_characters(text, right, theirs)}
-    return Beside(fmt.name, [*_parts(right, gone)], marker_edges([e for e in events if isinstance(e, Marker)], text))
+    return Beside(name, [*_parts(right, gone)], marker_edges([e for e in events if isinstance(e, Marker)], text))
 
 
 def marker_edges(events: Iterable[Event], text: str) -> list[int]:
@@ -123,13 +141,44 @@ def lost_characters(text: str, right: Trace, answer: Trace) -> Iterator[int]:
     """The characters of the output that the answer does not have, has where they do not belong, or has spoilt."""
     for channel, theirs in _differing(right, answer):
         ours = right.channels[channel]
-        shared = shared_prefix(ours.text, theirs)
+        shared, end = _missing(ours.text, theirs, in_order=channel.call is not None)
         spoilt = shared == len(ours.text) and channel.call is not None  # a call that says more is wrong as a whole
-        for at in range(0 if spoilt else shared, len(ours.text)):
-            raw = ours.place(at).raw
-            if raw is not None and raw < len(text):
-                yield raw
+        yield from _characters(right, ours, range(0 if spoilt else shared, end))
+        if shared and (raw := ours.place(shared - 1).raw) is not None:
+            yield from _begun(text, right, raw + 1, theirs[shared_prefix(ours.text, theirs) :])
     yield from _leaked(text, right, answer)
+
+
+def _characters(right: Trace, ours: ChannelText, lost: range) -> Iterator[int]:
+    """The characters of the output behind those of a text. A value that was converted stands for all of its own."""
+    starts = [run.start for run in right.partition]
+    known = sorted(_raws(ours, range(len(ours.text))))
+    for raw in _raws(ours, lost):
+        run, after = right.partition[bisect_right(starts, raw) - 1], bisect_right(known, raw)
+        end = raw + 1 if run.owner == "marker" else min([run.end, *known[after : after + 1]])
+        yield from range(raw, min(end, run.end))
+
+
+def _raws(ours: ChannelText, places: range) -> set[int]:
+    return {raw for at in places if (raw := ours.place(at).raw) is not None}
+
+
+def _missing(ours: str, theirs: str, *, in_order: bool) -> tuple[int, int]:
+    """The stretch of a text that an answer has not: none of it where a message has all of it in another place, its
+    beginning where the answer is its end, else what follows what both begin with."""
+    if not in_order and ours in theirs:
+        return len(ours), len(ours)
+    if theirs and ours.endswith(theirs):
+        return 0, len(ours) - len(theirs)
+    return shared_prefix(ours, theirs), len(ours)
+
+
+def _begun(text: str, right: Trace, start: int, more: str) -> Iterator[int]:
+    """The characters from `start` on that belong to a marker and that the answer sent behind what is right."""
+    markers = [run for run in right.partition if run.owner == "marker" and run.end > start]
+    end = start + shared_prefix(text[start:], more)
+    for run in markers:
+        yield from range(max(run.start, start), min(run.end, end))
 
 
 def _leaked(text: str, right: Trace, answer: Trace) -> Iterator[int]:
@@ -156,24 +205,11 @@ def _said(theirs: Channels, channel: Channel, same: Mapping[int, int]) -> str:
     return theirs[at].text if at in theirs else ""
 
 
-def paired(right: Sequence[ToolCall], theirs: Sequence[ToolCall]) -> dict[int, int]:
-    """Which call of an answer is which of the right ones: one by one where as many came as there are, else those that
-    say the same first, then those of one name."""
-    if len(right) == len(theirs):
-        return {number: number for number in range(len(right))}
-    found: dict[int, int] = {}
-    for whole in (True, False):
-        for number, call in enumerate(right):
-            taken = {*found.values()}
-            left = [at for at, other in enumerate(theirs) if at not in taken and _alike(call, other, whole=whole)]
-            if number not in found and left:
-                found[number] = left[0]
-    return found
-
-
-def _alike(ours: ToolCall, theirs: ToolCall, *, whole: bool) -> bool:
-    same = ours.arguments == theirs.arguments or _equal(ours.arguments, theirs.arguments)
-    return ours.name == theirs.name and (same or not whole)
+def paired(right: Sequence[ToolCall], theirs: Sequence[ToolCall]) -> Mapping[int, int]:
+    """Which call of an answer is which of the right ones: one by one where as many came as there are, else by what they
+    say."""
+    alike = len(right) == len(theirs)
+    return {number: number for number in range(len(right))} if alike else partners(right, theirs)
 
 
 def _equal(ours: str, theirs: str) -> bool:

@@ -17,8 +17,9 @@ from parsers.replays.chunking import Chunking, label, spec
 from parsers.search.found import Found, Group, Minimized, OutcomeClass, Progress
 from parsers.search.no_output import nothing_judged
 from parsers.search.search import played
+from parsers.search.verdict import first_look
 from parsers.search.verdict_phrases import harm, under
-from parsers.vocabulary.trace import Finding, Trace
+from parsers.vocabulary.trace import Finding, Proof, Trace
 from webapp.glyphs import count, shorten
 from webapp.jobs.searches import Searches, SearchJob
 from webapp.page.drawing import COLUMNS, Column, peaks, percent, rising, runs, shapes
@@ -124,13 +125,14 @@ def matrix(found: Found) -> _Matrix:
     outcomes = [_Outcome(one) for one in found.outcomes]
     columns, failing = outcomes[:_OUTCOME_COLUMNS], outcomes[1:]
     same = ["the same message every time"] if len(outcomes) < 2 else []
+    tried = sum([one.count for one in found.outcomes]) or found.replays
     return _Matrix(
         rows=[_row(group, columns) for group in found.groups],
         columns=columns,
         failing=failing[:_OUTCOMES],
         more=max(0, len(failing) - _OUTCOMES),
         rest=len(outcomes) > _OUTCOME_COLUMNS,
-        note=", ".join([count(found.replays, "replay"), count(max(1, len(outcomes)), "outcome"), *same]),
+        note=", ".join([count(tried, "chunking"), count(max(1, len(outcomes)), "outcome"), *same]),
     )
 
 
@@ -488,7 +490,7 @@ def search_panes(
     panes.findings = findings(checked)
     panes.departure = departure(base.case, base.trace) if base.choice.plays else None
     panes.verdict = with_departure(verdict(checked, panes.findings, base.trace), panes.departure)
-    panes.replays = checked.replays
+    panes.replays = checked.chunkings
     panes.marks, panes.steps = tuple(checked.findings), tuple(checked.steps)
     if (place := panes.place) is not None and place.step not in panes.steps:
         panes.steps = tuple(sorted((*panes.steps, place.step)))
@@ -516,7 +518,18 @@ def _checked(base: Run, known: CaseRun | None, search: Search) -> Checked | None
     none = nothing_judged(known.trace.text, known.context, known.format)
     if none is not None:
         return Checked([], [], [], 0, none)
-    return Checked(known.findings, known.holding, known.skipped, 1 + len(known.compared))
+    looked = Checked(known.findings, known.holding, known.skipped, 1 + len(known.compared))
+    looked.first = base.beside.get(
+        "first look", lambda: first_look(known.findings, base.trace, base.replayer, held=len(known.holding))
+    )
+    return looked
+
+
+def offered_proof(base: Run, known: CaseRun) -> Proof | None:
+    """What puts an output together from what a server left in its texts; None where there is nothing to."""
+    checked = _checked(base, known, Search("idle", automatic=False))
+    said = checked.found.verdict if checked is not None and checked.found is not None else None
+    return said.proof if said is not None and said.offer is not None else None
 
 
 def _cut(chunking: Chunking | None) -> int | None:

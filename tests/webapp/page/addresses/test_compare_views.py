@@ -12,6 +12,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from parsers.cases.io import dumps
+from tests.webapp.page.streams import END, STREAM, chunk, log
 from webapp.page.library.examples import examples
 
 EXAMPLE = "/example/two-calls-with-prose/compare"
@@ -140,6 +141,7 @@ def test_a_reload_without_a_case_says_so(client: FlaskClient) -> None:
     assert "There is no case to compare" in answer.text
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(("side", "parser"), [("a", "kimik2"), ("b", "passthrough")])
 def test_a_side_opens_as_a_run_in_the_inspector(client: FlaskClient, side: str, parser: str) -> None:
     go = f"b_parser=passthrough&b_chunk=char:5&side={side}&source=example:two-calls-with-prose"
@@ -242,6 +244,7 @@ def test_a_run_that_is_held_is_found_by_its_address(client: FlaskClient) -> None
     assert "Other." in put(client, f"http://localhost{held[0]}?step=2").text
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("text", "words", "says"),
     [
@@ -304,3 +307,36 @@ def test_the_matrix_comes_when_it_is_asked_for(client: FlaskClient) -> None:
 
 def test_a_reload_of_what_was_put_beside_says_so(client: FlaskClient) -> None:
     assert client.get("/compare/put").status_code == 404
+
+
+def test_a_recording_is_usually_beside_what_its_parser_reads(client: FlaskClient) -> None:
+    page = client.get("/example/sglang-24147-value-ends-like-a-tag/compare").text
+    assert "field-error" not in page
+    assert "glm47_moe, token by token" in page
+
+
+def _recording(*texts: str) -> str:
+    """A log of a server that sent a call and these texts: its raw output is not known."""
+    return log([*STREAM[:4], *[chunk({"content": text}) for text in texts], END])
+
+
+def test_a_pasted_recording_is_usually_beside_what_leaked(client: FlaskClient) -> None:
+    log = _recording("So.\n", '<tool_call>\n{"name": "f", "arguments": ', '{"a": 1}}\n</tool_call>')
+    run = client.post("/run", data={"text": log})
+    assert "b_chunk=whole" not in run.text
+    page = client.get(f"/r/{run.headers['X-Held-Run']}/compare").text
+    assert "field-error" not in page
+    assert "text 1, what leaked: " in page
+    assert "qwen, token by token" in page
+    assert "The calls differ." in page
+
+
+def test_a_pasted_recording_without_a_leak_has_nothing_beside_it_until_a_text_is_put(client: FlaskClient) -> None:
+    run = client.post("/run", data={"text": _recording("Yes", ", that is it.")})
+    page = client.get(f"/r/{run.headers['X-Held-Run']}/compare").text
+    assert "There is nothing to lay beside this recording." in page
+    assert "field-error" not in page
+    form = {"case": carried(page), "put": "Yes.", "a_chunk": "recorded", "b_chunk": "recorded"}
+    put = client.post("/compare/put", data=form).text
+    assert "two replays" in put
+    assert "text 1" in put

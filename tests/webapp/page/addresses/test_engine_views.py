@@ -74,6 +74,12 @@ def test_an_engine_is_asked_who_it_is(client: FlaskClient, settings: Settings) -
     assert "engine silent does not start" in tree(failed.text).one(".engines-page .problem").words
 
 
+def test_an_engine_by_its_name_alone_stands_on_the_page_of_all(client: FlaskClient) -> None:
+    done = client.get("/engines/qwen")
+    assert (done.status_code, done.location) == (302, "/engines#engine-qwen")
+    assert tree(client.get("/engines").text).one("#engine-qwen").words.startswith("qwen")
+
+
 def test_a_file_that_cannot_be_used_is_said(client: FlaskClient, settings: Settings, tmp_path: Path) -> None:
     file = file_of(settings)
     text = file.read_text("utf-8")
@@ -84,6 +90,7 @@ def test_a_file_that_cannot_be_used_is_said(client: FlaskClient, settings: Setti
         file.write_text(text, "utf-8")
 
 
+@pytest.mark.replays
 def test_the_matrix_has_a_column_for_each_engine_with_that_parser(client: FlaskClient, settings: Settings) -> None:
     page = tree(client.get("/engines/qwen/hermes").text)
     heads = [one.words for one in page.all("table.matrix thead th")]
@@ -116,6 +123,7 @@ def test_a_parser_of_an_unknown_format_has_no_cases(client: FlaskClient, setting
 @pytest.mark.parametrize(
     "address",
     [
+        "/engines/nobody",
         "/engines/nobody/hermes",
         "/engines/qwen/nobody",
         "/engines/qwen/hermes/qwen/nothing",

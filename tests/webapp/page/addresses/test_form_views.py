@@ -124,7 +124,7 @@ def test_a_run_folds_the_panel_above_the_input(client: FlaskClient) -> None:
     html = client.post("/run", data={"text": CALLS}).text
     panel = page(html).one("#intake details")
     assert "open" not in panel.attrs
-    assert words(html, "#intake summary").startswith("Recorded from: OpenAI")
+    assert words(html, "#intake summary").startswith("raw text unknown")
     assert html.index('id="intake"') < html.index('id="inspector"')
 
 
@@ -237,6 +237,7 @@ def test_a_text_over_the_limit_is_refused_however_it_comes(narrow: FlaskClient, 
     assert "TOOLCALL_INSPECTOR_MAX_REQUEST_BYTES" in answer.text
 
 
+@pytest.mark.replays
 def test_the_cases_of_a_corpus_are_offered_and_one_stays_chosen_while_it_is_stepped_through(
     client: FlaskClient,
 ) -> None:

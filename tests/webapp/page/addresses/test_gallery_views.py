@@ -10,13 +10,13 @@ from flask.testing import FlaskClient
 
 from parsers.cases.io import dumps
 from webapp.page.library.examples import examples
-from webapp.page.library.gallery import STRIP, gallery
+from webapp.page.library.gallery import SHOWN, STRIP, gallery
 
 RED, NEUTRAL = "sglang-24147-value-ends-like-a-tag", "omlx-2507-closing-marker-in-a-string"
 
 
 def test_every_failure_is_one_click_away_with_its_thread_and_its_words(client: FlaskClient) -> None:
-    page = html.unescape(client.get("/gallery").text)
+    page = html.unescape(client.get("/gallery?shown=999").text)
     for name, tile in gallery().items():
         assert page.count(f'href="/example/{name}"') == 1
         assert f'href="{tile.link}" rel="noreferrer"' in page
@@ -34,11 +34,21 @@ def test_every_filter_is_a_link_that_says_how_many_it_leaves(client: FlaskClient
         assert f'data-shown="{many}"' in client.get(address).text
 
 
+def test_more_tiles_are_a_link_away_until_all_are_there(client: FlaskClient) -> None:
+    first = html.unescape(client.get("/gallery").text)
+    assert first.count('<li class="tile"') == SHOWN
+    assert f"/gallery?shown={2 * SHOWN}#tile-{SHOWN + 1}" in first
+    assert f'data-shown="{len(gallery())}"' in first
+    assert "more-tiles" not in client.get(f"/gallery?shown={len(gallery())}").text
+    few = html.unescape(client.get("/gallery?engine=vLLM&shown=20").text)
+    assert f"/gallery?shown={20 + SHOWN}&engine=vLLM#tile-21" in few
+
+
 def test_what_nothing_is_says_so_and_leads_back(client: FlaskClient) -> None:
     page = client.get("/gallery?engine=%3Cb%3E&failure=doubled").text
     assert "Nothing here is all of that." in page
     assert "<b>" not in page
-    assert '<a class="button" href="/gallery">Show all</a>' in page
+    assert '<a class="button" href="/gallery#main">Show all</a>' in page
 
 
 def test_the_worked_examples_are_below_and_where_they_were(client: FlaskClient) -> None:
@@ -84,3 +94,21 @@ def test_a_smaller_case_of_a_failure_says_where_it_is_from(client: FlaskClient) 
 
 def test_there_is_no_example_of_another_name(client: FlaskClient) -> None:
     assert client.get("/example/none-such").status_code == 404
+
+
+def test_an_opened_tile_shows_what_is_lost_of_the_output(client: FlaskClient) -> None:
+    page = client.get("/example/vllm-31501-call-in-one-delta").text
+    band = page.partition('class="raw-band"')[2].partition("</svg>")[0]
+    assert band.count("role-lost") == 2
+    text = page.partition('class="raw-output"')[2].partition("</section>")[0]
+    assert "29 of 81 lost" in text
+    assert re.findall(r'role-lost[^"]*" title="[^"]*">([^<]*)', text)[0] == "list_directory"
+    assert 'class="raw-output"' not in client.get(f"/example/{NEUTRAL}").text
+
+
+def test_an_answer_that_only_its_case_knows_to_be_wrong_is_among_the_findings(client: FlaskClient) -> None:
+    page = client.get("/example/vllm-55082-empty-unless-token-by-token").text
+    assert re.search(r'Findings <span class="count severity-error">3<', page)
+    pane = page.partition('id="findings"')[2].partition("</section>")[0]
+    assert "1 error beside the checks" in pane
+    assert "The server sent wrong arguments of call 0" in html.unescape(pane)

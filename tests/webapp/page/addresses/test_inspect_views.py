@@ -78,7 +78,7 @@ def test_without_script_a_posted_run_steps_by_posting_itself(client: FlaskClient
     again = client.post("/run", data={"case": carried(html), "go": "step=3&result=diff&dock=wire", "step": "9"}).text
     assert 'data-step-now="3"' in again
     assert 'id="result" aria-labelledby="result-title" tabindex="-1" data-show="diff"' in again
-    assert 'id="dock" data-show="wire"' in again
+    assert 'id="dock" tabindex="-1" data-show="wire"' in again
 
 
 def test_a_run_by_htmx_moves_the_address_away_from_the_old_case(client: FlaskClient) -> None:
@@ -124,6 +124,7 @@ def test_the_report_of_a_long_run_comes_in_parts(client: FlaskClient, monkeypatc
     assert [lag in page.text, lag in whole, lag in client.get(address).text] == [False, True, True]
 
 
+@pytest.mark.replays
 def test_without_script_a_report_comes_in_parts_too(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("webapp.runs.runner.SHORT", 10)
     page = client.post("/run", data={"text": f"Without script. {OUTPUT}", "parser": "qwen"})
@@ -298,6 +299,7 @@ POSTS = {
 }
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("what", POSTS)
 def test_a_post_validates_its_case_once(client: FlaskClient, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
     examples()
@@ -310,3 +312,15 @@ def test_a_post_validates_its_case_once(client: FlaskClient, monkeypatch: pytest
     monkeypatch.setattr(Case, "model_validate", counted)
     assert client.post("/run", data=POSTS[what]).status_code == 200
     assert len(validated) == 1
+
+
+@pytest.mark.parametrize(("asks", "kind"), [("full", "submit"), ("partial", "button")])
+def test_a_script_gets_plain_buttons_for_the_steps_of_a_run_without_address(
+    client: FlaskClient, asks: str, kind: str
+) -> None:
+    """Each button of the form makes a browser look for the first one again, and a window has hundreds."""
+    said = {"HX-Request": "true", "HX-Request-Type": asks, "HX-Target": "div#page"}
+    page = client.post("/run", data={"text": "Some words.", "parser": "qwen"}, headers=said).text
+    tokens = re.findall(r'<button type="(\w+)"[^>]* data-token', page)
+    assert set(tokens) == {kind}
+    assert '<button type="submit" form="cursor" name="go" value="input=text"' in page

@@ -48,7 +48,7 @@ def test_a_stream_alone_is_shown_chunk_by_chunk(client: FlaskClient, shared: Any
     assert "UNKNOWN" not in page
     assert "These are the server's own chunks, as they were recorded." in said
     assert "When each chunk came was not recorded: chunks stand in order, evenly spaced." in said
-    assert "recorded stream (5 chunks)" in said
+    assert '<option value="recorded" selected>recorded</option>' in page
     assert "Compare with the server's stream" not in said
     assert "pytest file" not in said
     assert "Edit this format" not in page
@@ -66,8 +66,25 @@ def test_recorded_chunks_of_any_shape_are_shown_as_they_came(client: FlaskClient
     assert [json.loads(one.removeprefix("data: ")) for one in shown[:5]] == odd
 
 
-def test_no_finish_reason_is_said_so(client: FlaskClient, shared: Any) -> None:
-    assert "no finish reason" in words_of(client.get(shared(stream_case(STREAM[:2]))).text)
+def test_no_finish_reason_is_said_at_the_end_and_not_at_a_chunk_that_there_is_not(
+    client: FlaskClient, shared: Any
+) -> None:
+    address = shared(stream_case(STREAM[:2]))
+    for place in ("", "?step=1", "?step=3", "?step=end&dock=events", "?step=end&dock=wire", "?pins=3&dock=watch"):
+        page = client.get(address + place).text
+        assert "no finish reason at the end" in words_of(page)
+        assert not re.search(r"(?i)\b(chunk|step) 3\b", words_of(page))
+
+
+@pytest.mark.parametrize(
+    ("asked", "field", "title"),
+    [("2", "2", "chunk 2 of 5"), ("end", "end", "end of the stream"), ("99", "end", "end of the stream")],
+)
+def test_the_place_is_a_chunk_or_the_end(client: FlaskClient, shared: Any, asked: str, field: str, title: str) -> None:
+    page = client.get(f"{shared(stream_case())}?step={asked}").text
+    assert f'name="step" value="{field}"' in page
+    assert words_of(page).split(" · ")[0].strip().endswith(f", {title}")
+    assert "step=99" not in page
 
 
 def test_the_server_can_be_laid_beside_every_other_parser(client: FlaskClient, shared: Any) -> None:
@@ -185,6 +202,7 @@ def test_a_raw_output_that_is_added_is_what_the_parser_is_judged_by(client: Flas
     assert refused.status_code == 422
 
 
+@pytest.mark.replays
 def test_a_long_stream_is_drawn_around_the_cursor_only(client: FlaskClient, shared: Any) -> None:
     stream = [ROLE, *[chunk({"content": "ab "}) for _ in range(1500)], chunk({}, "stop")]
     page = client.get(shared(stream_case(stream, times=[*range(0, 15020, 10)])) + "?step=700").text

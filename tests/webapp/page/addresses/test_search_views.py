@@ -83,6 +83,7 @@ def test_a_long_output_is_searched_when_somebody_asks(client: FlaskClient) -> No
     assert "Find a failing one" in html
 
 
+@pytest.mark.replays
 def test_a_search_without_script_comes_with_the_page_and_stays(client: FlaskClient, app: Flask) -> None:
     path = shared(client, line(engine="loses-second"))
     html = finished(client, app, path)
@@ -93,6 +94,7 @@ def test_a_search_without_script_comes_with_the_page_and_stays(client: FlaskClie
     assert "Smallest case: " in client.get(path).text
 
 
+@pytest.mark.replays
 def test_a_posted_run_is_searched_without_script_by_posting_it(client: FlaskClient, app: Flask) -> None:
     fields = {"case": line("Some words."), "go": "find=1&step=2"}
     client.post("/run", data=fields)
@@ -150,6 +152,7 @@ def test_an_example_can_be_cancelled_by_name(client: FlaskClient) -> None:
     assert answer.status_code == 200
 
 
+@pytest.mark.replays
 def test_the_smallest_form_opens_with_a_link_back(client: FlaskClient, app: Flask) -> None:
     path = shared(client, line(f"{TEXT} and more", "drops-text", title="Long one"))
     html = finished(client, app, path)
@@ -198,6 +201,7 @@ def test_a_proof_opens_as_a_run_of_its_own(client: FlaskClient) -> None:
     assert case["parent"] == path.rpartition("/")[2]
 
 
+@pytest.mark.replays
 def test_what_a_server_left_opens_as_a_run_of_the_parser_that_reads_it(client: FlaskClient, app: Flask) -> None:
     chunks = [{"choices": [{"index": 0, "delta": {"content": CALL}, "finish_reason": "stop"}]}]
     case = json.dumps({"schema": 1, "parser": {"name": "recorded"}, "input": {"stream": chunks}})
@@ -209,6 +213,7 @@ def test_what_a_server_left_opens_as_a_run_of_the_parser_that_reads_it(client: F
     assert ("".join(opened["input"]["text"]), opened["parser"]["name"]) == (CALL, "qwen")
 
 
+@pytest.mark.replays
 def test_what_is_no_output_is_not_said_to_hold(client: FlaskClient, app: Flask) -> None:
     text = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\nValueError: no\n'
     path = shared(client, line(text))
@@ -219,6 +224,7 @@ def test_what_is_no_output_is_not_said_to_hold(client: FlaskClient, app: Flask) 
         assert "replays, " not in html
 
 
+@pytest.mark.replays
 def test_robustness_is_a_panel_of_the_dock(client: FlaskClient, app: Flask) -> None:
     html = finished(client, app, shared(client, line(CALL, engine="loses-second")))
     assert "All checks hold: 1 complete call" in html
@@ -232,6 +238,7 @@ def test_what_is_no_proof_is_refused_in_words(client: FlaskClient, text: str) ->
     assert "proof" in answer.text or "does not fit" in answer.text
 
 
+@pytest.mark.replays
 def test_a_search_of_a_run_that_is_not_held_opens_as_a_page(client: FlaskClient) -> None:
     answer = client.post("/find", data={"case": line("not held before")})
     assert answer.status_code == 200

@@ -53,6 +53,7 @@ def test_a_shared_case_has_its_template(client: FlaskClient) -> None:
     assert client.get(f"{path[1]}/export/markdown").status_code == 200
 
 
+@pytest.mark.replays
 def test_an_exported_test_runs_the_template(client: FlaskClient, tmp_path: Path) -> None:
     file = tmp_path / "test_template.py"
     expect = {"content": "Hi.", "tool_calls": [{"name": "f", "arguments": {"a": "b"}}]}
@@ -191,11 +192,21 @@ def test_a_result_that_changed_since_is_announced(client: FlaskClient, app: Any)
     assert "not the one that was shared" in client.get(f"/c/{other}").text
 
 
-@pytest.mark.parametrize("target", TARGETS)
+def test_a_suite_that_cannot_say_a_case_is_not_offered_and_says_why(client: FlaskClient) -> None:
+    path, _ = share(client, "no template")
+    page = client.get(path).text
+    assert ("vLLM Rust test" in page, "transformers test" in page) == (True, False)
+    answer = client.post("/export/transformers", data={"case": a_case(), "expect": '{"content": "x"}'})
+    assert answer.status_code == 422
+    assert "this case brings none along" in answer.text
+
+
+@pytest.mark.parametrize("target", [target for target in TARGETS if target != "transformers"])
 def test_every_export_is_a_download(client: FlaskClient, target: str) -> None:
     path, _ = share(client, f"export {target}")
-    expect = {"expect": '{"content": "x"}', "case": a_case(f"export {target}")}
-    answer = client.get(f"{path}/export/{target}") if target != "pytest" else client.post("/export/pytest", data=expect)
+    expect = {"expect": '{"content": "x", "tool_calls": []}', "case": a_case(f"export {target}")}
+    tests = TARGETS[target].tests
+    answer = client.post(f"/export/{target}", data=expect) if tests else client.get(f"{path}/export/{target}")
     assert answer.status_code == 200
     assert answer.headers["Content-Disposition"].startswith("attachment; filename=")
     assert answer.data

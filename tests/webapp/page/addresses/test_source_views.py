@@ -122,7 +122,7 @@ def test_without_declared_transitions_there_is_no_diagram(app: Flask, address: s
 
 def test_the_band_has_the_time_of_each_step(app: Flask, address: str) -> None:
     page = tree(app.test_client().get(address).text)
-    assert [one.words for one in page.all(".overview-labels dt")] == ["State", "Time", "Sent"]
+    assert [one.words for one in page.all(".overview-labels dt")] == ["Attributes", "Time", "Sent"]
     assert page.all(".band-cost")
 
 

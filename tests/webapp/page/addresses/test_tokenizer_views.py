@@ -223,6 +223,7 @@ def fetch(client: FlaskClient, app: Flask, name: str, **more: Any) -> TestRespon
     return answer
 
 
+@pytest.mark.replays
 def test_a_tokenizer_from_the_hub_can_be_chosen_once_it_is_here(client: FlaskClient, app: Flask) -> None:
     answer = fetch(client, app, "owner/good")
     assert answer.location == "/tokenizers/hub?id=owner/good"
@@ -280,6 +281,7 @@ def test_every_page_links_to_the_tokenizers_and_the_setup_to_them_too(client: Fl
     assert page.index('href="/tokenizers"') < page.index('id="setup"') < page.rindex('href="/tokenizers"')
 
 
+@pytest.mark.replays
 def test_a_case_whose_tokenizer_has_a_template_writes_its_calls_again(client: FlaskClient) -> None:
     case = {"schema": 1, "parser": {"name": "qwen"}, "input": {"text": CALL}, "tokenizer": {"name": "folder:near"}}
     answer: Any = client.post("/api/v1/replay", json={**case, "checks": ["rerenders"]})
@@ -291,6 +293,7 @@ def test_a_case_whose_tokenizer_has_a_template_writes_its_calls_again(client: Fl
     assert "no chat template is at hand" not in page
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("name", ["embedded", "upload:0123456789abcdef", None])
 def test_a_case_without_a_template_skips_the_check(client: FlaskClient, name: str | None) -> None:
     deltas = [{"text": CALL}]

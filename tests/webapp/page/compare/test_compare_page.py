@@ -8,10 +8,12 @@ from dataclasses import replace
 import pytest
 
 from parsers.compare.divergence import EXACT, Rules
+from tests.corpus import case_named
 from tests.webapp.page.compare.pages import Pages
 from webapp.page.compare import comparison as compare_text
 from webapp.page.compare.asked import Side
 from webapp.page.compare.compare_page import LISTED
+from webapp.page.compare.sides import replayed
 from webapp.page.inspect.index import index_of
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {"a": "b"}}\n</tool_call>'
@@ -57,6 +59,8 @@ def test_only_the_finish_reason_differs(pages: Pages) -> None:
     assert shown.sentence.headline == "The messages are the same; the finish reasons differ."
     assert [place.what for place in shown.places] == ["finish_reason"]
     assert shown.places[0].text == ""
+    assert shown.sentence.firsts[0].where == "First in finish_reason at the end of the output"
+    assert shown.cursor.at == shown.cursor.size == 3
 
 
 def test_whitespace_can_be_let_pass(pages: Pages) -> None:
@@ -75,6 +79,32 @@ def test_the_page_opens_where_the_sides_part_or_where_text_is_held(pages: Pages)
     assert index_of(same.columns[0].side.run).step(same.columns[0].now).holds
     assert pages("Hi.", Side(), Side(chunk="whole")).cursor.at == 0
     assert pages("Hi.", Side(), Side(), at=999).cursor.at == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "a", "b", "first"),
+    [
+        (TWO, Side(), Side(parser="passthrough"), 4),
+        (f"H{CALL}", Side(), Side(parser="llama3_json"), 1),
+        (f"Hi.\n\n{CALL}", Side(chunk="whole"), Side(policy="content_before_calls:strip"), 3),
+        ("<think>ab</think>abc", Side(parser="qwen3"), Side(parser="passthrough"), 0),
+    ],
+)
+def test_the_sentence_the_band_and_the_cursor_agree_on_the_first_place(
+    pages: Pages, text: str, a: Side, b: Side, first: int
+) -> None:
+    page = pages(text, a, b)
+    assert page.sentence.firsts[0].at == page.cursor.at == page.places[0].start == first
+    assert [bit.parts for bit in page.strips[0].bits if bit.current] == [True]
+
+
+def test_a_place_before_the_first_that_changes_no_message_is_said(pages: Pages) -> None:
+    case = case_named("response_template/parallel")
+    sides = [replayed(pages.runner, case, name, side) for name, side in (("a", Side()), ("b", Side(parser="hermes")))]
+    page = pages.page(*sides)
+    assert page.cursor.at == page.sentence.firsts[0].at == 83
+    assert page.places[0].start == 3
+    assert page.sentence.rest == "The sides part in 4 places; the first, at character 3, changes no message."
 
 
 def test_each_side_shows_the_step_that_was_fed_the_character(pages: Pages) -> None:
@@ -144,3 +174,20 @@ def test_a_side_opens_in_the_inspector_where_an_address_can_say_it(pages: Pages)
     shown = pages(TWO, Side(), Side(chunk="cuts:5"), at=0)
     assert [column.inspect for column in shown.columns] == ["/x?step=1", "/x?step=1&chunk=cuts:5"]
     assert pages(TWO, Side(start="reasoning"), Side()).columns[0].inspect == ""
+
+
+def test_a_marker_is_framed_and_what_stands_between_two_is_not(pages: Pages) -> None:
+    text = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
+    bits = pages(text, Side(chunk="whole"), Side(chunk="whole")).strips[0].bits
+    framed = {bit.text for bit in bits if "run-start run-end" in bit.classes}
+    assert framed == {"<tool_call>", "</tool_call>"}
+    assert '{"name": "' in {bit.text for bit in bits if "structure" in bit.classes}
+    assert [bit.text for bit in bits if bit.breaks] == ["\n", "}\n"]
+
+
+def test_the_legend_names_what_parts_on_the_page_and_nothing_else(pages: Pages) -> None:
+    apart = pages(CALL, Side(), Side(parser="passthrough")).apart
+    assert apart is not None
+    assert apart.words == "marker on A, content on B"
+    assert apart.legend.split()[:2] == ["both", "lines-2"]
+    assert pages(CALL, Side(), Side(chunk="whole")).apart is None

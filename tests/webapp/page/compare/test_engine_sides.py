@@ -52,7 +52,7 @@ def test_two_versions_stand_beside_each_other_with_the_first_step_at_which_they_
     said = page(runner, "cut:Cut").sentence
     (first,) = said.firsts
     assert (said.severity, first.sends.step, first.sends.at) == ("warning", 2, 17)  # only whitespace differs
-    assert first.where == "First in content"
+    assert first.where == "First in content at character 17 of the output"
     assert first.steps == (2, 3)
 
 
@@ -72,6 +72,15 @@ def test_one_that_sends_the_same_message_otherwise_is_said_to(runner: Runner) ->
     said = page(runner, "late:Late").sentence
     assert (said.severity, [first.sends.step for first in said.firsts]) == ("pass", [1])
     assert [(first.where, first.sends.at) for first in said.firsts] == [("", 0)]
+
+
+def test_a_page_of_sides_that_only_send_otherwise_opens_there_and_has_one_place(runner: Runner) -> None:
+    found = page(runner, "late:Late")
+    assert (found.cursor.at, found.cursor.nav["parting"]) == (0, (None, None))
+    assert [(place.start, place.what) for place in found.places] == [
+        (0, "the same message, sent otherwise from here on")
+    ]
+    assert found.sentence.rest == "Every character has the same owner on both sides."
 
 
 def test_sides_that_are_fed_otherwise_are_not_compared_step_by_step(runner: Runner) -> None:

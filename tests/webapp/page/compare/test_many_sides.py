@@ -41,6 +41,7 @@ def test_sides_of_one_output_share_a_strip_and_others_have_their_own(pages: Page
     assert [column.side.title for column in page.columns] == ["A", "B", "C", "D"]
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("at", [0, 1, 7, 30, 60, 80, 120, 150, 10_000])
 def test_every_strip_and_every_side_has_one_place_under_the_cursor(pages: Pages, at: int) -> None:
     page = shown(pages, "city", "less", "more", at=at)
@@ -51,6 +52,7 @@ def test_every_strip_and_every_side_has_one_place_under_the_cursor(pages: Pages,
         assert [step.start <= page.cursor.at < step.end for step in column.steps if step.shown] == [True]
 
 
+@pytest.mark.replays
 def test_the_cursor_walks_through_what_only_one_side_has(pages: Pages) -> None:
     at, stops = 0, []
     while at is not None:

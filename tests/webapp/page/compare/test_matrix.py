@@ -23,6 +23,7 @@ def table(runner: Runner, make: Any, which: str, text: str = CALL) -> Any:
     return matrix(runner, replayed(runner, make.case(text), "a", Side()), which, EXACT)
 
 
+@pytest.mark.replays
 def test_each_cell_says_whether_it_is_the_message_of_the_first_side(runner: Runner, make: Any) -> None:
     found = table(runner, make, "all")
     rows = {row.parser: [cell.words for cell in row.cells] for row in found.rows}
@@ -66,6 +67,7 @@ def test_without_the_raw_output_there_is_nothing_to_read(runner: Runner) -> None
     ]
 
 
+@pytest.mark.replays
 def test_other_text_is_told_from_other_calls(runner: Runner, make: Any) -> None:
     text = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call> Bye.'
     words = {cell.words for row in table(runner, make, "all", text).rows for cell in row.cells}

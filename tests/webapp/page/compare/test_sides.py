@@ -107,8 +107,9 @@ def test_the_page_of_two_sides_offers_the_stream_and_says_where_they_part(client
     assert "First in tool_calls[0].arguments" in said
 
 
-def test_a_stream_alone_beside_itself_is_the_same_message(client: FlaskClient, shared: Any) -> None:
-    assert "The same message on both sides." in words_of(client.get(shared(stream_case()) + "/compare").text)
+def test_a_stream_alone_has_nothing_beside_it(client: FlaskClient, shared: Any) -> None:
+    page = client.get(f"{shared(stream_case())}/compare").text
+    assert "There is nothing to lay beside this recording." in words_of(page)
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from parsers.formats.model import builtin_formats
 from tests.webapp.engines.entering import own
 from webapp.engines.entered import use_engines
 from webapp.engines.entries import write_entry
-from webapp.page.engines.library_cases import LibraryCase, by_engine, library_cases, tried
+from webapp.page.engines.library_cases import by_engine, library_cases, tried
 from webapp.settings import Settings, get_settings
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
@@ -47,7 +47,7 @@ def test_reasoning_is_read_first_where_the_output_closes_some(
         "contract": "strict",
         "replay": [{"by": "char"}],
     }
-    made = by_engine(LibraryCase("a", "A", load_case(body)), "e", parser, reasoning)
+    made = by_engine(load_case(body), "e", parser, reasoning)
     assert (made.parser.engine, made.parser.name, made.contract, made.replay) == ("e", parser, None, ())
     assert made.parser.options.get("reasoning_parser") == chosen
 

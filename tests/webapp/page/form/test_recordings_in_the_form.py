@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -155,6 +156,15 @@ def test_one_case_of_a_corpus_is_taken_and_the_others_are_offered(output: str, n
     assert ([label for label, _ in found.outputs][found.found.at], len(found.outputs)) == (name, 2)
     assert (found.summary, found.rows, found.wanted) == (f"Corpus of 2 cases; case {name}", [], [])
     assert found.plan == "A replay runs it as it says."
+
+
+def test_a_suite_in_python_offers_its_samples_and_names_those_that_are_not_read() -> None:
+    fixtures = Path(__file__).parents[3] / "parsers" / "intake" / "suites" / "format_fixtures.py.txt"
+    case, shown = ran(typed(fixtures.read_text("utf-8"), output="1"))
+    found = shown_for(shown)
+    assert (case.title, [label for label, _ in found.outputs]) == ("unknown", ["hermes", "unknown"])
+    assert found.summary == "2 samples of vLLM's tests; case unknown; 2 warnings"
+    assert [words.split(":")[0] for words in found.warnings] == ["Line 24 is not read", "Line 25 is not read"]
 
 
 def test_fields_that_a_case_of_a_corpus_filled_can_be_changed_until_another_is_chosen() -> None:

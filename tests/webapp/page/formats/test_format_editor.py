@@ -88,6 +88,7 @@ def test_the_reference_is_a_page(client: FlaskClient) -> None:
     assert "<h1" in client.get("/formats/language").text
 
 
+@pytest.mark.replays
 def test_an_example_opens_with_its_output_tools_and_parser(client: FlaskClient) -> None:
     case = examples()["unknown-tool"].case
     html = client.get("/formats/edit?source=example:unknown-tool").text
@@ -96,6 +97,7 @@ def test_an_example_opens_with_its_output_tools_and_parser(client: FlaskClient) 
     assert json.loads(area(html, "format"))["name"] == case.parser.name
 
 
+@pytest.mark.replays
 def test_a_case_with_its_own_format_opens_with_output_and_expectation(client: FlaskClient) -> None:
     data = {"case": json.dumps(inline(context={"reasoning_open": True}))}
     html = client.post("/formats/edit", data=data, follow_redirects=True).text
@@ -107,6 +109,7 @@ def test_a_case_with_its_own_format_opens_with_output_and_expectation(client: Fl
     assert "As expected." in html
 
 
+@pytest.mark.replays
 def test_a_shared_case_opens_and_is_the_parent_of_what_comes_of_it(client: FlaskClient) -> None:
     saved = client.post("/api/v1/cases", json=inline()).get_json()["id"]
     html = client.get(f"/formats/edit?source=case:{saved}").text
@@ -129,6 +132,7 @@ def test_a_case_of_another_engine_is_refused_in_words(client: FlaskClient) -> No
     assert (answer.status_code, "another engine" in words(answer.text)) == (422, True)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("path", ["/example/unknown-tool", "/c"])
 def test_the_machine_pane_leads_to_the_editor(client: FlaskClient, path: str) -> None:
     if path == "/c":
@@ -143,6 +147,7 @@ def test_the_machine_pane_of_a_run_posts_its_case_to_the_editor(client: FlaskCli
     assert 'formaction="/formats/edit" formmethod="post"' in html
 
 
+@pytest.mark.replays
 def test_htmx_gets_what_is_said_and_no_field(client: FlaskClient) -> None:
     answer = client.post("/formats/edit", data=fields(skeleton(), (OUTPUT, "")), headers=PARTIAL)
     assert answer.status_code == 200
@@ -176,6 +181,7 @@ def test_a_finding_names_its_line_and_the_caret_behind_it(client: FlaskClient) -
     assert f'<li class="severity-error">{line}</li>' in html
 
 
+@pytest.mark.replays
 def test_unreachable_states_and_rows_that_cannot_fire_are_said(client: FlaskClient) -> None:
     row = '{"on": "DONE", "to": "LOST"}, {"on": "END", "to": "LOST"}'
     lost = f'"LOST": {{"text": "content", "rows": [{row}]}},\n    "CALL": {{'
@@ -189,6 +195,7 @@ def test_unreachable_states_and_rows_that_cannot_fire_are_said(client: FlaskClie
     assert "never_fires /states/CONTENT/rows/0" in said
 
 
+@pytest.mark.replays
 def test_what_states_accept_and_how_terminals_stand_in_the_vocabulary_is_said(client: FlaskClient) -> None:
     said = words(client.post("/formats/edit", data=fields(skeleton(), (OUTPUT, ""))).text)
     assert "CONTENT first content <call> END" in said
@@ -212,6 +219,7 @@ def test_a_run_of_a_format_that_is_too_large_to_draw_shows_its_table(client: Fla
     assert 'data-rule="r119"' in html
 
 
+@pytest.mark.replays
 def test_samples_are_compared_with_the_format_beside_and_with_what_is_expected(client: FlaskClient) -> None:
     expect = json.dumps({"content": "Hi.\n", "tool_calls": [{"name": "g", "arguments": {"a": "b"}}]})
     said = words(client.post("/formats/edit", data=fields(skeleton(), (OUTPUT, expect), beside="qwen")).text)
@@ -222,6 +230,7 @@ def test_samples_are_compared_with_the_format_beside_and_with_what_is_expected(c
     assert "1 sample failing" in said
 
 
+@pytest.mark.replays
 def test_samples_are_fine_only_if_nothing_at_all_differs(client: FlaskClient) -> None:
     data = fields(skeleton(), (OUTPUT, ""), ("Hi.", ""), ("<call>", ""), beside="qwen")
     assert "no sample failing, 2 differ from qwen" in words(client.post("/formats/edit", data=data).text)
@@ -229,6 +238,7 @@ def test_samples_are_fine_only_if_nothing_at_all_differs(client: FlaskClient) ->
     assert "all samples fine" in words(client.post("/formats/edit", data=same).text)
 
 
+@pytest.mark.replays
 def test_an_example_that_is_no_sample_is_read_in_many_chunkings(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -241,6 +251,7 @@ def test_an_example_that_is_no_sample_is_read_in_many_chunkings(
     assert odd not in words(client.post("/formats/edit", data=fields(text, ("<call>f:</call>", ""))).text)
 
 
+@pytest.mark.replays
 def test_the_format_as_opened_may_stand_beside(client: FlaskClient) -> None:
     data = fields(skeleton().replace("<call>", "<tool>"), (OUTPUT, ""), beside="opened", base=json.dumps(inline()))
     said = words(client.post("/formats/edit", data=data).text)
@@ -258,11 +269,13 @@ SAMPLES = [
 ]
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(("sample", "message"), SAMPLES)
 def test_a_sample_that_cannot_be_replayed_says_why(client: FlaskClient, sample: tuple[str, str], message: str) -> None:
     assert message in words(client.post("/formats/edit", data=fields(skeleton(), sample)).text)
 
 
+@pytest.mark.replays
 def test_a_sample_too_long_to_replay_while_typing_is_sent_to_the_inspector(tmp_path: Path) -> None:
     app = create_app(Settings(data_dir=tmp_path))
     data = fields(skeleton(), ("ÿ 1" * 8_000, ""))
@@ -273,6 +286,7 @@ def test_a_sample_too_long_to_replay_while_typing_is_sent_to_the_inspector(tmp_p
     app.extensions[EXTENSION].store.close()
 
 
+@pytest.mark.replays
 def test_tools_that_are_wrong_are_said_at_the_samples_and_right_ones_count(client: FlaskClient) -> None:
     output = "<call><parameter=a>\n1\n</parameter></call>"
     text = skeleton()
@@ -296,6 +310,7 @@ def test_strings_that_cannot_go_round_are_a_warning_and_a_sample_that_hits_it_is
     assert "y</parameter> is left over: the value may have held its own closing tag." in said
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("number", ["9" * 5000, "²", "-1", "two"])
 def test_a_number_that_is_none_is_no_fault_of_the_server(client: FlaskClient, number: str) -> None:
     typed = {"format": skeleton(), "sample": "1", "output.1": "Hi."}

@@ -43,6 +43,7 @@ def test_a_sample_without_expectation_is_compared_with_itself() -> None:
     )
 
 
+@pytest.mark.replays
 def test_what_differs_from_the_format_beside_is_marked() -> None:
     longer = load_format({**json.loads(skeleton()), "policy": {"content_before_calls": "strip"}, "name": "strips"})
     found = run("a b \n" + CALL, beside=longer)
@@ -73,6 +74,7 @@ EXPECTED = [
 ]
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(("expect", "remark", "part", "met"), EXPECTED)
 def test_what_is_expected_is_met_or_not_part_by_part(
     expect: dict[str, Any], remark: tuple[str, str], part: str, met: bool | None
@@ -81,6 +83,7 @@ def test_what_is_expected_is_met_or_not_part_by_part(
     assert (said(found)[0], shown(found, part).met) == (remark, met)
 
 
+@pytest.mark.replays
 def test_what_the_parser_gave_up_is_said_and_counted() -> None:
     found = run("<call>no</call>" * (NOTES_SHOWN + 2))
     assert said(found)[2] == ("info", "Not kept as a call: What follows the marker is no call.")
@@ -143,6 +146,7 @@ LEFT_OVER = [
 ]
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(("arguments", "warned"), LEFT_OVER)
 def test_text_after_a_closed_value_may_have_been_part_of_it(arguments: str, warned: bool) -> None:
     found = run(f"<call>f:{arguments}</call>", tagged())

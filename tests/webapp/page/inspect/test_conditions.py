@@ -67,7 +67,7 @@ NAMES = Names(["CONTENT", "TOOL_CALL"], {"r0": "", "r1": ""})
     [
         (
             "held > 3 color:red",
-            "There is no condition color: – there are held > 20, step > 9, gap > 60ms, state:, sent:,",
+            "There is no condition color: – try held > 20, step > 9, gap > 60ms, state:, sent:,",
         ),
         ("held > much", "held is compared with a number, as in held > 20."),
         ("step", ""),

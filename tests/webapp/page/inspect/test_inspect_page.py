@@ -71,6 +71,7 @@ def drawn(make: Any, text: str, **more: Any) -> set[str]:
     return {node.name for node in page.machine.drawing.nodes}
 
 
+@pytest.mark.replays
 def test_what_layers_add_is_drawn_where_it_fired(make: Any) -> None:
     forced = {"context": {"tool_choice": "required"}}
     assert {"GUIDED_CALL", "GUIDED_CALLS"} <= drawn(make, '[{"name": "f", "parameters": {}}]', **forced)

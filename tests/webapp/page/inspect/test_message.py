@@ -132,6 +132,23 @@ def test_expected_and_actual_are_compared_part_by_part(make: Any) -> None:
     assert same == {"content": same["content"], "reasoning": True, "finish": False, "call 0": True, "call 1": False}
 
 
+@pytest.mark.parametrize(
+    ("events", "same"),
+    [
+        ([{"kind": "text", "text": "Hi."}, {"kind": "tool_call", "name": "f"}], {"order": True}),
+        ([{"kind": "tool_call", "name": "f"}, {"kind": "text", "text": "Hi."}], {"order": False}),
+        (
+            [{"kind": "text", "text": ["Hi."]}, {"kind": "tool_call"}, {"kind": "text", "text": "x"}],
+            {"order": False, "text 0": True, "text 1": False},
+        ),
+    ],
+)
+def test_the_order_of_the_parts_is_one_of_them(make: Any, events: list[dict[str, Any]], same: dict[str, bool]) -> None:
+    index = index_of(make.run("Hi." + CALL[CALL.index("<tool_call>") :]))
+    found = result(index, window_around(index, 1), Context(), {"events": events}).differences
+    assert {item.part: item.same for item in found} == same
+
+
 def found(text: str) -> list[tuple[str, str]]:
     return [(member.key, text[member.start : member.end]) for member in members(text)]
 
@@ -162,6 +179,7 @@ json_values = st.recursive(
 )
 
 
+@pytest.mark.replays
 @given(st.dictionaries(st.text(), json_values))
 def test_every_object_is_cut_as_json_reads_it(value: dict[str, object]) -> None:
     text = json.dumps(value)

@@ -14,6 +14,7 @@ from parsers.vocabulary.trace import Finding
 from webapp.page.drawing import COLUMNS
 from webapp.page.inspect.index import index_of
 from webapp.page.inspect.plots import _short_names, lag_pane, lag_plot, overview
+from webapp.page.library.gallery import gallery
 
 CALL = 'Hi.\n<tool_call>\n{"name": "f", "arguments": {"a": "b c", "n": 3}}\n</tool_call>\n'
 WAITING = 'Hi <b.\n<tool_call>\n{"name": "get_weather", "arguments": {"a": "b c"}}\n</tool_call>\n'
@@ -56,6 +57,15 @@ def test_what_is_held_has_a_lane_of_its_own(make: Any) -> None:
     held = overview(index_of(make.run(WAITING, tokenizer={"name": "characters"})), [], 1)
     assert (len(held.holds), held.most_held > 10) == (1, True)
     assert not overview(index_of(make.run("words")), [], 1).holds
+
+
+def test_a_parser_of_unknown_state_has_its_deltas_in_the_first_lane(make: Any) -> None:
+    case = gallery()["vllm-46042-thought-with-its-tags"].case
+    found = overview(index_of(make.runner.run(case)), [], 2)
+    assert found.by_delta
+    assert [(bar.state, bar.first, bar.last) for bar in found.states][-2:] == [("delta 4", 4, 4), ("end", 5, 5)]
+    assert "Deltas over 5 steps" in found.words
+    assert not overview(index_of(make.run("words")), [], 1).by_delta
 
 
 def test_labels_of_states_fit_or_are_cut(make: Any) -> None:

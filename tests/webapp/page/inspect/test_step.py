@@ -28,6 +28,19 @@ def test_a_card_says_what_is_held_and_why(make: Any) -> None:
     assert "Held 1 character." in found.announce
 
 
+def test_a_card_says_how_much_is_held_and_when_it_is_let_go(make: Any) -> None:
+    run = make.run(CALL, tokenizer={"name": "characters"})
+    index, terminals = index_of(run), dict(run.format.terminals)
+    number = step_with(run, "ool_call>")
+    found = card(index, number, terminals)
+    assert (found.held_size, found.held_before.size, found.held_before.grew) == (3, 2, True)
+    assert found.let_go is not None
+    assert found.let_go_by == run.trace.text[found.let_go - 1]
+    after = card(index, found.let_go, terminals)
+    assert (after.held_size, after.let_go, after.held_before.grew) == (0, None, False)
+    assert card(index, 1, terminals).held_before.size == 0
+
+
 def test_a_card_names_the_rows_that_fired(make: Any) -> None:
     run = make.run(CALL)
     fired = next(step.index for step in run.trace.steps if step.transitions)

@@ -178,6 +178,12 @@ def test_a_cut_is_a_link_a_form_and_two_buttons(client: FlaskClient) -> None:
     assert f"{EXAMPLE}?step=19&cut=120" in page
 
 
+def test_the_tab_counts_the_results_once_somebody_looked(client: FlaskClient) -> None:
+    count = r'data-count="truncation"( hidden)?>(\d+)<'
+    assert re.findall(count, client.get(f"{EXAMPLE}?cut=120").text) == [("", "5")]
+    assert re.findall(count, client.get("/example/unfinished-json").text) == [(" hidden", "0")]
+
+
 def test_the_first_result_has_none_before_it(client: FlaskClient) -> None:
     page = client.get(f"{EXAMPLE}?cut=1").text
     assert 'aria-label="Previous cut with another result, none" data-cut-jump="previous"' in page

@@ -191,7 +191,7 @@ def test_three_clients_stand_beside_each_other(client: FlaskClient, shared: Any)
     page = client.get(shared(stream_case(FAULTY)) + "?result=wire&wire=clients").text
     said = pane(page, 'class="clients"', 'class="wire-actions')
     assert said.count("breaks, gets 1 call") == 2
-    assert "At step 4 : A part of a call has no index" in re.sub(r" ?\u00b7 ?", " ", said)
+    assert "At chunk 4 : A part of a call has no index" in re.sub(r" ?\u00b7 ?", " ", said)
     assert 'data-step="4"' in page
     assert "by id gets 1 call, as the message has" in said
     assert "not the message's" in said

@@ -28,6 +28,7 @@ def test_where_a_check_cannot_run_is_said() -> None:
     assert by_name["chunking"].verdict == "Error, about the parser, at step 2"
 
 
+@pytest.mark.replays
 def test_a_finding_links_to_its_check(client: FlaskClient) -> None:
     listed = html.unescape(client.get("/checks").text)
     assert all(f'id="{name}"' in listed for name in CHECKS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from importlib import resources
 
 import pytest
@@ -15,6 +16,7 @@ from parsers.cases.expect import accept, differences
 from parsers.cases.io import dumps
 from parsers.cases.run import CaseRun, run_case
 from parsers.formats.model import builtin_formats
+from webapp.page.library.band import BandBar
 from webapp.page.library.gallery import FACETS, FAILURES, STRIP, facets, filtered, gallery
 
 FOLDER = resources.files("webapp.page.library") / "gallery"
@@ -78,12 +80,12 @@ def test_a_tile_is_red_where_an_answer_is_quoted_and_departs(name: str) -> None:
     tile = gallery()[name]
     if name not in ANSWERED:
         assert tile.facts.departure is None
-        assert all(one.bar.kind != "lost" for one in tile.facts.bars)
+        assert all(one.role != "lost" for one in tile.facts.bars)
         return
     right = accept(ran(name, tile.format, compare=False).trace.message)
     assert differences(right, ran(name, RECORDED, compare=False).trace.message)
     assert tile.facts.departure is not None
-    assert any(one.bar.kind == "lost" for one in tile.facts.bars)
+    assert any(one.role == "lost" for one in tile.facts.bars)
 
 
 @pytest.mark.parametrize("name", ANSWERED)
@@ -112,10 +114,32 @@ def test_what_came_and_what_is_right_is_told(name: str, part: str, came: str, ri
 
 def test_a_band_shows_what_is_right_and_hatches_the_rest() -> None:
     bars = gallery()["rapid-mlx-1515-value-cut-at-a-marker"].facts.bars
-    assert [one.bar.kind for one in bars] == ["name", "arguments", "arguments", "lost", "lost", "lost"]
-    boxes = {one.bar.kind: (one.y, one.height) for one in bars}
+    assert [one.role for one in bars] == ["name", "arguments", "arguments", "lost", "lost", "lost"]
+    boxes = {one.role: (one.y, one.height) for one in bars}
     assert boxes == {"name": (5, 12), "arguments": (9, 8), "lost": (5, 12)}
-    assert all(0 <= one.bar.x <= one.bar.x + one.bar.width <= 100.01 for one in bars)
+    assert all(0 <= one.x <= one.x + one.width <= 100.01 for one in bars)
+
+
+@pytest.mark.parametrize(
+    ("name", "lost", "kept"),
+    [
+        ("vllm-46042-thought-with-its-tags", "<mm:think>reasoning text</mm:think>", "final answer"),
+        ("vllm-30671-first-token-missing", "Ap", "ologies"),
+        ("vllm-35266-opening-brace-missing", "c", "ommand"),
+        ("vllm-53417-half-a-tag-in-the-value", "</｜DSML｜parameter", "Paris"),
+        ("vllm-22975-call-left-in-content", "BaseService\\(", "Let me check"),
+    ],
+)  # fmt: skip
+def test_what_leaked_is_hatched_and_what_came_is_not(name: str, lost: str, kept: str) -> None:
+    text, bars = gallery()[name].case.text(), gallery()[name].facts.bars
+    gone = "".join([char for at, char in enumerate(text) if role(bars, at / len(text)) == "lost"])
+    assert lost in gone
+    assert kept not in gone
+
+
+def role(bars: Sequence[BandBar], at: float) -> str:
+    """What stands at a place of a band; the middle of a character is inside its bar."""
+    return next((one.role for one in bars if one.x <= at * 100 + 0.01 < one.x + one.width), "")
 
 
 def test_a_version_is_told_from_its_engine() -> None:

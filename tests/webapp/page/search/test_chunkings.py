@@ -120,7 +120,7 @@ def test_rows_are_kinds_of_chunkings_and_columns_are_messages() -> None:
     first, second = shown.failing
     assert (first.letter, first.how, first.beside, first.chunk) == ("A", "other text", "b_chunk=cuts:4&at=12", "cuts:4")
     assert (second.letter, second.how, second.found.divergence) == ("B", "the parser failed", None)
-    assert shown.note == "7 replays, 3 outcomes"
+    assert shown.note == "6 chunkings, 3 outcomes"
 
 
 def test_many_outcomes_share_a_column() -> None:
@@ -139,4 +139,4 @@ def test_many_outcomes_share_a_column() -> None:
 def test_one_outcome_is_said_in_words() -> None:
     result = found()
     del result.outcomes[1:]
-    assert matrix(result).note == "7 replays, 1 outcome, the same message every time"
+    assert matrix(result).note == "3 chunkings, 1 outcome, the same message every time"

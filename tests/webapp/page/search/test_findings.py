@@ -279,7 +279,7 @@ def test_what_was_sampled_is_said() -> None:
     result = found(verdict=said("text_lost"), complete=False, samples=samples)
     shown = verdict(checked([], result), pane([]))
     tried = "cut in two inside a token (200 of 15,134); cut off (3 of 9)"
-    assert shown.facts == f"2 of 2 checks hold under 12 replays. Not all was tried: {tried}."
+    assert shown.facts == f"2 of 2 checks hold under 6 chunkings. Not all was tried: {tried}."
 
 
 def test_what_the_headline_names_is_a_place_with_its_step() -> None:

@@ -63,9 +63,9 @@ def test_a_call_that_says_the_same_is_rather_it_than_one_of_the_same_name() -> N
 
 def test_what_the_parser_lost_is_hatched_and_counted(shown: Any) -> None:
     page = shown(OUTPUT)
-    assert [lane.words for lane in page.all("#overview dt")] == ["State", "Expected", "This run", "Findings"]
+    assert [lane.words for lane in page.all("#overview dt")] == ["Deltas", "Expected", "This run", "Findings"]
     assert len(page.all("#overview .band-role.role-lost")) >= 2  # name and arguments
-    assert page.one("#input .pane-note").words == "11 of 62 lost"
+    assert page.one("#input .pane-note").words == "11 lost"
     assert page.all("#strip .run.role-lost")[-1].attrs["title"] == "lost: arguments that never arrives"
     assert "(as qwen reads it)" in page.one("#input .facts").words
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,6 +14,8 @@ TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", list: 
 
 @dataclass
 class Call:
+    """A call to be written."""
+
     name: str
     arguments: dict[str, Any]
 
@@ -70,6 +72,7 @@ class Dialect:
     whole: Callable[[Spoken], str] | None = None
 
     def write(self, said: Spoken) -> str:
+        """The output of a model that says this."""
         if self.whole is not None:
             return self.whole(said)
         parts = []
@@ -130,6 +133,7 @@ def tags(head: str, one: str, tail: str) -> Write:
 
 
 def bare(said: Spoken, value: Any) -> str:
+    """A value between tags: a string as it is, anything else as JSON."""
     return value if isinstance(value, str) else said.dumped(value)
 
 
@@ -149,16 +153,19 @@ def typed(head: str, one: str, tail: str) -> Write:
 
 
 def kimi_header(call: Call, index: int, said: Spoken) -> str:
+    """Kimi K2: the name with the number of the call, then a JSON object."""
     header = f"functions.{call.name}:{index}"
     return f"<|tool_call_begin|>{header}<|tool_call_argument_begin|>{said.dumped(call.arguments)}<|tool_call_end|>"
 
 
 def llama(call: Call, index: int, said: Spoken) -> str:
+    """Llama 3: one JSON object, in some styles behind a tag."""
     tag = "<|python_tag|>" if said.style % 2 else ""
     return tag + said.dumped({"name": call.name, "parameters": call.arguments})
 
 
 def mistral_array(call: Call, index: int, said: Spoken) -> str:
+    """Mistral before v11: a list of one object, its keys in one of two orders."""
     keys: dict[str, Any] = {"name": call.name, "arguments": call.arguments}
     if said.style % 3 == 1:
         keys = {"arguments": call.arguments, "id": index, "name": call.name}
@@ -166,6 +173,7 @@ def mistral_array(call: Call, index: int, said: Spoken) -> str:
 
 
 def mistral_name(call: Call, index: int, said: Spoken) -> str:
+    """Mistral from v11: the name, in some styles an id, and the arguments."""
     middle = ["", "[ARGS]", "[CALL_ID]abcdefghi[ARGS]"][said.style % 3]
     return f"[TOOL_CALLS]{call.name}{middle}{said.dumped(call.arguments)}"
 
@@ -176,6 +184,7 @@ def python_call(call: Call, index: int, said: Spoken) -> str:
 
 
 def python_value(value: Any, said: Spoken) -> str:
+    """A value as a Python literal."""
     if isinstance(value, dict):
         return "{" + ", ".join([f"{key!r}: {python_value(one, said)}" for key, one in value.items()]) + "}"
     if isinstance(value, list):
@@ -215,6 +224,7 @@ def dsml(parser: str, block: str, space: str = "", *, word: str = "DSML", as_obj
 
 
 def kimi_k3(call: Call, index: int, said: Spoken) -> str:
+    """Kimi K3: attributes say the name, the number and the types."""
     parts = [f'<|open|>call tool="{call.name}" index="{index + 1}"<|sep|>']
     for key, value in call.arguments.items():
         kind = TYPES.get(type(value), "null")
@@ -223,6 +233,7 @@ def kimi_k3(call: Call, index: int, said: Spoken) -> str:
 
 
 def harmony_call(call: Call, index: int, said: Spoken) -> str:
+    """A call of gpt-oss: the recipient in either place, the type in one of four spellings."""
     recipient, kind = (
         f" to=functions.{call.name}",
         ["", " json", " <|constrain|>json", "<|constrain|>json"][said.style % 4],
@@ -312,9 +323,3 @@ def typed_by_tag(call: Call, index: int, said: Spoken) -> str:
 def harmony_content(said: Spoken) -> str:
     """One line break between messages."""
     return "\n".join([text for text in said.prose if text.strip()])
-
-
-def schema_of(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """A JSON Schema that these arguments fit."""
-    kinds = {key: TYPES.get(type(value), "null") for key, value in arguments.items()}
-    return {"type": "object", "properties": {key: {"type": kind} for key, kind in kinds.items()}}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tests.parsers.properties.render import (
+from parsers.cases.written.notation import (
     Dialect,
     blocks_content,
     dsml,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from parsers.replays.replayer import Edit, edited, edited_text, kept
+from parsers.replays.edits import Edit, edited, edited_text, kept
 from parsers.vocabulary.types import Piece, UsageError
 
 OPEN = Piece("<c>", 7, b"<c>", "special", True)

@@ -1,0 +1,18 @@
+"""gunicorn for a team: two workers, each an inspector with child processes of its own, behind a proxy."""
+
+wsgi_app = "webapp.front.wsgi:application()"
+bind = "127.0.0.1:8765"
+workers = 2
+worker_class = "gthread"
+threads = 32  # of a worker; most of them wait for a child
+timeout = 120  # until a worker that says nothing is replaced; a request may take three times REPLAY_SECONDS
+graceful_timeout = 60
+max_requests = 0  # a worker keeps what it replayed, so none is replaced for its age
+limit_request_line = 8190
+
+
+def on_starting(_server: object) -> None:
+    """Look at settings and database once, before any worker does."""
+    from webapp.front.wsgi import require_database
+
+    require_database()

@@ -1,0 +1,354 @@
+"""What a test for somebody's own suite is written from: a run, what is right, and the smallest chunking that fails.
+
+The same run always gives the same subject. Tokens that have no id get one, as they do where an engine replays them, so
+that ids and text always agree; markers of the format that do not occur in the output have ids as well, for parsers
+look them up when they are made.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from parsers.cases import jsontext
+from parsers.cases.case import Case, Expect, ExpectedCall, NamedTool
+from parsers.cases.engines import traced_chunking
+from parsers.cases.expect import trace_differences
+from parsers.cases.jsontext import JsonError
+from parsers.cases.message_events import MessageEvent, events_of
+from parsers.cases.run import CaseRun, sent_of
+from parsers.checks.leaks import unmistakable_markers
+from parsers.formats.model import Format
+from parsers.machine.reasoning import reasoning_markers
+from parsers.replays.chunking import WHOLE, Chunking, apply, label
+from parsers.selection.registry import Evidence, get_format, known_format, select
+from parsers.vocabulary.trace import Trace
+from parsers.vocabulary.types import Delta, Piece, UsageError
+
+_THINKING = "qwen3"
+OWN_IDS = 2_000_000  # above every vocabulary
+_MADE = OWN_IDS + 1_000
+REASONING = "reasoning_parser"  # the option of an engine that names it
+
+
+@dataclass(slots=True, frozen=True)
+class ParserNames:
+    """The parsers of one server by their names: which format each of them reads."""
+
+    tool: Mapping[str, str | None]
+    reasoning: Mapping[str, str | None]
+
+    def has(self, fmt: str) -> bool:
+        """Return whether one of them reads a format."""
+        return fmt in {*self.tool.values(), *self.reasoning.values()}
+
+
+@dataclass(slots=True, frozen=True)
+class TestedTokens:
+    """The tokens of an output as a test feeds them: each with an id, `vocabulary` the ids of markers.
+
+    `deltas` are texts with the ids that come with them; `sizes` how many tokens each of them has, None where text
+    comes later than its ids; `prompt` are the ids of markers at the end of the prompt.
+    """
+
+    tokens: tuple[tuple[int, str], ...]
+    vocabulary: Mapping[str, int]
+    deltas: tuple[tuple[str, tuple[int, ...]], ...]
+    sizes: tuple[int, ...] | None
+    prompt: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A case as a test of somebody's suite tells it.
+
+    `engine` is the kind of engine that the case names, "" for one of ours; `own_class` is a parser class, as
+    module:Class. `fails` says what is wrong today; `events` are the parts of a replay that is as expected, in order.
+    `whole`: it is read by the code that the engine has for an output that does not stream.
+    """
+
+    case: Case
+    expect: Expect
+    parser: str
+    format: Format
+    chunking: Chunking
+    pieces: tuple[Piece, ...]
+    deltas: tuple[Delta, ...]
+    events: tuple[MessageEvent, ...] | None = None
+    engine: str = ""
+    own_class: str = ""
+    fails: str = ""
+    permalink: str | None = None
+    whole: bool = False
+
+    @property
+    def title(self) -> str:
+        """What the case is called."""
+        return self.case.title or f"{self.format.name}, {label(self.chunking)}"
+
+    @property
+    def slug(self) -> str:
+        """The title as the end of a name in any language."""
+        return identifier(self.case.title or self.parser)
+
+    @property
+    def chunks(self) -> tuple[str, ...]:
+        """The text of every delta."""
+        return tuple([delta.text for delta in self.deltas])
+
+    @property
+    def tools(self) -> list[dict[str, Any]]:
+        """The declared tools as a request has them."""
+        return tools_of(self.case)
+
+    @property
+    def tool_choice(self) -> Any:
+        """The choice as a request has it."""
+        return choice_of(self.case)
+
+    @property
+    def source(self) -> str:
+        """Where the case is, or comes from."""
+        link = self.case.source.link if self.case.source else None
+        return self.permalink or link or "Toolcall Inspector"
+
+    @property
+    def calls(self) -> tuple[ExpectedCall, ...] | None:
+        """The calls that should come out; None where nobody says."""
+        return self.expect.tool_calls
+
+    @cached_property
+    def tokens(self) -> TestedTokens:
+        """The output in tokens, each of which has an id."""
+        ids = TestedIds(self.case, self.parser, self.format, self.pieces, self.deltas)
+        rows = [ids.tokens(delta) for delta in self.deltas]
+        late = any(delta.early_ids is not None for delta in self.deltas)
+        return TestedTokens(
+            tuple([token for row in rows for token in row]),
+            ids.vocabulary,
+            tuple([(delta.text, tuple(ids.ids(delta))) for delta in self.deltas]),
+            None if late else tuple([len(row) for row in rows]),
+            tuple(ids.prompt(self.case)),
+        )
+
+    def parts(self) -> list[dict[str, Any]]:
+        """What should come out, in order: as the case says, else as a replay has it that is right, else reasoning, text
+        and calls."""
+        if self.expect.events is not None:
+            return [
+                {"kind": one.kind, **(_call(one.call) if one.kind == "tool_call" else {"text": one.text})}
+                for one in self.expect.events
+            ]
+        if self.events is not None:
+            return [
+                {"kind": one.kind, **(_sent_call(one) if one.kind == "tool_call" else {"text": one.text})}
+                for one in self.events
+            ]
+        texts = (("reasoning", self.expect.reasoning), ("text", self.expect.content))
+        said: list[dict[str, Any]] = [{"kind": kind, "text": text} for kind, text in texts if text]
+        return said + [{"kind": "tool_call", **_call(call)} for call in self.calls or ()]
+
+    def order(self) -> list[tuple[str, str]]:
+        """The parts in order where the case states it and the output streams, for a test to compare: a text by itself,
+        a call by its name."""
+        return (
+            []
+            if self.whole
+            else [
+                ("call", one.name or "") if one.kind == "tool_call" else (one.kind, one.text or "")
+                for one in self.expect.events or ()
+            ]
+        )
+
+    def named(self, engine: str, names: ParserNames) -> tuple[str | None, str | None]:
+        """The tool and the reasoning parser of a server: those of the case, or those that read its format.
+
+        Raises UsageError where the server has none.
+        """
+        if self.engine == engine:
+            return own_names(self.case, self.parser, names)
+        reasoning = bool(self.expect.reasoning or self.case.context.reasoning_open)
+        tool, thinking = readers_of(names, self.format, "".join(self.chunks), reasoning=reasoning)
+        if tool is None and thinking is None:
+            raise UsageError(f"{engine} has no parser that reads {self.format.name}: export the case to another suite")
+        return tool, thinking
+
+
+def tools_of(case: Case) -> list[dict[str, Any]]:
+    """The declared tools of a case as a request has them."""
+    functions = [tool["function"] if isinstance(tool.get("function"), dict) else tool for tool in case.tools]
+    known = [function if "parameters" in function else {**function, **_PARAMETERS} for function in functions]
+    return [{"type": "function", "function": function} for function in known]
+
+
+def choice_of(case: Case) -> Any:
+    """The tool choice of a case as a request has it."""
+    choice = case.context.tool_choice
+    return {"type": "function", "function": {"name": choice.name}} if isinstance(choice, NamedTool) else choice
+
+
+def own_names(case: Case, parser: str, names: ParserNames) -> tuple[str | None, str | None]:
+    """The tool and the reasoning parser of a server that a case of it names."""
+    alone = parser in names.reasoning and parser not in names.tool
+    return (None, parser) if alone else (parser, case.parser.options.get(REASONING))
+
+
+def grammar_of(run: CaseRun) -> Format:
+    """The format that the parser of a run reads: its own, the one of its name, else the one that the output shows."""
+    fmt = run.case.parser.format or known_format(run.selection.name)
+    return fmt if fmt is not None and fmt.terminals else get_format(select(Evidence(text=run.case.text())).name)
+
+
+_PARAMETERS = {"parameters": {"type": "object", "properties": {}}}
+
+
+def subject_of(
+    run: CaseRun,
+    *,
+    expect: Expect | None = None,
+    engine: str = "",
+    own_class: str = "",
+    permalink: str | None = None,
+    one_shot: bool = False,
+) -> Subject:
+    """The subject of a run; `expect` where the case expects nothing. Raises UsageError where nobody says what is right.
+
+    A chunking that fails is looked for among the replays that the run has: the one of fewest deltas. `one_shot`: the
+    engine reads an output that does not stream by other code, which is tested where only that fails.
+    """
+    wanted = expect or run.case.known.expect
+    if wanted is None:
+        raise UsageError("this case expects nothing yet: accept today's result, or write what is right, then export")
+    others = [(one.chunking, one.trace) for one in run.compared if not one.same]  # the others are as the traced one
+    replays = [(traced_chunking(run.case), run.trace), *others, (WHOLE, run.whole)]
+    failing = [one for one in replays if trace_differences(wanted, one[1], run.case.compare)]
+    right = next((trace for _, trace in replays if not trace_differences(wanted, trace, run.case.compare)), None)
+    chunking, trace = min(
+        failing, key=lambda one: (one_shot and one[0] == WHOLE, len(one[1].steps)), default=replays[0]
+    )
+    due = run.decoded.due if run.decoded else None
+    return Subject(
+        run.case,
+        wanted,
+        run.selection.name,
+        grammar_of(run),
+        chunking,
+        run.pieces,
+        tuple(apply(chunking, run.pieces, run.trace.mode, due=due, sent=sent_of(run.case))),
+        None if right is None else tuple(events_of(right)),
+        engine,
+        own_class,
+        _fails(run, wanted, trace) if failing else "",
+        permalink,
+        one_shot and chunking == WHOLE,
+    )
+
+
+def _fails(run: CaseRun, expect: Expect, trace: Trace) -> str:
+    first = trace_differences(expect, trace, run.case.compare)[0]
+    return f"{first.field}: expected {first.expected!r}, came {first.actual!r}"
+
+
+def identifier(words: str) -> str:
+    """Words as the end of a name in any language: small letters, digits and underscores."""
+    return "_".join(re.findall("[a-z0-9]+", words.lower()))[:60].strip("_") or "case"
+
+
+def object_of(call: ExpectedCall) -> dict[str, Any] | None:
+    """The arguments of a call as an object; None where they are text that is none."""
+    if call.arguments is not None or call.raw is None:
+        return call.arguments
+    try:
+        value = jsontext.read(call.raw)
+    except JsonError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _call(call: ExpectedCall) -> dict[str, Any]:
+    value = object_of(call)
+    return {"name": call.name, "arguments": call.raw if value is None else value}
+
+
+def _sent_call(event: MessageEvent) -> dict[str, Any]:
+    return _call(ExpectedCall(name=event.name, raw=event.text))
+
+
+def readers_of(names: ParserNames, fmt: Format, text: str, *, reasoning: bool) -> tuple[str | None, str | None]:
+    """The tool and the reasoning parser of a server that read an output of a format; None where it has none.
+
+    Where only a reasoning parser reads the format, calls are read by the parser of the grammar that they show.
+    """
+    tool, thinking = _reader(names.tool, fmt.name), _reader(names.reasoning, fmt.name)
+    if tool is None and thinking is not None:
+        tool = _reader(names.tool, select(Evidence(text=text)).name)
+    return tool, (thinking or _between_same_markers(names, fmt)) if reasoning else None
+
+
+def case_readers(names: ParserNames, case: Case) -> tuple[str | None, str | None]:
+    """The same for a case that names one of our parsers: its reasoning is read where it is expected, open or ended."""
+    fmt = case.parser.format or known_format(case.parser.name) if case.parser.engine is None else None
+    if fmt is None:
+        return None, None
+    text, expect = case.text(), case.known.expect
+    told = case.context.reasoning_open or (expect is not None and bool(expect.reasoning))
+    ended = any(marker in text for marker in reasoning_markers(fmt).closers)
+    return readers_of(names, fmt, text, reasoning=told or ended)
+
+
+def _reader(names: Mapping[str, str | None], fmt: str) -> str | None:
+    """The parser that reads a format: the one of its name, else the first."""
+    return fmt if names.get(fmt) == fmt else next((name for name, read in names.items() if read == fmt), None)
+
+
+def _between_same_markers(names: ParserNames, fmt: Format) -> str | None:
+    """The usual parser of reasoning between <think> and </think>, where that is how the format has it."""
+    usual = get_format(_THINKING)
+    same = reasoning_markers(fmt) == reasoning_markers(usual)
+    return _THINKING if same and _THINKING in names.reasoning else None
+
+
+class TestedIds:
+    """Gives an id to every token of an output, and to what some deltas of it cut them into."""
+
+    def __init__(self, case: Case, parser: str, fmt: Format, tokens: Sequence[Piece], deltas: Sequence[Delta]) -> None:
+        known = dict(case.markers() or {})
+        told = known_format(parser) is not None and bool(fmt.tokens)  # else nobody says which are tokens
+        texts = [*fmt.tokens, *fmt.end_tokens]
+        texts += [] if told else [one for one in unmistakable_markers() if one in case.text()]
+        for number, text in enumerate(dict.fromkeys(texts)):
+            known.setdefault(text, OWN_IDS + number)
+        self.vocabulary: Mapping[str, int] = known
+        self._made = dict(known)
+        self._texts: dict[int, str] = {}
+        for piece in [*tokens, *[piece for delta in deltas for piece in delta.pieces]]:  # which may be cut
+            if piece.token_id is not None and len(piece.text) >= len(self._texts.get(piece.token_id, "")):
+                self._texts[piece.token_id] = piece.text
+
+    def tokens(self, delta: Delta) -> list[tuple[int, str]]:
+        """The tokens of the text of a delta."""
+        return [self._token(piece) for piece in delta.pieces if piece.recorded or piece.text]
+
+    def ids(self, delta: Delta) -> list[int]:
+        """The ids that come with a delta."""
+        if delta.early_ids is None:
+            return [number for number, _ in self.tokens(delta)]
+        return [self._made.get(self._texts.get(one, ""), one) for one in delta.early_ids]
+
+    def prompt(self, case: Case) -> list[int]:
+        """The ids of the markers at the end of the prompt, which tell whether reasoning is open."""
+        tail = case.context.prompt_tail or ""
+        found = [(tail.rfind(text), number) for text, number in self.vocabulary.items() if text and text in tail]
+        return [number for _, number in sorted(found)]
+
+    def _token(self, piece: Piece) -> tuple[int, str]:
+        if piece.recorded and piece.token_id is not None:
+            return piece.token_id, piece.text
+        if piece.text in self._made:
+            return self._made[piece.text], piece.text
+        if piece.token_id is not None and self._texts[piece.token_id] == piece.text:
+            return piece.token_id, piece.text
+        return self._made.setdefault(piece.text, _MADE + len(self._made)), piece.text

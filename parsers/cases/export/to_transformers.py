@@ -1,0 +1,61 @@
+"""A test for transformers' reading of responses: a response template, an output, and the message that it gives.
+
+The shape is a unittest.TestCase of huggingface/transformers, tests/utils, on `transformers.utils.chat_parsing` (5.23):
+`ResponseParser` over chunks, and `parse_response` of the whole, which must give the same. Only a case that brings its
+template can be told so.
+"""
+
+from __future__ import annotations
+
+from parsers.cases.expect import arguments_text
+from parsers.cases.export.suite_literals import python, python_pretty
+from parsers.cases.export.suite_subject import Subject, object_of
+from parsers.cases.export.suite_target import Literals, SuiteTarget
+from parsers.vocabulary.types import UsageError
+
+
+def _literals(subject: Subject) -> Literals:
+    template = subject.case.parser.options.get("template")
+    if not isinstance(template, dict):
+        raise UsageError("transformers reads by the response template of a tokenizer, and this case brings none along")
+    rows = "".join([f"    {python(chunk)},\n" for chunk in subject.chunks])
+    return {
+        "TEMPLATE": python_pretty(template.get("response_template", template)),
+        "PREFIX": python(subject.case.context.prompt_tail or ""),
+        "TOOLS": python_pretty(subject.tools or None),
+        "CHUNKS": f"[\n{rows}]",
+        "CLASS": "".join([part.capitalize() for part in subject.slug.split("_")]),
+        "CHECKS": "\n        ".join(_checks(subject)) or "self.assertIsInstance(message, dict)",
+    }
+
+
+def _checks(subject: Subject) -> list[str]:
+    expect, found = subject.expect, []
+    if expect.reasoning is not None:
+        found.append("thoughts = [message.get(key) for key in THINKING]")
+        found.append(f'self.assertEqual(next(filter(None, thoughts), ""), {python(expect.reasoning)})')
+    if expect.content is not None:
+        found.append(f'self.assertEqual(message.get("content") or "", {python(expect.content)})')
+    if expect.tool_calls is not None:
+        found.append('calls = [call["function"] for call in message.get("tool_calls") or []]')
+        names = python_pretty([call.name for call in expect.tool_calls], 8)
+        found.append(f'self.assertEqual([call["name"] for call in calls], {names})')
+    for at, call in enumerate(expect.tool_calls or ()):
+        value = object_of(call)
+        told = python(arguments_text(call)) if value is None else python_pretty(value, 8)
+        found.append(f'self.assertEqual(calls[{at}]["arguments"], {told})')
+    return found
+
+
+TRANSFORMERS = SuiteTarget(
+    name="transformers",
+    words="transformers test",
+    about="a template and its message",
+    path="tests/utils/test_chat_parsing_{slug}.py",
+    template="to_transformers.txt",
+    mimetype="text/x-python",
+    comment="#",
+    licence="Apache-2.0",
+    literals=_literals,
+    reads=lambda case, fmt: isinstance(case.parser.options.get("template"), dict),
+)

@@ -1,0 +1,196 @@
+"""A test for vLLM's parser engine suite: a `Sample` of its replay harness, and the replay that fails.
+
+The shape is that of vllm-project/vllm, tests/parser/engine: `Sample`, `make_mock_tokenizer`, `replay_streaming`,
+`replay_with_text_holdback`, `collect_output` and `assert_parse_output` of replay_harness.py, a parser made as its chat
+server makes one (`ParserManager`, vllm/parser, 0.33.0). Parsers on the engine and those written by hand are both
+reached by that. Where the harness has no such chunking the test feeds the deltas itself, as test_replay.py does for the
+last two. The server's last delta, which brings no text, is one more call.
+"""
+
+from __future__ import annotations
+
+from parsers.cases.expect import arguments_text
+from parsers.cases.export.server_parsers import names_of
+from parsers.cases.export.suite_literals import python, python_pretty
+from parsers.cases.export.suite_subject import Subject, object_of
+from parsers.cases.export.suite_target import Literals, SuiteTarget
+from parsers.vocabulary.types import UsageError
+
+_HARNESS = ("Sample", "_test_request", "assert_parse_output", "make_mock_tokenizer")
+_BY_TOKENS = """deltas = replay_streaming(
+        parser,
+        SAMPLE.tokens,
+        chunk_size=chunk_size,
+        tools=SAMPLE.tools,
+        prompt_token_ids=SAMPLE.prompt_token_ids,
+    )
+    deltas.append(parser.parse_delta("", [], request, finished=True))"""
+# In one delta the server says with the tokens that they are the last; in more of them an end of its own follows.
+_AT_ONCE = """deltas = replay_streaming(
+        parser,
+        SAMPLE.tokens,
+        chunk_size=chunk_size,
+        finished_on_last=True,
+        tools=SAMPLE.tools,
+        prompt_token_ids=SAMPLE.prompt_token_ids,
+    )"""
+_LATE = """deltas = replay_with_text_holdback(
+        parser,
+        SAMPLE.tokens,
+        text_delay=text_delay,
+        tools=SAMPLE.tools,
+        prompt_token_ids=SAMPLE.prompt_token_ids,
+    )"""
+_FED = """prompt = SAMPLE.prompt_token_ids or []
+    deltas = [
+        parser.parse_delta(
+            text, list(ids), request, prompt_token_ids=None if at else prompt, finished=False
+        )
+        for at, (text, ids) in enumerate(DELTAS)
+    ]
+    deltas.append(parser.parse_delta("", [], request, finished=True))"""
+_FED_AT_ONCE = """prompt = SAMPLE.prompt_token_ids or []
+    ((text, ids),) = DELTAS
+    deltas = [parser.parse_delta(text, list(ids), request, prompt_token_ids=prompt, finished=True)]"""
+_WHOLE = "output = parse_non_streaming(parser, SAMPLE, request)"
+_COLLECTED = """
+
+    output = collect_output(deltas)"""
+_IN_ORDER = """
+    assert order_of(deltas) == ORDER"""
+# A message joins all text of one kind: this keeps where each part of it stood.
+_ORDER_OF = '''
+def order_of(deltas):
+    """Texts and calls as they began; text of one kind in a row is one part."""
+    parts, calls = [], set()
+    for delta in [delta for delta in deltas if delta is not None]:
+        for kind, text in (("reasoning", delta.reasoning), ("text", delta.content)):
+            if text and parts and parts[-1][0] == kind:
+                parts[-1] = (kind, parts[-1][1] + text)
+            elif text:
+                parts.append((kind, text))
+        for call in delta.tool_calls or []:
+            if call.index not in calls:
+                parts.append(("call", call.function.name))
+            calls.add(call.index)
+    return parts
+
+'''
+_AS_TEXT = """
+    assert [call["arguments"] for call in output.tool_calls] == ARGUMENTS"""
+
+_PLAIN = {"PARAMETERS": "", "ARGUMENT": "", "CONSTANTS": "", "PYTEST": ""}
+
+
+def _literals(subject: Subject) -> Literals:
+    tool, reasoning = subject.named("vllm", names_of("vllm"))
+    tokens, kwargs = subject.tokens, subject.case.context.template_kwargs
+    if not tokens.tokens:
+        raise UsageError("the output is empty, and vLLM's harness replays tokens")
+    calls, as_text = _calls(subject)
+    how = _how(subject)
+    imports = sorted({*_HARNESS, *how["IMPORTS"].split()})
+    rows = "".join([f"        ({number}, {python(text)}),\n" for number, text in tokens.tokens])
+    return {
+        **how,
+        "IMPORTS": "".join([f"    {name},\n" for name in imports]),
+        "ID": python(subject.slug),
+        "DESCRIPTION": python(subject.title),
+        "SOURCE": python(subject.source),
+        "VOCABULARY": python_pretty(dict(tokens.vocabulary), 4),
+        "TOKENS": f"[\n{rows}    ]",
+        "REASONING": python(subject.expect.reasoning),
+        "CONTENT": python(subject.expect.content),
+        "CALLS": python_pretty(calls, 4),
+        "TOOLS": python_pretty(subject.tools or None, 4),
+        "KWARGS": python_pretty(kwargs or None, 4),
+        "PROMPT": python_pretty(list(tokens.prompt) or None, 4),
+        "TOOL_PARSER": python(tool),
+        "REASONING_PARSER": python(reasoning),
+        "CHOICE": "" if subject.tool_choice == "auto" else _choice(subject),
+        "EXACT": _AS_TEXT if as_text else "",
+        **_order(subject),
+        "CONSTANTS": how["CONSTANTS"] + _constants(subject, as_text),
+    }
+
+
+def _order(subject: Subject) -> dict[str, str]:
+    """How the order is compared, where there is one."""
+    return {"ORDER": _IN_ORDER, "ORDER_OF": _ORDER_OF} if subject.order() else {"ORDER": "", "ORDER_OF": ""}
+
+
+def _constants(subject: Subject, as_text: list[str]) -> str:
+    """The arguments as text, and the parts in order."""
+    found = f"ARGUMENTS = {python_pretty(as_text)}\n\n" if as_text else ""
+    if not subject.order():
+        return found
+    rows = "".join([f"    ({python(kind)}, {python(text)}),\n" for kind, text in subject.order()])
+    return f"{found}ORDER = [\n{rows}]\n\n"
+
+
+def _calls(subject: Subject) -> tuple[list[object] | None, list[str]]:
+    """The calls as the harness compares them, which is as values; and the text of all arguments, where one is text."""
+    if subject.calls is None:
+        return None, []
+    rows: list[object] = []
+    for call in subject.calls:
+        value = object_of(call)
+        rows.append({"name": call.name} if value is None else {"name": call.name, "arguments": value})
+    exact = all(call.raw is not None for call in subject.calls)
+    return rows, [arguments_text(call) for call in subject.calls] if exact else []
+
+
+def _how(subject: Subject) -> dict[str, str]:
+    """How the tokens are fed: by the harness where it has such a chunking."""
+    tokens, chunking = subject.tokens, subject.chunking
+    if subject.whole:
+        return {**_PLAIN, "IMPORTS": "parse_non_streaming", "REPLAY": _WHOLE}
+    plain = subject.tool_choice == "auto"
+    size = _size(tokens.sizes) if tokens.sizes else 0
+    if plain and size == len(tokens.tokens):
+        return _parametrised("chunk_size", None, "replay_streaming", _AT_ONCE)
+    if plain and size:
+        return _parametrised("chunk_size", size, "replay_streaming", _BY_TOKENS)
+    if plain and chunking.by == "token" and chunking.size == 1 and chunking.text_delay and not chunking.holdback_chars:
+        return _parametrised("text_delay", chunking.text_delay, "replay_with_text_holdback", _LATE)
+    deltas = "".join([f"    ({python(text)}, {list(ids)}),\n" for text, ids in tokens.deltas])
+    constants = f"# The text of each delta, and the ids that come with it.\nDELTAS = [\n{deltas}]\n\n"
+    fed = _FED if len(tokens.deltas) > 1 else _FED_AT_ONCE
+    return {**_PLAIN, "IMPORTS": "collect_output", "REPLAY": fed + _COLLECTED, "CONSTANTS": constants}
+
+
+def _size(sizes: tuple[int, ...]) -> int:
+    """The number of tokens in every delta but for the last, which may have fewer; 0 where they differ."""
+    first = sizes[0]
+    return first if first and all(size == first for size in sizes[:-1]) and 0 < sizes[-1] <= first else 0
+
+
+def _parametrised(name: str, value: int | None, helper: str, replay: str) -> dict[str, str]:
+    return {
+        "IMPORTS": f"collect_output {helper}",
+        "PARAMETERS": f'@pytest.mark.parametrize("{name}", [{value}])\n',
+        "ARGUMENT": name,
+        "REPLAY": replay + _COLLECTED,
+        "CONSTANTS": "",
+        "PYTEST": "import pytest\n\n",
+    }
+
+
+def _choice(subject: Subject) -> str:
+    """The request with another choice than its own."""
+    given = f'{{**request.model_dump(exclude_unset=True), "tool_choice": {python_pretty(subject.tool_choice, 80)}}}'
+    return f"\n    request = type(request)(**{given})"
+
+
+VLLM = SuiteTarget(
+    name="vllm",
+    words="vLLM test",
+    about="a Sample of its replay harness",
+    path="tests/parser/engine/test_{slug}.py",
+    template="to_vllm.txt",
+    mimetype="text/x-python",
+    comment="#",
+    licence="Apache-2.0",
+    literals=_literals,
+    reads=lambda case, fmt: names_of("vllm").has(fmt),
+)

@@ -1,0 +1,62 @@
+"""What a message says in order: reasoning, text and calls as they came, which a message itself does not keep.
+
+Text of one kind that nothing else stands between is one event. A call stands where it was begun, whatever came before
+it was complete.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from parsers.vocabulary.events import CallArguments, CallId, CallName, ContentText, Event, ReasoningText
+from parsers.vocabulary.trace import Trace
+
+EventKind = Literal["reasoning", "text", "tool_call"]
+_OF_CALLS = (CallId, CallName, CallArguments)
+
+
+@dataclass(slots=True)
+class MessageEvent:
+    """One of these: `text` is that of reasoning or content, or the arguments of a call, `name` that of a call."""
+
+    kind: EventKind
+    text: str = ""
+    name: str = ""
+
+    @property
+    def words(self) -> str:
+        """It as text: a call by its name and arguments."""
+        return f"{self.name} {self.text}" if self.kind == "tool_call" else self.text
+
+
+def events_of(trace: Trace) -> list[MessageEvent]:
+    """What the message of a replay says, in order."""
+    return in_order(event for _, _, event in trace.columns.event_runs(ReasoningText, ContentText, *_OF_CALLS))
+
+
+def in_order(events: Iterable[Event]) -> list[MessageEvent]:
+    """The events of a message, of those of a parser."""
+    found: list[MessageEvent] = []
+    texts: list[list[str]] = []  # of each
+    calls: dict[int, int] = {}  # the place of each
+    for event in events:
+        if isinstance(event, _OF_CALLS):
+            if event.call not in calls:
+                calls[event.call] = len(found)
+                found.append(MessageEvent("tool_call"))
+                texts.append([])
+            if isinstance(event, CallName):
+                found[calls[event.call]].name = event.text
+            elif isinstance(event, CallArguments):
+                texts[calls[event.call]].append(event.text)
+        elif isinstance(event, ContentText | ReasoningText) and event.text:
+            kind: EventKind = "text" if isinstance(event, ContentText) else "reasoning"
+            if not found or found[-1].kind != kind:
+                found.append(MessageEvent(kind))
+                texts.append([])
+            texts[-1].append(event.text)
+    for one, parts in zip(found, texts, strict=True):
+        one.text = "".join(parts)
+    return found

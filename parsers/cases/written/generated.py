@@ -1,0 +1,210 @@
+"""Outputs of a format that are drawn from a seed: tools with their schemas, a scenario, a style of writing, chunkings.
+
+A message is drawn, written as the format writes it (`dialects.py`), and becomes a case that expects this message. Kept
+is only what the built-in parser reads as it was meant, in one delta and character by character: so a case that fails
+is a matter of the parser that is tested, and not of the writer. What a format cannot say (a marker in a value that it
+cannot escape) is drawn again.
+
+Invariants: format, seed and number give the same case, on every machine and Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from parsers.cases.case import Case
+from parsers.cases.engines import choose
+from parsers.cases.expect import differences
+from parsers.cases.io import load_case
+from parsers.cases.run import characters, replayer_of
+from parsers.cases.written.dialects import DIALECTS
+from parsers.cases.written.notation import Call, Dialect, Spoken
+from parsers.formats.model import Format
+from parsers.machine.program import literals
+from parsers.replays.chunking import WHOLE, Chunking
+from parsers.selection.registry import get_format
+from parsers.vocabulary.types import UsageError
+
+ATTEMPTS = 20  # drawings for one output
+STYLES = 12
+_READINGS = (WHOLE, Chunking(by="char"))
+
+
+@dataclass(slots=True, frozen=True)
+class Scenario:
+    """What an output has: so many calls, text before, between and after them, reasoning, and what its strings hold."""
+
+    words: str
+    calls: int = 1
+    before: bool = False
+    between: bool = False
+    after: bool = False
+    reasoning: bool = False
+    strings: str = "plain"
+
+
+SCENARIOS: tuple[Scenario, ...] = (
+    Scenario("one call"),
+    Scenario("text before a call", before=True),
+    Scenario("text after a call", after=True),
+    Scenario("two calls", calls=2),
+    Scenario("three calls", calls=3),
+    Scenario("two calls, text between", calls=2, between=True),
+    Scenario("text before and after two calls", calls=2, before=True, after=True),
+    Scenario("reasoning and a call", reasoning=True),
+    Scenario("reasoning, text and two calls", calls=2, reasoning=True, before=True),
+    Scenario("reasoning and text", calls=0, reasoning=True, before=True),
+    Scenario("text alone", calls=0, before=True),
+    Scenario("quotes and escapes in a value", strings="escapes"),
+    Scenario("lines in a value", strings="lines"),
+    Scenario("a long value", strings="long"),
+    Scenario("letters of many scripts", before=True, strings="scripts"),
+    Scenario("the beginning of a marker in a value", strings="beginnings"),
+    Scenario("a marker in a value", strings="markers"),
+    Scenario("the beginning of a marker in text", before=True, after=True, strings="beginnings"),
+)
+
+_TEXT = {"type": "string"}
+_WHOLE_NUMBER = {"type": "integer"}
+_FILTERS = {"type": "object", "properties": {"language": _TEXT, "year": _WHOLE_NUMBER, "exact": {"type": "boolean"}}}
+TOOLS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
+    "get_weather": {"city": _TEXT, "days": _WHOLE_NUMBER, "unit": {"type": "string", "enum": ["celsius", "kelvin"]}},
+    "write_file": {"path": _TEXT, "text": _TEXT, "append": {"type": "boolean"}},
+    "search": {"query": _TEXT, "limit": _WHOLE_NUMBER, "tags": {"type": "array", "items": _TEXT}, "filters": _FILTERS},
+    "set_value": {"key": _TEXT, "value": {"type": "number"}},
+    "get_time": {},
+}
+_WORDS = ("Zurich", "new york", "main.py", "a b c", "42", "true", "x = 1", "to be or not", "half past nine", "-")
+_SPOKEN = ("Let me look that up.", "One moment, please", "Sure: here it is", "I will check both.", "Done")
+
+
+def generated_format(name: str) -> Format:
+    """The built-in format of that name, of which outputs can be drawn. Raises UsageError where there is none."""
+    fmt = get_format(name)
+    if not _dialects(fmt):
+        raise UsageError(f"no outputs of {fmt.name} can be generated: it has no calls")
+    return fmt
+
+
+def generated(name: str, seed: int, first: int, count: int, *, reasoning: bool = True) -> Iterator[Case]:
+    """The cases of these numbers, in order; one that cannot be drawn is left out. `reasoning`: whether some of them
+    have any. Raises UsageError for a format of which nothing can be drawn."""
+    fmt = generated_format(name)
+    scenarios = [one for one in SCENARIOS if reasoning or not one.reasoning]
+    for number in range(first, first + count):
+        found = (_drawn(fmt, scenarios, (seed, number, attempt)) for attempt in range(ATTEMPTS))
+        case = next((one for one in found if _is_read_as_meant(one)), None)
+        if case is not None:
+            yield case
+
+
+def _dialects(fmt: Format) -> list[Dialect]:
+    """How a format writes messages without a policy of somebody's own."""
+    return [one for one in DIALECTS.values() if one.parser == fmt.name and not one.policy]
+
+
+def _drawn(fmt: Format, scenarios: Sequence[Scenario], place: tuple[int, int, int]) -> Case:
+    seed, number, attempt = place
+    draw = Random(f"{fmt.name} {seed} {number} {attempt}")
+    scenario, dialect = draw.choice(scenarios), draw.choice(_dialects(fmt))
+    said = _said(draw, scenario, dialect, fmt)
+    named = {call.name for call in said.calls} | {draw.choice([*TOOLS])}
+    calls = [{"name": call.name, "arguments": call.arguments} for call in said.calls]
+    return load_case(
+        {
+            "schema": 1,
+            "title": f"{fmt.name}: {scenario.words}",
+            "notes": [f"Generated: format {fmt.name}, seed {seed}, output {number}."],
+            "parser": {"name": fmt.name},
+            "input": {"text": dialect.write(said)},
+            "tools": [_declared(name) for name in TOOLS if name in named],
+            "replay": _chunkings(draw),
+            "expect": {
+                "reasoning": (said.reasoning or "").rstrip() or None,
+                "content": dialect.content(said) or None,
+                "tool_calls": calls,
+            },
+            "compare": {"arguments": "json", "whitespace": "soft"},
+        }
+    )
+
+
+def _chunkings(draw: Random) -> list[dict[str, Any]]:
+    """Tokens one by one, characters, and two that are drawn."""
+    drawn = {"by": "random", "seed": draw.randrange(1_000)}
+    return [{"by": "token"}, {"by": "char"}, drawn, {**drawn, "unit": "char", "max": draw.choice([3, 9, 30])}]
+
+
+def _declared(name: str) -> dict[str, Any]:
+    schema = {"type": "object", "properties": TOOLS[name], "required": [*TOOLS[name]][:1]}
+    return {"type": "function", "function": {"name": name, "parameters": schema}}
+
+
+def _said(draw: Random, scenario: Scenario, dialect: Dialect, fmt: Format) -> Spoken:
+    strings = _STRINGS[scenario.strings](draw, fmt)
+    calls = [_call(draw, strings) for _ in range(scenario.calls)]
+    places = [scenario.before, *[scenario.between] * (scenario.calls - 1), *[scenario.after] * bool(scenario.calls)]
+    ends = strings if scenario.strings == "beginnings" else [""]
+    prose = [f"{draw.choice(_SPOKEN)} {draw.choice(ends)}".rstrip() if wanted else "" for wanted in places]
+    thought = draw.choice(_SPOKEN) if scenario.reasoning and dialect.think is not None else None
+    return Spoken(prose, calls, thought, draw.randrange(STYLES))
+
+
+def _call(draw: Random, strings: Sequence[str]) -> Call:
+    name = draw.choice([*TOOLS])
+    wanted = [key for at, key in enumerate(TOOLS[name]) if at == 0 or draw.random() < 0.6]
+    return Call(name, {key: _value(draw, TOOLS[name][key], strings) for key in wanted})
+
+
+def _value(draw: Random, schema: Mapping[str, Any], strings: Sequence[str]) -> Any:
+    if "enum" in schema:
+        return draw.choice(schema["enum"])
+    if schema["type"] == "object":
+        return {key: _value(draw, one, strings) for key, one in schema["properties"].items() if draw.random() < 0.7}
+    if schema["type"] == "array":
+        return [_value(draw, schema["items"], strings) for _ in range(draw.randrange(4))]
+    plain: dict[str, Any] = {
+        "string": draw.choice(strings),
+        "integer": draw.choice([0, 7, -3, 12_345]),
+        "number": draw.choice([0.5, -12.25, 3.0, 1_000.125]),
+        "boolean": draw.random() < 0.5,
+    }
+    return plain[schema["type"]]
+
+
+# What strings hold, by the word of a scenario.
+
+
+def _beginnings(draw: Random, fmt: Format) -> list[str]:
+    """Beginnings of the format's markers, up to all but their last character."""
+    markers = [one for one in literals(fmt) if len(one) > 1] or ["<tool_call>"]
+    chosen = [draw.choice(markers) for _ in range(3)]
+    return [f"a {one[: draw.randrange(1, len(one))]} b" for one in chosen]
+
+
+def _markers(draw: Random, fmt: Format) -> list[str]:
+    markers = [one for one in literals(fmt) if len(one) > 1] or ["<tool_call>"]
+    return [f"the marker {draw.choice(markers)} in a value" for _ in range(3)]
+
+
+_STRINGS: Mapping[str, Callable[[Random, Format], list[str]]] = {
+    "plain": lambda draw, fmt: [*_WORDS],
+    "escapes": lambda draw, fmt: ['say "no"', "back\\slash", "it's", 'a\\"b', "{}", '{"a": [1]}', "\\n", "a/b"],
+    "lines": lambda draw, fmt: ["one\ntwo", "def f():\n    return 1", "a\n\nb", "tab\there"],
+    "long": lambda draw, fmt: [" ".join([draw.choice(_WORDS) for _ in range(60)])],
+    "scripts": lambda draw, fmt: ["Zürich", "北京市", "naïve café", "🌦️ 12°", "שלום", "e\u0301", "👩‍🚀"],
+    "beginnings": _beginnings,
+    "markers": _markers,
+}
+
+
+def _is_read_as_meant(case: Case) -> bool:
+    """Whether the built-in parser gives what is expected, however the output is cut."""
+    choice = choose(case)
+    replayer = replayer_of(case, choice, characters(case.text()))
+    assert case.expect is not None
+    outcomes = [replayer.outcome(chunking) for chunking in _READINGS]
+    return not any(differences(case.expect, one.message, None, case.compare) for one in outcomes)

@@ -1,0 +1,48 @@
+"""What depends on cuts is told of the chunking that the verdict tells of: nobody has to compare two of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from parsers.checks.chunkings import told_between
+from parsers.checks.subject import Subject, chunking_of
+from parsers.replays.chunking import Chunking
+from parsers.search.found import OutcomeClass, Verdict
+from parsers.search.sweep import json_of
+from parsers.vocabulary.trace import Finding, Topic, Trace
+from parsers.vocabulary.words import counted
+
+
+def retold(
+    findings: Sequence[Finding],
+    said: Verdict,
+    outcomes: Sequence[OutcomeClass],
+    subject: Subject,
+    trace_of: Callable[[Chunking], Trace],
+) -> list[Finding]:
+    """The findings, the first of the verdict told of its two chunkings. What it told of before stands under it, unless
+    that is the same difference."""
+    found = [*findings]
+    wrong = next((one for one in outcomes if said.proof and json_of(one.smallest) == said.proof.chunking), None)
+    right = next((one for one in outcomes if one.smallest == said.right), None)
+    if wrong is None or right is None or not said.findings:
+        return found
+    first = found[said.findings[0]]
+    if first.topic is not Topic.CHUNKS:
+        return found
+    good, bad = [subject.trace if not one.number else trace_of(one.smallest) for one in (right, wrong)]
+    share = f"; {wrong.count:,} of {counted(sum([one.count for one in outcomes]), 'chunking')}"
+    share += " gives this message" if wrong.count == 1 else " give this message"
+    told = told_between(subject, good, bad, wrong.smallest, share)
+    traced = not wrong.number and Chunking.model_validate(chunking_of(subject.trace)) == wrong.smallest
+    if told is None or ((first.proof == said.proof or traced) and _parts(first) == _parts(told)):
+        return found
+    same = {*_parts(first)} == {*_parts(told)}
+    under = first.follows if same else (replace(first, follows=()), *first.follows)
+    found[said.findings[0]] = replace(told, severity=first.severity, follows=under)
+    return found
+
+
+def _parts(finding: Finding) -> tuple[object, object]:
+    return finding.expected, finding.actual

@@ -1,0 +1,1 @@
+"""A project of somebody else, with a parser of its own."""

@@ -1,0 +1,1 @@
+"""Case files of Toolcall Inspector as tests (docs/pytest-plugin.md)."""

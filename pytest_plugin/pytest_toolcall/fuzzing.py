@@ -1,0 +1,161 @@
+"""Generated outputs as a test: for so many seconds they are drawn, tried, and those that fail are made small.
+
+The inspector draws them and says what is right; the parser runs here. Format, seed and number give the same output, so
+a failure is found again by the seed that is printed, and the small case that was written is collected from then on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import pytest
+
+from pytest_toolcall.items import SMALL, CaseFailedError, CaseItem, ParserItem, parser_of_case, write_text
+from pytest_toolcall.served import Served
+from pytest_toolcall.session import session_of
+
+BATCH = 10  # outputs that are drawn at once
+MOST_KEPT = 5  # failures, after which a test ends
+MOST_ALIKE = 2  # of those that look alike are made small
+
+
+def fuzz_items(session: pytest.Session, items: Sequence[pytest.Item]) -> Iterator[pytest.Item]:
+    """A test for each format that is named, else for each that cases are in. It stands beside the first case of its
+    format, so that it gets the same fixture."""
+    config = session.config
+    cases = [item for item in items if isinstance(item, CaseItem)]
+    named = config.getoption("toolcall_format") or config.getini("toolcall_formats")
+    known: dict[str, CaseItem] = {}
+    for case in cases:
+        known.setdefault(_format_of(case.text), case)
+    for name in named or [one for one in known if one]:
+        beside = known.get(name) or (cases[0] if cases else None)
+        parent: Any = session if beside is None else beside.parent
+        item: FuzzItem = FuzzItem.from_parent(parent, name=f"toolcall-fuzz[{name}]", callobj=parser_of_case)
+        item.asked = {"case": beside.text} if name == "auto" and beside is not None else {"format": name}
+        yield item
+
+
+class FuzzItem(ParserItem):
+    """The test of one format."""
+
+    asked: Mapping[str, str] = {}
+
+    def runtest(self) -> None:
+        """Raises CaseFailedError where an output fails."""
+        served, engine = self.served(), session_of(self.config).engine
+        if served is None and not engine:
+            pytest.skip("there is no parser to try: give a fixture toolcall_parser, or --toolcall-engine")
+        trial = _Trial(self, served)
+        trial.run(self.config.getoption("toolcall_fuzz"))
+        self.tell(trial.headline)
+        if trial.failing:
+            raise CaseFailedError("\n".join([trial.headline, *trial.lines]))
+
+
+class _Trial:
+    """One run of generated outputs."""
+
+    def __init__(self, item: FuzzItem, served: Served | None) -> None:
+        self.lines: list[str] = []
+        self.failing = 0
+        self._item = item
+        self._served = served
+        self._seed = session_of(item.config).seed
+        self._tried = 0
+        self._format = ""
+        self._kept: set[str] = set()
+        self._alike: dict[str, int] = {}
+
+    @property
+    def headline(self) -> str:
+        """How many outputs were tried, and of which seed."""
+        found = f"{self.failing} of them fail" if self.failing else "nothing was found"
+        again = f"--toolcall-seed {self._seed}"
+        return f"{self._format}: {self._tried} generated outputs, {found}; the same again: {again}"
+
+    def run(self, seconds: float) -> None:
+        """Try outputs for so long, one at least."""
+        end, first = monotonic() + seconds, 0
+        while len(self._kept) < MOST_KEPT and (first == 0 or monotonic() < end):
+            for text in self._drawn(first):
+                if self._tried and (monotonic() >= end or len(self._kept) >= MOST_KEPT):
+                    return
+                self._try(text)
+            first += BATCH
+
+    def _drawn(self, first: int) -> Sequence[str]:
+        asked: dict[str, Any] = {**self._item.asked, "seed": self._seed, "first": first, "count": BATCH}
+        asked["reasoning"] = self._item.config.getini("toolcall_reasoning")
+        made = self._item.ask("outputs", asked, None)
+        self._format = made["format"]
+        cases: Sequence[str] = made["cases"]
+        return cases
+
+    def _try(self, text: str) -> None:
+        checked = self._item.ask("check", {"case": text}, self._served)
+        self._tried += 1
+        if checked["outcome"] == "ok":
+            return
+        self.failing += 1
+        sign = _sign(checked)
+        self._alike[sign] = self._alike.get(sign, 0) + 1
+        if self._alike[sign] <= MOST_ALIKE:
+            found = self._item.ask("find", {"case": text}, self._served)
+            self._keep(found)
+
+    def _keep(self, found: Mapping[str, Any]) -> None:
+        """Write a small case, once for all that have its shape."""
+        if found["case"] is None:
+            return
+        output = "".join(_texts(json.loads(found["case"])["input"]))
+        shape = re.sub(r"[^\W_]+", "a", output)
+        if shape in self._kept:
+            return
+        self._kept.add(shape)
+        digest = hashlib.sha256(output.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        path = self._folder() / f"fuzz-{self._format}-{digest}{SMALL}"
+        write_text(path, found["case"])
+        self.lines.append(f"wrote {os.path.relpath(path, self._item.config.rootpath)}: {found['headline']}")
+
+    def _folder(self) -> Path:
+        config = self._item.config
+        given = config.getini("toolcall_folder")
+        here = self._item.path
+        folder = config.rootpath / given if given else here if here.is_dir() else here.parent
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+
+def _format_of(text: str) -> str:
+    """The parser that a case names; "" where it is no case."""
+    try:
+        return str(json.loads(text)["parser"]["name"])
+    except (ValueError, KeyError, TypeError):
+        return ""
+
+
+def _sign(checked: Mapping[str, Any]) -> str:
+    """The same for failures that look alike."""
+    shown = checked.get("shown") or {"differences": ()}
+    fields = {re.sub(r"\d+", "0", one["field"]) for one in shown["differences"]}
+    return json.dumps([sorted(fields), sorted({one["check"] for one in checked.get("errors", ())})])
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text of an output."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for one in value.values():
+            yield from _texts(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _texts(one)

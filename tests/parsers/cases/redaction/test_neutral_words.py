@@ -1,0 +1,123 @@
+"""Words become neutral ones of the same shape, everywhere the same, and nothing that is no word changes."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parsers.cases.redaction.neutral_words import KEYWORDS, NeutralWords, Replacing, glued, key_of, pattern_of
+
+MARKERS = ["<tool_call>", "</tool_call>", "functions."]
+
+
+def replaced(text: str, *, keep: tuple[str, ...] = (), style: int = 0) -> str:
+    pattern = pattern_of(MARKERS)
+    listening = Replacing(pattern, NeutralWords(()), {})
+    listening(text)
+    styles = {key: style for key in listening.heard if key not in keep}
+    return Replacing(pattern, NeutralWords(listening.heard), styles)(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "<tool_call>\n</tool_call>",
+        '{"name": "a", "arguments": {"b": 1, "c": true, "d": null}}',
+        "functions.x:0",
+        "<|im_start|>assistant",
+        "&amp; &#39; &lt;",
+        "\\n\\t\\\\n \\x41",
+        "1.5e10 -1.5E-3",
+        "_ - . 7 00 x",
+    ],
+)
+def test_what_says_nothing_of_its_own_stays_up_to_its_digits(text: str) -> None:
+    assert re.sub(r"\d", "1", replaced(text)) == re.sub(r"\d", "1", text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "get_weather getWeather WEATHER weather",
+        "Zürich naïve Привет मोहन 北京市",
+        "4711 007 sk-a1b2c3d4 2026-01-31",
+        "C:\\users\\new",
+        "line\\nbreak",
+        "\ud800half",
+    ],
+)
+def test_a_replacement_has_the_shape_of_the_word(text: str) -> None:
+    made = replaced(text)
+    assert len(made) == len(text)
+    assert [unicodedata.category(one) for one in made] == [unicodedata.category(one) for one in text]
+    before, after = text.encode("utf-8", "surrogatepass"), made.encode("utf-8", "surrogatepass")
+    assert len(before) == len(after)
+    words = re.findall(r"[^\W\d_]{4,}", text)
+    assert [word for word in words if word in made] == []
+
+
+@pytest.mark.parametrize("text", ["4111222e10", "12345.678e10", "98765E-7", "123e+45"])
+def test_of_a_number_its_power_of_ten_alone_stays(text: str) -> None:
+    made = replaced(text)
+    assert re.sub(r"\d", "1", made) == re.sub(r"\d", "1", text)
+    digits, power = re.split("(?=[eE])", text)
+    assert made.endswith(power)
+    assert not [run for run in re.findall(r"\d{2,}", digits) if run in made]
+
+
+def test_one_word_is_one_word_in_any_case_and_with_escapes() -> None:
+    lower, title, upper, escaped = replaced("weather Weather WEATHER w\\u0065ather").split()
+    assert (lower.capitalize(), lower.upper()) == (title, upper)
+    assert re.sub(r"\\u(....)", lambda match: chr(int(match[1], 16)), escaped) == lower
+
+
+def test_escapes_keep_the_case_of_their_digits_and_blanks_that_are_escaped_part_words() -> None:
+    made = replaced("\\u00e9t\\u00C9\\u0020later")
+    assert re.fullmatch(r"\\u[0-9a-f]{4}\w\\u[0-9A-F]{4}\\u0020\w{5}", made)
+
+
+def test_a_word_that_is_kept_stays_and_another_style_is_another_word() -> None:
+    assert replaced("hello world", keep=("hello",)).startswith("hello ")
+    assert len({replaced("hello", style=style) for style in range(3)} | {"hello"}) == 4
+
+
+def test_no_two_words_become_one_and_none_becomes_a_word_that_was_there() -> None:
+    words = [f"{a}{b}" for a in "abcdefgh" for b in "aeioulmnrv"]
+    neutral = NeutralWords(words)
+    made = [neutral.of(word) for word in words]
+    assert None not in made
+    assert len({*made}) == len(made)
+    assert {*made}.isdisjoint({*words} | {key_of(word) for word in KEYWORDS})
+
+
+def test_a_shape_of_which_no_word_is_left_stays() -> None:
+    every = [f"{number:02}" for number in range(100)]
+    assert NeutralWords(every).of("12") is None
+    styles = dict.fromkeys(every, 0)
+    assert Replacing(pattern_of(()), NeutralWords(every), styles)("12 13") == "12 13"
+
+
+def test_a_letter_without_a_neighbour_of_its_kind_stays() -> None:
+    assert replaced("ªb") == "ªb" or len(replaced("ªb")) == 2
+    assert replaced("x\u0301y")[1] == "\u0301"
+
+
+def test_two_words_put_together_become_their_replacements_put_together() -> None:
+    found = glued(["beforeafter", "before", "after", "alone"], {"before", "after"})
+    assert found == {"beforeafter": ("before", "after")}
+    neutral = NeutralWords(["beforeafter", "before", "after"])
+    say = Replacing(pattern_of(()), neutral, {"before": 0, "after": 0}, glued=found)
+    assert say("beforeafter") == say("before") + say("after") != "beforeafter"
+
+
+@given(st.text(max_size=60))
+def test_any_text_keeps_its_length_and_what_is_no_letter_or_digit(text: str) -> None:
+    made = replaced(text)
+    assert len(made) == len(text)
+    same = [a == b for a, b in zip(text, made, strict=True)]
+    assert all(kept or before.isalnum() for kept, before in zip(same, text, strict=True))

@@ -1,0 +1,145 @@
+"""Tests for suites in Rust and C++, which nobody compiles here: their literals are read back, and what is left of the
+code without them is always the same. And the one for transformers, which is run."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parsers.cases.case import Expect, ParserRef
+from parsers.cases.export.suite_target import suite_file
+from parsers.cases.export.suites import SUITES
+from parsers.vocabulary.types import UsageError
+from tests.parsers.cases.test_export_suites import (
+    CALL,
+    CPP,
+    RUST,
+    TEXT,
+    VALUES,
+    case,
+    emitted,
+    failures,
+    nasty,
+    read_cpp,
+    read_rust,
+    subject,
+)
+
+COMPILED = ("vllm_rust", "tool_parser", "llamacpp")
+TWO = case(f"So.{CALL % 1}{CALL % 2}", title="Two calls", replay=[{"by": "token", "size": 9}])
+TEMPLATE = {
+    "version": 1,
+    "defaults": {"role": "assistant"},
+    "start_anchor": "<|im_start|>assistant\n",
+    "fields": {
+        "reasoning_content": {"open": "<think>", "close": "</think>"},
+        "tool_calls": {
+            "open_pattern": "\\s*<tool_call>",
+            "close": "</tool_call>",
+            "repeats": True,
+            "content": "json",
+            "transform": {"type": "function", "function": "{content}"},
+        },
+        "content": {"close": ["<|im_end|>"]},
+    },
+}
+
+
+def code(target: str, found: Any) -> list[str]:
+    """The code of a file without its comments and literals, and without lines that were a literal alone."""
+    literal = CPP if target == "llamacpp" else RUST
+    lines = suite_file(SUITES[target], found).text.splitlines()
+    bare = [literal.sub("L", line) for line in lines if not line.strip().startswith("//")]
+    return [re.sub(rf"_{found.slug}\b", "_SLUG", line) for line in bare if line.strip() != "L,"]
+
+
+@pytest.mark.parametrize("target", COMPILED)
+@given(parts=st.lists(TEXT.filter(bool), min_size=1, max_size=5), words=TEXT, value=VALUES)
+def test_no_text_of_a_case_becomes_code(target: str, parts: list[str], words: str, value: Any) -> None:
+    found, plain = nasty(parts, f"a{words}", {words: value}), nasty(["a"], "a", {"a": 1})
+    found, plain = (replace(one, expect=one.expect.model_copy(update={"reasoning": None})) for one in (found, plain))
+    assert code(target, found) == code(target, plain)
+
+
+@pytest.mark.parametrize("target", ["vllm_rust", "tool_parser"])
+@given(parts=st.lists(TEXT.filter(bool), min_size=1, max_size=5))
+def test_the_chunks_of_a_test_in_rust_are_those_of_the_case(target: str, parts: list[str]) -> None:
+    found = nasty(parts, "a", {})
+    text = suite_file(SUITES[target], replace(found, expect=Expect(content="a"))).text
+    rows = text.partition("let chunks: Vec<&str> = vec![\n")[2].partition(
+        "\n" + " " * 4 + " " * 4 * ("mod" in text) + "];"
+    )[0]
+    assert [read_rust(row.strip().removesuffix(",")) for row in rows.splitlines()] == ["", *parts]
+    assert "<Value>" not in text
+    assert "use serde_json::Value" not in text
+
+
+def test_a_test_in_rust_asserts_text_and_calls() -> None:
+    text = emitted("vllm_rust", TWO)
+    assert "mod case_two_calls {" in text
+    assert 'assert_eq!(output.normal_text(), "So.");' in text
+    assert text.count("serde_json::from_str::<Value>(&calls[") == 2
+    assert suite_file(SUITES["vllm_rust"], subject(TWO)).path == "rust/src/parser/src/tool/json/hermes.rs"
+    raw = replace(subject(TWO), expect=Expect(tool_calls=[{"name": "f", "raw": "{"}]))
+    assert 'assert_eq!(calls[0].1, "{");' in suite_file(SUITES["tool_parser"], raw).text
+
+
+def test_the_order_of_text_and_calls_is_asserted_where_a_case_says_it() -> None:
+    call = {"kind": "tool_call", "name": "f", "arguments": {}}
+    said = Expect.model_validate({"events": [{"kind": "text", "text": "a"}, call, {"kind": "text", "text": "b"}, call]})
+    text = suite_file(SUITES["vllm_rust"], replace(subject(TWO), expect=said)).text
+    assert 'assert_eq!(order, ["text", "call 0", "text", "call 1"]);' in text
+    assert "ToolParserEvent" not in emitted("vllm_rust", TWO)
+
+
+@pytest.mark.parametrize(
+    ("target", "keys", "message"),
+    [
+        ("vllm_rust", {"parser": {"name": "apriel"}, "text": "a"}, "no parser in Rust that is known to read apriel"),
+        ("tool_parser", {"parser": {"name": "apriel"}, "text": "a"}, "no parser that is known to read apriel"),
+        ("llamacpp", {"parser": {"name": "dots"}, "text": "a"}, "no template that is known to write dots"),
+        ("llamacpp", {"expect": {"content": "a"}}, "say under 'expect' what content and tool_calls should be"),
+        ("vllm_rust", {"text": "Hm.</think>", "context": {"reasoning_open": True}}, "reads what follows the reasoning"),
+        ("tool_parser", {"text": "<think>Hm.</think>a"}, "reads what follows the reasoning"),
+        ("transformers", {}, "this case brings none along"),
+    ],
+)
+def test_what_a_suite_cannot_say_is_refused(target: str, keys: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        emitted(target, case(**keys))
+
+
+def test_a_chain_of_llamacpp_has_the_template_the_tools_and_the_message() -> None:
+    text = emitted("llamacpp", TWO)
+    assert 'peg_tester("models/templates/NousResearch-Hermes-2-Pro-Llama-3-8B-tool_use.jinja"' in text
+    assert ".tools({ tool_0 })\n            .parallel_tool_calls(true)\n            .expect(expected)" in text
+    assert read_cpp(re.findall(r"tst\.test\((.*)\)$", text, re.MULTILINE)[0]) == TWO.text()
+    found = replace(subject(case("<think>Hm.</think>")), engine="llamacpp", parser="Kimi-K3.jinja")
+    thinks = suite_file(SUITES["llamacpp"], found).text
+    assert 'models/templates/Kimi-K3.jinja"' in thinks
+    assert ".reasoning_format(COMMON_REASONING_FORMAT_DEEPSEEK)\n            .enable_thinking(true)" in thinks
+    bare = found.case.model_copy(update={"tools": ()})
+    assert ".tools(" not in suite_file(SUITES["llamacpp"], replace(found, case=bare)).text
+
+
+@pytest.mark.parametrize("whole", [{"response_template": TEMPLATE}, TEMPLATE], ids=["config", "template"])
+@pytest.mark.parametrize(
+    ("expect", "wrong"),
+    [
+        ({"reasoning": "Hm.", "content": "So.", "tool_calls": [{"name": "f", "arguments": {"x": 1}}]}, 0),
+        ({"reasoning": "Hm.", "content": "", "tool_calls": [{"name": "f", "raw": "{"}]}, 2),
+        ({}, 0),
+    ],
+)
+def test_a_test_for_transformers_runs_on_transformers(expect: Any, wrong: int, whole: Any) -> None:
+    parser = ParserRef(name="response_template", engine="response_template", options={"template": whole})
+    found = subject(case(f"<think>Hm.</think>So.{CALL % 1}", replay=[{"by": "char", "size": 2}]))
+    context = found.case.context.model_copy(update={"prompt_tail": "<|im_start|>assistant\n"})
+    told = found.case.model_copy(update={"parser": parser, "context": context})
+    source = suite_file(SUITES["transformers"], replace(found, case=told, expect=Expect.model_validate(expect))).text
+    assert len(failures(source)) == wrong

@@ -1,0 +1,205 @@
+"""The stand-alone test file of a case of another engine: it makes that engine's parser itself."""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from parsers.cases.expect import accept
+from parsers.cases.export.pytest_file import EngineParser, pytest_file
+from parsers.cases.run import run_case
+from parsers.formats.model import builtin_formats
+from parsers.replays.chunking import Chunking
+from tests.parsers.cases.suite_standins import OurParser, use_modules
+from tests.parsers.cases.test_export_suites import CALL, case, failures
+
+GIVEN = case(f"So.{CALL % 1}", source={"kind": "recorded"}, context={"prompt_tail": "x<tool_call>"})
+CHUNKINGS = [Chunking(by="token", size=2), Chunking(by="char"), Chunking(by="token", text_delay=1)]
+FMT = builtin_formats()["qwen"]
+
+
+def exported(engine: str, name: str = "qwen", own_class: str = "") -> str:
+    """The file of a case of an engine."""
+    done = run_case(GIVEN)
+    how = EngineParser(engine, name, FMT, own_class)
+    expect = accept(done.trace.message)
+    return pytest_file(GIVEN, done.pieces, expect=expect, chunkings=CHUNKINGS, parser="qwen", tested=how)
+
+
+class Vllm(OurParser):
+    """A parser of vLLM's."""
+
+    def __init__(self, tokenizer: Any, tools: Any, chat_template_kwargs: Any) -> None:
+        super().__init__(GIVEN)
+        assert tokenizer.get_added_vocab()["<tool_call>"] in tokenizer.all_special_ids
+        assert tokenizer.decode(tokenizer.encode("<tool_call>")) == "<tool_call>"
+        self.tokenizer = tokenizer
+
+    def parse_delta(self, text: str, ids: list[int], request: Any, prompt_token_ids: Any, finished: bool) -> Any:
+        """As its server calls it."""
+        assert "".join(self.tokenizer.convert_ids_to_tokens(ids)) == text or request.late(ids, text)
+        said = self.finish() if finished else self.feed(text)
+        return None if said is None else SimpleNamespace(model_dump=lambda exclude_none: said.to_openai())
+
+
+class Sglang(OurParser):
+    """The calls and the reasoning of SGLang's."""
+
+    prev_tool_call_arr: tuple[Any, ...] = ({"arguments": {"x": 1}},)
+    streamed_args_for_tool: tuple[str, ...] = ('{"x": 1}',)
+
+    def __init__(self, **names: Any) -> None:
+        super().__init__(GIVEN)
+        self.detector = self
+
+    def parse_stream_chunk(self, text: str) -> tuple[str, list[Any]]:
+        """As its server calls it."""
+        return parts(self.feed(text) if text else None)
+
+    def parse_stream_end(self) -> tuple[str, list[Any]]:
+        """The end."""
+        return parts(self.finish())
+
+
+class Thinks:
+    """Nothing is reasoning."""
+
+    def __init__(self, **names: Any) -> None:
+        pass
+
+    def parse_stream_chunk(self, text: str) -> tuple[str, str]:
+        """All is text."""
+        return "", text
+
+    def parse_stream_end(self) -> tuple[str, str]:
+        """Nothing is left."""
+        return "", ""
+
+
+def parts(said: Any) -> tuple[str, list[Any]]:
+    """What SGLang returns."""
+    if said is None:
+        return "", []
+    calls = [SimpleNamespace(tool_index=one.index, name=one.name, parameters=one.arguments) for one in said.tool_calls]
+    return said.content or "", calls
+
+
+def use(monkeypatch: pytest.MonkeyPatch, engine: str) -> None:
+    """The packages of an engine."""
+    request = lambda **keys: SimpleNamespace(**keys, late=lambda ids, text: True)  # noqa: E731
+    manager = SimpleNamespace(get_parser=lambda **names: Vllm)
+    found: dict[str, dict[str, dict[str, Any]]] = {
+        "vllm": {
+            "vllm.entrypoints.openai.chat_completion.protocol": {"ChatCompletionRequest": request},
+            "vllm.parser": {"ParserManager": manager},
+        },
+        "sglang": {
+            "sglang.srt.entrypoints.openai.protocol": {"Tool": SimpleNamespace},
+            "sglang.srt.function_call.function_call_parser": {"FunctionCallParser": Sglang},
+            "sglang.srt.parser.reasoning_parser": {"ReasoningParser": Thinks},
+        },
+    }
+    use_modules(monkeypatch, found[engine])
+
+
+@pytest.mark.parametrize(("engine", "name"), [("vllm", "hermes"), ("sglang", "qwen25")])
+def test_a_file_makes_the_parser_of_its_engine(engine: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = exported(engine, name)
+    use(monkeypatch, engine)
+    assert f"TOOL_PARSER = '{name}'" in source
+    assert failures(source) == []
+
+
+def test_a_parser_of_reasoning_alone_is_made_as_such() -> None:
+    names: dict[str, Any] = {"__name__": "exported"}
+    exec(compile(exported("vllm", "qwen3"), "exported.py", "exec"), names)
+    assert (names["TOOL_PARSER"], names["REASONING_PARSER"], len(names["PROMPT_IDS"])) == (None, "qwen3", 1)
+
+
+class Own(OurParser):
+    """begin, feed, finish."""
+
+    def __init__(self) -> None:
+        super().__init__(GIVEN)
+
+    def begin(self, request: Any) -> None:
+        """The request."""
+        assert request["tools"][0]["function"]["name"] == "f"
+
+    def feed(self, text: str, ids: Any = ()) -> Any:
+        """A delta."""
+        said = super().feed(text)
+        return None if said is None else said.to_openai()
+
+    def finish(self, reason: Any = None) -> Any:
+        """The end."""
+        said = super().finish()
+        return None if said is None else [said.to_openai()]
+
+
+class Detects(OurParser):
+    """As SGLang has them."""
+
+    def __init__(self) -> None:
+        super().__init__(GIVEN)
+
+    def parse_streaming_increment(self, text: str, tools: Any) -> Any:
+        """A delta."""
+        assert tools[0].function.name == "f"
+        content, calls = parts(self.feed(text))
+        return SimpleNamespace(normal_text=content, calls=calls)
+
+    def finish(self, tools: Any = None) -> Any:
+        """The end."""
+        content, calls = parts(super().finish())
+        return SimpleNamespace(normal_text=content, calls=calls)
+
+
+class Streams(OurParser):
+    """As vLLM's that are written by hand."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        super().__init__(GIVEN)
+        assert tokenizer.get_vocab()["<tool_call>"] == tokenizer.convert_tokens_to_ids("<tool_call>")
+
+    def extract_tool_calls_streaming(self, before: str, after: str, text: str, *ids: Any) -> Any:
+        """A delta."""
+        assert before + text == after
+        said = self.feed(text) if text or ids[2] else self.finish()
+        if said is None:
+            return None
+        calls = [SimpleNamespace(index=one.index, function=one) for one in said.tool_calls]
+        return SimpleNamespace(content=said.content, tool_calls=calls)
+
+
+@pytest.mark.parametrize("kind", [Own, Detects, Streams], ids=lambda kind: kind.__name__)
+def test_a_file_makes_a_class_of_ones_own(kind: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    module = types.ModuleType("my_parsers")
+    vars(module)["Mine"] = kind
+    monkeypatch.setitem(sys.modules, "my_parsers", module)
+    assert failures(exported("class", "Mine", "my_parsers:Mine")) == []
+
+
+@pytest.mark.parametrize(
+    ("engine", "own_class", "sentence"),
+    [
+        ("", "", "put your own parser into make_parser, or install toolcall-inspector, which has the one of this case"),
+        ("vllm", "", r"put your own parser into make_parser, or install vLLM \(0.24 or newer\)"),
+        ("sglang", "", r"put your own parser into make_parser, or install SGLang \(0.5\)"),
+        ("class", "no_such_module:X", "or let Python find the module no_such_module, which has it"),
+    ],
+)
+def test_where_nothing_is_installed_one_sentence_says_what_to_do(
+    engine: str, own_class: str, sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for package in ("webapp.engines", "vllm", "sglang"):
+        monkeypatch.setitem(sys.modules, package, None)
+    names: dict[str, Any] = {"__name__": "exported"}
+    exec(compile(exported(engine, "hermes", own_class), "exported.py", "exec"), names)
+    with pytest.raises(pytest.fail.Exception, match=sentence):
+        names["make_parser"]()

@@ -1,0 +1,84 @@
+"""What OpenAI's Responses say twice: warned of where the event that closes a text has another one than its deltas."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from parsers.intake import recognise
+from parsers.intake.closing_events import unlike_deltas
+from parsers.intake.evidence import Payload
+
+TEXT, THOUGHT, CALL = "response.output_text", "response.reasoning_summary_text", "response.function_call_arguments"
+
+
+def delta(stem: str, text: str, item: int = 0, **more: int) -> Payload:
+    return {"type": f"{stem}.delta", "delta": text, "output_index": item, **more}
+
+
+def done(stem: str, text: str, item: int = 0, **more: int) -> Payload:
+    key = "arguments" if stem == CALL else "text"
+    return {"type": f"{stem}.done", key: text, "output_index": item, **more}
+
+
+def call_item(arguments: object, item: int = 0) -> Payload:
+    body = {"type": "function_call", "name": "f", "arguments": arguments}
+    return {"type": "response.output_item.done", "output_index": item, "item": body}
+
+
+def message(text: str) -> Payload:
+    return {"type": "message", "content": [{"type": "output_text", "text": text}]}
+
+
+def end(*items: Payload) -> Payload:
+    return {"type": "response.completed", "response": {"output": [*items]}}
+
+
+CUT = 'The deltas of the arguments of output item 0 come to `{"a":`; the event that closes them has `{"a": 1}`.'
+
+
+@pytest.mark.parametrize(
+    ("payloads", "words"),
+    [
+        ([delta(TEXT, "It "), delta(TEXT, "is."), done(TEXT, "It is.")], None),
+        ([delta(CALL, '{"a":'), done(CALL, '{"a": 1}'), call_item('{"a": 1}')], CUT),
+        ([delta(CALL, '{"a":'), call_item('{"a": 1}')], CUT),
+        ([delta(CALL, "{}"), call_item("{}"), call_item(None, 1), {"type": "response.output_item.done"}], None),
+        ([delta(THOUGHT, "a", summary_index=0), done(THOUGHT, "a", summary_index=0)], None),
+        (
+            [delta(THOUGHT, "a", summary_index=0), done(THOUGHT, "a", summary_index=1)],
+            "The deltas of the reasoning summary of output item 0 come to nothing; the event that closes them has `a`.",
+        ),
+        (
+            [done(TEXT, "x" * 70), done(TEXT, "y", 1), done(TEXT, "z", 2)],
+            f"has `…{'x' * 60}` (70 characters). The deltas are what is replayed. So it is with 2 more texts.",
+        ),
+        (
+            [delta(CALL, "{}"), done(CALL, "{}"), end({"arguments": '{"a": 1}'})],
+            "come to `{}`; the event that closes them",
+        ),
+        (
+            [delta(TEXT, "It", 1, content_index=0), end({"type": "reasoning"}, message("It is"))],
+            "The deltas of the text of output item 1 come to `It`; the event that closes them has `It is`.",
+        ),
+        ([delta(TEXT, "It", 1, content_index=0), end({"type": "reasoning"}, message("It"))], None),
+        ([delta(TEXT, "It", 0, content_index=0), end({"content": [{"type": "refusal"}]}, message("of another"))], None),
+        ([{"type": "response.unheard_of.done", "text": "x"}, {"id": 1}], None),
+    ],
+)
+def test_a_closing_event_that_says_something_else_is_warned_of(payloads: list[Payload], words: str | None) -> None:
+    found = unlike_deltas(payloads)
+    assert (found is None) is (words is None)
+    assert (words or "") in (found or "")
+
+
+def test_a_log_of_responses_says_so() -> None:
+    events = [delta(CALL, '{"a":'), done(CALL, '{"a": 1}'), {"type": "response.completed", "response": {}}]
+    found = recognise("".join(f"data: {json.dumps(one)}\n\n" for one in events).encode(), pasted=False)
+    assert "closed_otherwise" in [warn.code for warn in found.warnings]
+    assert CUT in (found.outputs[0].stream or ())[-1]["closed_otherwise"]
+    lines = [*map(json.dumps, events[:2]), "{"]
+    broken = recognise("".join(f"data: {line}\n\n" for line in lines).encode(), pasted=False)
+    assert "closed_otherwise" in [warn.code for warn in broken.warnings]
+    assert CUT in (broken.outputs[0].stream or ())[-1]["closed_otherwise"]

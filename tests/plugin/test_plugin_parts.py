@@ -1,0 +1,237 @@
+"""The parts of the plugin in this process: a parser that is served, an inspector that misbehaves, words."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any
+
+import pytest
+
+from pytest_toolcall import inspector, served
+from pytest_toolcall.inspector import InspectorError, Piped, Server, inspector_at
+from pytest_toolcall.served import MOST_HANGING, Served, at_most
+from pytest_toolcall.words import failure_words
+from pytest_toolcall.workers.engine_worker import Hangs
+from tests.webapp.engines.own_parsers import Plain, Stuck
+
+RUN: dict[str, Any] = {"parser": "Plain", "request": {}, "finish_reason": None, "path": "stream"}
+
+
+def played(by: Served, *texts: str, **more: Any) -> dict[str, Any]:
+    (found,) = by.play({**RUN, "replays": [[[text] for text in texts]], **more})["replays"]
+    return dict(found)
+
+
+def test_what_looks_into_the_parser_is_not_answered() -> None:
+    found = played(Served(Plain, 10), "a", observe="state")
+    assert found["sent"][0] == {"content": "a"}
+    assert not {"states", "attributes", "lines"} & found.keys()
+
+
+def test_what_the_parser_prints_stays_with_its_step(capsys: pytest.CaptureFixture[str]) -> None:
+    assert played(Served(Plain, 10), "a", "!")["printed"] == [[2, "a mark 0\n and more"]]
+    assert capsys.readouterr().out == ""
+
+
+def test_each_replay_has_a_parser_of_its_own() -> None:
+    parser = Plain()
+    parser.seen = "before"
+    several = Served(parser, 10).play({**RUN, "replays": [[["a"]], [["b"]]]})["replays"]
+    assert [one["sent"][0]["content"] for one in several] == ["a", "b"]
+    assert parser.seen == "before"
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no alarms")
+def test_a_parser_that_hangs_is_left_and_not_waited_for_again_and_again() -> None:
+    parser = Served(Stuck, 0.05)
+    told = [played(parser, "!", parser="Stuck")["raised"] for _ in range(MOST_HANGING + 1)]
+    assert [one["slow"] for one in told] == [True] * (MOST_HANGING + 1)
+    assert "it did not return in 0.05 seconds" in told[0]["message"]
+    assert "it was not asked again" in told[-1]["message"]
+    parser.begin()
+    assert played(parser, "a", parser="Stuck")["raised"] is None
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no alarms")
+def test_an_alarm_of_somebody_else_goes_on_afterwards() -> None:
+    heard: list[int] = []
+    before = signal.signal(signal.SIGALRM, lambda number, _frame: heard.append(number))
+    signal.setitimer(signal.ITIMER_REAL, 300)
+    try:
+        with pytest.raises(Hangs), at_most(0.01):
+            time.sleep(10)
+        assert 0 < signal.setitimer(signal.ITIMER_REAL, 0)[0] <= 300
+        assert heard == []
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_outside_of_the_main_thread_there_is_no_alarm() -> None:
+    done: list[str] = []
+
+    def work() -> None:
+        with at_most(0.001):
+            done.append("done")
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert done == ["done"]
+
+
+def test_an_adapter_leaves_the_environment_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Adapters:
+        @staticmethod
+        def adapter_for(kind: type, make: Any) -> Any:
+            os.environ["HF_HUB_OFFLINE"] = "1"
+            raise TypeError("no")
+
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    monkeypatch.setattr(served, "module_of", lambda title: Adapters)
+    with pytest.raises(TypeError, match="no"):
+        Served(Plain, 10)
+    assert "HF_HUB_OFFLINE" not in os.environ
+
+
+def test_a_parser_of_a_server_is_known_by_its_bases() -> None:
+    base = type("ToolParser", (), {"__module__": "vllm.tool_parsers"})
+    mine = type("Mine", (base,), {})
+    assert served.made_by(mine()) == served.made_by(mine) == (mine, None)
+
+
+def script(tmp_path: Any, body: str) -> str:
+    path = tmp_path / "inspector.py"
+    path.write_text(body, "utf-8")
+    return f"{sys.executable} {path}"
+
+
+HELLO = 'import sys, json\nprint(json.dumps({"answer": {"protocol": 1}}), flush=True)\n'
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("sys.stderr.write('no disk left\\n'); sys.exit(3)", "ended: no disk left; say where it is"),
+        ('print(\'{"failed": "it is busy"}\', flush=True)', "it is busy"),
+        ("print('[]', flush=True)", "is no inspector that this plugin knows"),
+        ("print('{}', flush=True)", "it says what is no answer"),
+        ("print('{\"run\": 7}', flush=True)\nsys.stdin.readline()\nsys.stdin.readline()\nsys.exit(1)", "ended; say"),
+    ],
+)
+def test_an_inspector_that_misbehaves_is_told_in_a_sentence(tmp_path: Any, body: str, words: str) -> None:
+    found = Piped(script(tmp_path, f"{HELLO}sys.stdin.readline()\n{body}\nsys.stdin.read()\n"), str(tmp_path))
+    try:
+        with pytest.raises(InspectorError) as error:
+            found.ask("check", {}, None)
+        assert words in str(error.value)
+    finally:
+        found.close()
+
+
+def test_an_inspector_that_says_nothing_is_ended(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inspector, "START_SECONDS", 0.2)
+    with pytest.raises(InspectorError, match="said nothing for"):
+        Piped(script(tmp_path, "import time\ntime.sleep(60)\n"), str(tmp_path))
+
+
+def test_one_that_does_not_end_is_killed(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inspector, "GOODBYE_SECONDS", 0.2)
+    found = Piped(script(tmp_path, f"{HELLO}import time\ntime.sleep(60)\n"), str(tmp_path))
+    found.close()
+    with pytest.raises(InspectorError):
+        found.ask("check", {}, None)
+
+
+def test_where_python_finds_modules_of_the_project_is_not_passed_on(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", "/somewhere")
+    body = "import os, sys, json\ntold = {'protocol': 1, 'path': os.environ.get('PYTHONPATH')}\n"
+    body += "for line in sys.stdin:\n    print(json.dumps({'answer': told}), flush=True)\n"
+    found = Piped(script(tmp_path, body), str(tmp_path))
+    assert found.ask("check", {}, None)["path"] is None
+    found.close()
+
+
+class Answering(BaseHTTPRequestHandler):
+    """A server that answers what a test wants."""
+
+    answers: list[tuple[int, bytes]] = []  # noqa: RUF012 - of each test
+    asked: list[bytes] = []  # noqa: RUF012
+
+    def do_POST(self) -> None:
+        self.asked.append(self.rfile.read(int(self.headers["Content-Length"])))
+        status, body = self.answers.pop(0)
+        self.send_response(status)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None:
+        """Nobody reads that."""
+
+
+@pytest.fixture
+def server() -> Iterator[str]:
+    found = HTTPServer(("127.0.0.1", 0), Answering)
+    Answering.asked.clear()
+    thread = threading.Thread(target=found.serve_forever, args=(0.01,))
+    thread.start()
+    yield f"http://127.0.0.1:{found.server_address[1]}/"
+    found.shutdown()
+    thread.join()
+    found.server_close()
+
+
+def test_a_server_is_told_what_it_wants_to_know_until_it_answers(server: str) -> None:
+    wanted = b'{"wanted": [{"run": {"parser": "P"}, "of": "x"}]}'
+    Answering.answers = [(200, wanted), (200, b'{"outcome": "ok"}')]
+    found = inspector_at(server, "")
+    assert found.ask("check", {"case": "c"}, lambda run: {"replays": [run["parser"]]}) == {"outcome": "ok"}
+    assert Answering.asked[1] == b'{"case": "c", "known": [{"of": "x", "answer": {"replays": ["P"]}}]}'
+    found.close()
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ((422, b'{"error": {"message": "no such engine"}}'), "no such engine"),
+        ((404, b"<html>"), "it answers 404; does that address belong to an inspector of this version?"),
+        ((200, b"<html>"), "is no inspector that this plugin knows"),
+        ((200, b'{"wanted": [{"run": {}, "of": "x"}]}'), "no parser is served here"),
+    ],
+)
+def test_what_a_server_cannot_do_is_told_in_a_sentence(server: str, answer: tuple[int, bytes], words: str) -> None:
+    Answering.answers = [answer]
+    with pytest.raises(InspectorError) as error:
+        Server(server).ask("check", {}, None)
+    assert words in str(error.value)
+
+
+def test_a_parser_that_cannot_be_served_is_told(server: str) -> None:
+    def play(_run: Any) -> Any:
+        raise ValueError("no tokenizer")
+
+    Answering.answers = [(200, b'{"wanted": [{"run": {}, "of": "x"}]}')]
+    with pytest.raises(InspectorError, match="the parser cannot answer: ValueError: no tokenizer"):
+        Server(server).ask("check", {}, play)
+
+
+def test_errors_of_checks_are_listed_and_long_texts_are_cut() -> None:
+    errors = [{"check": f"c{number}", "message": "m", "step": number or None} for number in range(12)]
+    step = {"index": 1, "fed": "x" * 100, "end": False, "sent": {"reasoning": "r"}, "raised": None}
+    failed = {**step, "index": 2, "raised": "ValueError: no"}
+    shown = {"label": "whole", "deltas": 1, "at": 2, "differences": [], "steps": [step, failed]}
+    told = {"outcome": "FAIL", "failing": 0, "replays": 3, "errors": errors, "shown": shown}
+    words = failure_words("a", told, ["show it"], everything=False)
+    assert "as expected, but checks find errors; the smallest chunking that shows it: whole (1 delta)" in words
+    assert "and 2 more errors of checks" in words
+    assert "check c3 at step 3: m" in words
+    assert "'xxxxxxxxxxxxxxxxxxxx'...'xxxxxxxxxxxxxxxxxxxx'" in words
+    assert "failed: ValueError: no" in words

@@ -1,0 +1,228 @@
+"""The plugin at work: one test a case, what a failure says, what is written, generated outputs, several processes."""
+
+from __future__ import annotations
+
+import re
+import threading
+from pathlib import Path
+
+import pytest
+from werkzeug.serving import make_server
+
+from parsers.cases.io import loads
+from tests.plugin.projects import CONFTEST, NAIVE, Ran, run, write
+from tests.webapp.guests.serving import case
+from webapp.app import create_app
+from webapp.services import EXTENSION
+from webapp.settings import get_settings
+
+pytestmark = pytest.mark.slow
+
+CASES = {
+    "bug": case(),
+    "right": case("Sure.", expect={"content": "Sure."}),
+    "known": case(verdict="known_bug"),
+    "mended": case("Sure.", verdict="known_bug", expect={"content": "Sure."}),
+    "of_theirs": case(engines={"class": {"verdict": "known_bug"}}),
+    "wrong": {"schema": 9},
+}
+SHAPES = f"""
+import pytest
+{NAIVE}
+
+class Legacy:
+    def __init__(self, tokenizer):
+        self.known = tokenizer.get_vocab()
+
+    def extract_tool_calls_streaming(self, before, now, text, known, ids, new, request):
+        return {{"content": text}}
+
+
+class Detector:
+    def parse_streaming_increment(self, text, tools):
+        from types import SimpleNamespace
+        return SimpleNamespace(normal_text=text, calls=[])
+
+
+class Stuck(Naive):
+    def feed(self, text, ids):
+        while True:
+            pass
+
+
+class Exits(Naive):
+    def feed(self, text, ids):
+        raise SystemExit(3)
+
+
+def ends(*given):
+    raise SystemExit("no licence")
+
+
+class Locked(Naive):
+    def __init__(self):
+        import threading
+        self.lock = threading.Lock()
+
+
+FOUND = {{
+    "class": Naive, "function": lambda: Naive(), "object": Naive(), "tokenizer": lambda tokenizer: Legacy(tokenizer),
+    "legacy": Legacy, "detector": Detector(), "stuck": Stuck, "locked": Locked(), "number": 7, "string": str,
+    "nothing": None, "exits": Exits, "ends": ends,
+}}
+
+
+@pytest.fixture
+def toolcall_parser(request):
+    return FOUND[request.node.name]
+"""
+TEXT = case("Just text.", expect={"content": "Just text."})
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("project")
+    return write(folder, tests___many__cases__json=CASES, tests___bug__case__json=case(), tests___conftest__py=CONFTEST)
+
+
+@pytest.fixture(scope="module")
+def ran(project: Path) -> Ran:
+    """Everything at once, in two processes."""
+    return run(project, "-n", "2", "--toolcall-find", "--toolcall-fuzz", "1", "--toolcall-seed", "3")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "FAILED tests/many.cases.json::bug",
+        "PASSED tests/many.cases.json::right",
+        "XFAIL tests/many.cases.json::known - known bug",
+        "XPASS tests/many.cases.json::mended - it passes: set its verdict to required",
+        "XFAIL tests/many.cases.json::of_theirs",
+        "FAILED tests/many.cases.json::wrong",
+        "FAILED tests/bug.case.json::bug",
+        "FAILED tests/bug.case.json::toolcall-fuzz[hermes]",
+    ],
+)
+def test_each_case_is_a_test_with_the_outcome_of_check(ran: Ran, line: str) -> None:
+    assert line in ran.out
+
+
+def test_a_failure_shows_the_smallest_chunking_the_deltas_and_a_command(ran: Ran) -> None:
+    assert re.search(
+        r"tests/bug.case.json by Naive: not as expected in \d+ of \d+ replays; the smallest: cut at 15", ran.out
+    )
+    assert "1     'Sure.<tool_call'" in ran.out
+    assert "<- here" in ran.out
+    cuts = '{"by": "cuts", "cuts": [15]}'
+    assert f"shown by  pytest tests/bug.case.json::bug --toolcall-chunking '{cuts}'" in ran.out
+    assert "Traceback" not in ran.out
+    assert "pytest_toolcall/" not in ran.out
+
+
+@pytest.mark.parametrize("name", ["bug.min.case.json", "many.bug.min.case.json"])
+def test_smaller_cases_are_written_beside_those_that_fail(ran: Ran, project: Path, name: str) -> None:
+    assert f"wrote tests/{name}: " in ran.out
+    small = loads((project / "tests" / name).read_text("utf-8"))
+    assert len(small.text()) < len(f"{CASES['bug']}")
+    assert small.parser.name == "hermes"
+
+
+def test_of_generated_outputs_small_failures_are_kept_and_the_seed_is_printed(ran: Ran, project: Path) -> None:
+    assert re.search(r"qwen: \d+ generated outputs, \d+ of them fail; the same again: --toolcall-seed 3", ran.out)
+    kept = [*(project / "tests").glob("fuzz-qwen-*.min.case.json")]
+    assert kept
+    assert all(loads(path.read_text("utf-8")).notes[-1].startswith("Found by a search") for path in kept)
+
+
+def test_a_chunking_can_be_shown_alone_with_the_engine_that_is_named(project: Path) -> None:
+    words = ("tests/bug.case.json", "--toolcall-chunking", '{"by": "cuts", "cuts": [15]}')
+    assert "FAILED" in run(project, *words).out
+    assert "1 passed" in run(project, *words, "--toolcall-engine", "builtin:hermes").out
+    assert "it is no JSON" in run(project, "tests/bug.case.json", "--toolcall-chunking", "{").out
+
+
+def test_the_parser_may_be_given_in_many_forms(tmp_path: Path) -> None:
+    names = ("class", "function", "object", "tokenizer", "legacy", "detector", "stuck", "locked", "number", "string",
+             "nothing", "exits", "ends")  # fmt: skip
+    write(tmp_path, conftest__py=SHAPES, shapes__cases__json=dict.fromkeys(names, TEXT))
+    out = run(tmp_path, "-o", "toolcall_seconds=0.2").out
+    passed = {name for name in names if f"PASSED shapes.cases.json::{name}" in out}
+    assert passed == {*names} - {"stuck", "locked", "number", "string", "nothing", "exits", "ends"}
+    for words in (
+        "Hangs: it did not return in 0.2 seconds",
+        "a Locked cannot be copied (",
+        "gives a class, a function that makes a parser, or a parser, not int",
+        "gives a class, a function that makes a parser, or a parser, not NoneType",
+        "str has the methods of no known shape",
+        "failed: SystemExit: it tried to end the process that it runs in (3)",
+        "the fixture toolcall_parser: it tried to end the process that it runs in (no licence)",
+    ):
+        assert words in out, out
+
+
+def test_globs_say_which_files_are_cases(tmp_path: Path) -> None:
+    names = ("a__case__json", "sub___b__case__json", "other___c__case__json", "d__json")
+    corpora = {"e__cases__json": {"one": TEXT, "two": TEXT}, "f__cases__json": "{", "g__cases__json": "[1]"}
+    write(tmp_path, **dict.fromkeys(names, TEXT), **corpora)
+    out = run(tmp_path, "--collect-only", "-q", "-o", "toolcall_cases=sub/ d.json ?the*/*.json e.*").out
+    assert {line for line in out.splitlines() if "::" in line} == {
+        "d.json::d",
+        "e.cases.json::one",
+        "e.cases.json::two",
+        "other/c.case.json::c",
+        "sub/b.case.json::b",
+    }
+    out = run(tmp_path, "--collect-only", "-q").out
+    assert "f.cases.json: it is no JSON" in out
+    assert "g.cases.json: a corpus is a JSON object of cases by name" in out
+
+
+def test_a_server_that_runs_elsewhere_is_told_what_the_parser_says(tmp_path: Path) -> None:
+    write(tmp_path, conftest__py=CONFTEST, bug__case__json=case(), right__case__json=case("Sure.", expect={}))
+    app = create_app(get_settings(data_dir=tmp_path / "data"))
+    server = make_server("127.0.0.1", 0, app, threaded=True)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        ran = run(tmp_path, inspector=f"http://127.0.0.1:{server.server_port}")
+    finally:
+        server.shutdown()
+        thread.join()
+        app.extensions[EXTENSION].searches.close()
+        app.extensions[EXTENSION].store.close()
+    assert "1 failed, 1 passed" in ran.out
+    assert "by Naive: not as expected in" in ran.out
+    assert "the smallest: cut at 15 (2 deltas)" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("inspector", "words"),
+    [
+        ("no-such-program", "the inspector cannot be started (no-such-program: No such file or directory); say where"),
+        ("false", "the inspector (false) ended; say where it is with --toolcall-inspector"),
+        ("python3 -c 'print(1)'", "what answers at python3 -c 'print(1)' is no inspector that this plugin knows"),
+        ("python3 -c 'print({})'", "speaks another protocol than this plugin"),
+        ("http://127.0.0.1:9", "the inspector at http://127.0.0.1:9 cannot be reached"),
+    ],
+)
+def test_an_inspector_that_is_not_there_is_told_in_one_sentence(tmp_path: Path, inspector: str, words: str) -> None:
+    write(tmp_path, one__case__json=TEXT)
+    ran = run(tmp_path, inspector=inspector)
+    assert words in ran.out
+    assert "Traceback" not in ran.out
+
+
+def test_without_a_parser_generated_outputs_are_skipped(tmp_path: Path) -> None:
+    write(tmp_path, one__case__json=TEXT)
+    out = run(tmp_path, "--toolcall-fuzz", "1", "--toolcall-format", "qwen", "--toolcall-format", "glm45_moe").out
+    assert "PASSED one.case.json::one" in out
+    assert "there is no parser to try" in out
+    assert "1 passed, 2 skipped" in out
+
+
+def test_the_engine_that_is_named_is_tried_too_and_nothing_is_found_in_ours(tmp_path: Path) -> None:
+    words = ("--toolcall-fuzz", "0", "--toolcall-format", "qwen", "--toolcall-engine", "builtin:qwen")
+    out = run(tmp_path, *words, "--toolcall-seed", "1").out
+    assert "PASSED ::toolcall-fuzz[qwen]" in out or "PASSED .::toolcall-fuzz[qwen]" in out, out
+    assert "qwen: 1 generated outputs, nothing was found; the same again: --toolcall-seed 1" in out

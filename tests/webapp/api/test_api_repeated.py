@@ -1,0 +1,133 @@
+"""Requests with an `Idempotency-Key`: the same one has the same answer, another one of the key has none."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+
+from tests.webapp.api.conftest import CALL
+from webapp.api import views
+from webapp.api.operations import API
+from webapp.api.repeated import HEADER, repeatable
+from webapp.services import EXTENSION
+from webapp.store import CaseStore
+from webapp.store.schema import answered
+
+URL = f"{API}/cases"
+CASE: dict[str, Any] = {"schema": 1, "parser": {"name": "qwen"}, "input": {"text": CALL}}
+KEY = "8e03978e-40d5-43e8-bc93-6894a57f9324"
+KEYED = {"headers": {HEADER: f'"{KEY}"'}}
+
+
+@pytest.fixture
+def app(make_app: Callable[..., Flask]) -> Flask:
+    return make_app()
+
+
+@pytest.fixture
+def client(app: Flask) -> Any:
+    return app.test_client()
+
+
+@pytest.fixture
+def store(app: Flask) -> CaseStore:
+    found: CaseStore = app.extensions[EXTENSION].store
+    return found
+
+
+def test_the_same_request_has_the_same_answer_with_its_delete_key(client: Any, store: CaseStore) -> None:
+    first, again = (client.post(URL, json=CASE, headers={HEADER: key}) for key in (f'"{KEY}"', KEY))
+    assert (first.status_code, again.status_code) == (201, 201)
+    assert again.json == first.json
+    assert {name: again.headers[name] for name in ("Location", "Cache-Control")} == {
+        name: first.headers[name] for name in ("Location", "Cache-Control")
+    }
+    assert (client.post(URL, json=CASE).status_code, store.count()) == (200, 1)
+    assert store.delete(first.json["id"], again.json["delete_key"])
+
+
+def test_neither_the_key_nor_the_delete_key_is_in_the_database(client: Any, store: CaseStore) -> None:
+    saved = client.post(URL, json=CASE, **KEYED).json
+    with store.engine.connect() as connection:
+        row = repr(connection.execute(select(answered)).one())
+    assert saved["id"] in row
+    assert (KEY in row, saved["delete_key"] in row) == (False, False)
+
+
+def test_a_key_alone_does_not_give_the_delete_key(client: Any, store: CaseStore) -> None:
+    keys = []
+    for _ in range(2):
+        saved = client.post(URL, json=CASE, **KEYED).json
+        keys.append(saved["delete_key"])
+        store.delete(saved["id"], saved["delete_key"])
+        store.answers.free(hashlib.sha256(KEY.encode()).hexdigest())
+    assert len({*keys}) == 2
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [(URL, {**CASE, "title": "Other"}), (f"{URL}?listed=1", CASE), (f"{API}/library/import", CASE)],
+)
+def test_another_request_of_the_key_is_refused(client: Any, store: CaseStore, path: str, body: Any) -> None:
+    client.post(URL, json=CASE, **KEYED)
+    answer = client.post(path, json=body, **KEYED)
+    assert (answer.status_code, answer.json["error"]["code"]) == (422, "key_reused")
+    assert store.count() == 1
+
+
+@pytest.mark.parametrize(
+    "key", ["", "short", '"short"', "x" * 256, '"not closed at all', 'a "quote" in the key', "ü" * 20]
+)
+def test_what_is_no_key_is_refused(client: Any, store: CaseStore, key: str) -> None:
+    answer = client.post(URL, json=CASE, headers={HEADER: key})
+    assert (answer.status_code, answer.json["error"]["code"], store.count()) == (400, "bad_request", 0)
+    assert "16 to 255 characters" in answer.json["error"]["message"]
+
+
+def test_a_request_that_failed_may_be_mended_and_sent_again(client: Any) -> None:
+    assert client.post(URL, json={**CASE, "parser": {"name": "nobody"}}, **KEYED).status_code == 422
+    assert client.post(URL, json=CASE, **KEYED).status_code == 201
+
+
+def test_an_import_is_counted_once(client: Any, store: CaseStore) -> None:
+    path, body = f"{API}/library/import?name=a.jsonl", json.dumps(CASE)
+    first, again = (client.post(path, data=body, **KEYED) for _ in range(2))
+    assert (first.json, again.json, store.count()) == (again.json, first.json, 1)
+    assert first.json["stored"] == 1
+    assert client.post(path, data=body).json["known"] == 1
+
+
+def test_who_asks_while_it_is_at_work_is_told_to_wait(app: Flask, client: Any, store: CaseStore) -> None:
+    seen: list[Any] = []
+    view: Any = app.view_functions["api.save_case"]
+
+    def meanwhile() -> Any:
+        if not seen:
+            seen.append(client.post(URL, json=CASE, **KEYED))
+        return view.__wrapped__()
+
+    app.view_functions["api.save_case"] = repeatable(meanwhile)
+    assert client.post(URL, json=CASE, **KEYED).status_code == 201
+    assert (seen[0].status_code, seen[0].json["error"]["code"], seen[0].headers["Retry-After"]) == (409, "at_work", "1")
+    assert store.count() == 1
+
+
+def test_a_case_that_was_stored_before_its_answer_was_lost_is_told_as_new(
+    client: Any, store: CaseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as lost:
+        lost.setattr(views, "jsonify", lambda _: 1 / 0)
+        lost.setattr(store.answers, "free", lambda _: None)
+        assert client.post(URL, json=CASE, **KEYED).status_code == 500
+    assert store.count() == 1
+    assert client.post(URL, json=CASE, **KEYED).status_code == 409
+    monkeypatch.setattr("webapp.store.answers.ABANDONED_SECONDS", -1)
+    again = client.post(URL, json=CASE, **KEYED)
+    assert again.status_code == 201
+    assert store.delete(again.json["id"], again.json["delete_key"])

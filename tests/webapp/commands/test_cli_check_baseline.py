@@ -1,0 +1,316 @@
+"""`check` against what is known: a baseline, or the engine `base`. Only what became worse fails."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from parsers.cases.io import load_case
+from tests.amount import TIMES
+from tests.webapp.engines.entering import FAKE
+from webapp.commands import baselines
+from webapp.commands.baselines import ALL, NOT_RUN, beyond, read_baseline, write_baseline
+from webapp.commands.case_outcomes import Asked, By, results_of
+from webapp.engines.entered import entered, use_engines
+from webapp.engines.entries import Entry, entries, write_entry
+from webapp.engines.protocol import EngineError
+from webapp.settings import get_settings
+
+Program = Callable[..., Any]
+ENGINE = FAKE.with_name("calling_engine.py")
+MANY = 300 * TIMES
+ID = "26k9tcted5t5jgyf"
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("TOOLCALL_INSPECTOR_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.chdir(tmp_path)
+    use_engines(get_settings())
+    yield
+    monkeypatch.delenv("TOOLCALL_INSPECTOR_DATA_DIR")
+    use_engines(get_settings())
+
+
+@pytest.fixture
+def enter() -> Callable[..., None]:
+    """Enters an engine that has these flaws, see calling_engine.py."""
+
+    def made(name: str, *flaws: str) -> None:
+        write_entry(get_settings(), name, Entry(command=(sys.executable, "-I", str(ENGINE), *flaws)))
+
+    return made
+
+
+def suite(number: int, **keys: Any) -> str:
+    """A corpus of so many cases, whose texts end in x, y and z by turns; its name."""
+    cases = {f"c{at}": case(f"f v {at} {'xyz'[at % 3]}", **keys) for at in range(number)}
+    Path("suite.cases.json").write_text(json.dumps(cases), "utf-8")
+    return "suite.cases.json"
+
+
+def case(text: str, **keys: Any) -> dict[str, Any]:
+    name, key, value = text.split(" ", 2)
+    call = {"name": name, "arguments": {key: value}}
+    few = {"replay": [{"by": "token"}, {"by": "whole"}], "checks": ["chunking"], "expect": {"tool_calls": [call]}}
+    data = {"schema": 1, "parser": {"name": "auto"}, "input": {"text": text}, **few, **keys}
+    return {key: value for key, value in data.items() if value is not None}
+
+
+def last_lines(done: Any, start: str) -> list[str]:
+    """What is printed from the line on that counts the cases."""
+    lines: list[str] = done.out.splitlines()
+    return lines[next(at for at, line in enumerate(lines) if line.startswith(start)) :]
+
+
+@pytest.mark.replays
+def test_an_engine_with_many_known_failures_is_green_until_something_becomes_worse(
+    program: Program, enter: Callable[..., None]
+) -> None:
+    enter("mine", "loses=x", "splits=y")
+    name, failing = suite(MANY), -(-MANY // 3) + -(-(MANY - 1) // 3)
+    first = program("check", name, "--engine", "mine", "--write-baseline", "base.json")
+    assert (first.code, f"{MANY:,} entries, {failing:,} of them wrong, written" in first.out) == (0, True)
+    known = Path("base.json").read_bytes()
+    again = program("check", name, "--engine", "mine", "--baseline", "base.json", "--write-baseline", "base.json")
+    assert (again.code, again.out.count("FAIL"), Path("base.json").read_bytes() == known) == (0, 0, True)
+    assert f"{failing:,} as before" in last_lines(again, f"{MANY:,} cases")[0]
+    enter("mine", "loses=xz", "splits=y")
+    worse = program("check", name, "--engine", "mine", "--baseline", "base.json")
+    assert worse.code == 1
+    assert f"{MANY - failing:,} FAIL" in last_lines(worse, f"{MANY:,} cases")[0]
+
+
+@pytest.mark.parametrize(
+    ("flaws", "code", "said"),
+    [
+        (("loses=x",), 0, ["3 cases: 1 as before, 2 ok"]),
+        ((), 0, ["3 cases: 3 ok", "1 fixed: refresh the baseline (--write-baseline)"]),
+        (("splits=x",), 0, ["3 cases: 1 as before, 2 ok", "1 partly fixed: refresh the baseline (--write-baseline)"]),
+        (("loses=xy",), 1, ["3 cases: 1 as before, 1 FAIL, 1 ok"]),
+        (("loses=y",), 1, ["3 cases: 2 ok, 1 FAIL", "1 fixed: refresh the baseline (--write-baseline)"]),
+        (("refuses=",), 1, ["3 cases: 3 FAIL"]),
+    ],
+)
+def test_what_is_worse_fails_and_what_is_fixed_is_told(
+    program: Program, enter: Callable[..., None], flaws: tuple[str, ...], code: int, said: list[str]
+) -> None:
+    enter("mine", "loses=x")
+    name = suite(3, checks=[])
+    program("check", name, "--engine", "mine", "--write-baseline", "base.json")
+    enter("mine", *flaws)
+    done = program("check", name, "--engine", "mine", "--baseline", "base.json")
+    assert (done.code, last_lines(done, "3 cases")) == (code, said)
+
+
+def test_a_case_that_cannot_be_run_is_not_fixed_and_keeps_its_entry(program: Program) -> None:
+    name = suite(2, checks=[])
+    program("check", name, "--write-baseline", "base.json")
+    known = Path("base.json").read_bytes()
+    options = ("--baseline", "base.json", "--write-baseline", "base.json", "--summary", "summary.md")
+    done = program("check", name, "--parser", "nobody", *options)
+    assert (done.code, "fixed" in done.out, Path("base.json").read_bytes() == known) == (2, False, True)
+    assert "Fixed" not in Path("summary.md").read_text("utf-8")
+    program("check", name, "--parser", "nobody", "--write-baseline", "other.json")
+    assert json.loads(Path("other.json").read_bytes())["known"] == []
+
+
+def test_ids_that_an_engine_makes_up_change_nothing(program: Program, enter: Callable[..., None]) -> None:
+    enter("mine", "loses=x", "splits=y")
+    name = suite(3, replay=[], checks=None)
+    for file in ("one.json", "two.json"):
+        done = program("check", name, "--engine", "mine", "--write-baseline", file)
+        assert last_lines(done, "3 cases") == [
+            "3 cases: 2 FAIL, 1 ok",
+            f"3 entries, 2 of them wrong, written to {file}",
+        ]
+    assert Path("one.json").read_bytes() == Path("two.json").read_bytes()
+    pair = program("check", name, "--engine", "base=mine", "--engine", "head=mine")
+    assert (pair.code, last_lines(pair, "3 cases")) == (0, ["3 cases: 2 as before, 1 ok"])
+
+
+def test_a_failure_that_is_worse_says_in_what(program: Program, enter: Callable[..., None]) -> None:
+    enter("mine", "splits=y")
+    name = suite(2, checks=[])
+    program("check", name, "--engine", "mine", "--write-baseline", "base.json")
+    wrong = [entry["wrong"] for entry in json.loads(Path("base.json").read_bytes())["known"]]
+    assert sorted(wrong, key=len) == [{}, {"tool_calls[0].arguments": ["token by token"]}]
+    enter("mine", "loses=y")
+    done = program("check", name, "--engine", "mine", "--baseline", "base.json")
+    assert "worse than before: tool_calls\n" in done.out
+    assert "toolcall-inspector replay suite.cases.json::c1 --chunk whole --engine mine" in done.out
+
+
+def test_cases_that_are_there_no_more_are_told_be_they_right_or_wrong_and_titles_do_not_matter(
+    program: Program, enter: Callable[..., None]
+) -> None:
+    enter("mine", "loses=x")
+    program("check", suite(5), "--engine", "mine", "--write-baseline", "base.json")
+    one = Path("elsewhere/one.case.json")
+    one.parent.mkdir()
+    one.write_text(json.dumps(case("f v 0 x", title="Another title", notes=["why"])), "utf-8")
+    done = program("check", one, "--engine", "mine", "--baseline", "base.json", "--summary", "s.md")
+    numbers, absent = last_lines(done, "1 case")
+    assert (done.code, numbers) == (0, "1 case: 1 as before")
+    assert absent.startswith("4 cases of the baseline were not there, or changed since: suite.cases.json::c")
+    assert absent.endswith(" and 1 more")
+    assert "\n- 4 cases of the baseline were not there" in Path("s.md").read_text("utf-8")
+
+
+def test_an_engine_that_is_called_otherwise_is_told(program: Program, enter: Callable[..., None]) -> None:
+    enter("mine", "loses=x")
+    program("check", suite(2), "--engine", "mine", "--write-baseline", "base.json")
+    done = program("check", suite(2), "--engine", "new=mine", "--baseline", "base.json")
+    said = "2 cases of the baseline were not run by that engine: suite.cases.json::c"
+    assert (done.code, said in done.out, " [mine]" in done.out) == (1, True, True)
+
+
+def test_two_engines_have_entries_of_their_own(program: Program, enter: Callable[..., None]) -> None:
+    enter("one", "loses=x")
+    enter("two", "loses=y")
+    both = ("--engine", "one", "--engine", "two")
+    program("check", suite(2), *both, "--write-baseline", "base.json")
+    assert {entry["engine"] for entry in json.loads(Path("base.json").read_bytes())["known"]} == {"one", "two"}
+    assert program("check", suite(2), *both, "--baseline", "base.json").out.endswith(
+        "4 runs by 2 engines: 2 as before, 2 ok\n"
+    )
+    swapped = program("check", suite(2), "--engine", "one=two", "--engine", "two=one", "--baseline", "base.json")
+    assert (swapped.code, "2 fixed" in swapped.out) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "code", "said"),
+    [
+        (("loses=x",), ("loses=x",), 0, ["3 cases: 1 as before, 2 ok"]),
+        (("loses=x",), ("loses=y",), 1, ["3 cases: 2 ok, 1 FAIL", "1 fixed: old is wrong there"]),
+        (("loses=x",), ("loses=xy",), 1, ["3 cases: 1 as before, 1 FAIL, 1 ok"]),
+        ((), ("refuses=",), 1, ["3 cases: 3 FAIL"]),
+        (("refuses=",), ("loses=x",), 0, ["3 cases: 1 as before, 2 ok"]),
+    ],
+)
+def test_of_two_engines_only_what_head_does_worse_fails(
+    program: Program, enter: Callable[..., None], base: tuple[str, ...], head: tuple[str, ...], code: int,
+    said: list[str],
+) -> None:  # fmt: skip
+    enter("old", *base)
+    enter("new", *head)
+    done = program("check", suite(3), "--engine", "base=old", "--engine", "head=new")
+    assert done.code == code
+    assert last_lines(done, "3 cases")[: len(said)] == said
+
+
+def test_engines_that_are_tested_are_told_with_version_and_revision(
+    program: Program, enter: Callable[..., None]
+) -> None:
+    enter("old")
+    enter("new")
+    revised = entries(get_settings())["new"].model_copy(update={"rev": "work", "commit": "0123456789abcdef"})
+    write_entry(get_settings(), "new", revised)
+    entered().card("new")
+    words = ("--engine", "base=old:f", "--engine", "head=new", "--engine", "builtin:qwen")
+    out = program("check", suite(1), *words).out
+    assert out.splitlines()[0] == (
+        "tested: head=new (calling 1.0 at work (0123456789)), builtin:qwen against base=old:f,"
+        " in the place of the cases' own parsers"
+    )
+
+
+def test_another_message_of_head_that_nobody_judges_is_told(program: Program, enter: Callable[..., None]) -> None:
+    enter("old")
+    enter("new", "loses=x")
+    Path("one.case.json").write_text(json.dumps(case("f v x", expect={})), "utf-8")
+    done = program("check", "one.case.json", "--engine", "base=old", "--engine", "head=new")
+    assert (done.code, last_lines(done, "1 case: 1 ok")[1:]) == (
+        0,
+        ["1 case gives another message than base, and none is known to be right: one.case.json [head]"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--engine", "base=mine"), "is what others are compared with; give --engine head=NAME too"),
+        (("--engine", "base=mine", "--engine", "a=mine", "--baseline", "b"), "both say what is known"),
+        (("--engine", "mine", "--engine", "mine"), "two are called mine"),
+        (("--engine", "nobody"), "nobody"),
+        (("--append",), "--append is for --summary FILE"),
+        (("--baseline", "nowhere.json"), "nowhere.json cannot be read"),
+        (("--baseline", "suite.cases.json"), "--baseline suite.cases.json: it is no baseline: /baseline"),
+        (("--baseline", "list.json"), "--baseline list.json: it is no baseline: it is no object with `baseline`"),
+        (("--write-baseline", "data"), "--write-baseline data: it cannot be written: Is a directory"),
+        (("--junit", "data"), "--junit data: it cannot be written: Is a directory"),
+    ],
+)
+def test_options_that_cannot_be_followed_are_a_line(
+    program: Program, enter: Callable[..., None], options: tuple[str, ...], said: str
+) -> None:
+    enter("mine")
+    Path("list.json").write_text("[]", "utf-8")
+    done = program("check", suite(1), *options)
+    assert (done.code, done.err.count("\n"), said in done.err) == (2, 1, True)
+
+
+def test_an_engine_that_ran_nothing_is_no_success(program: Program, enter: Callable[..., None]) -> None:
+    enter("gone", "refuses=")
+    done = program("check", suite(2), "--engine", "gone", "--write-baseline", "base.json")
+    assert not Path("base.json").exists()
+    assert (done.code, "no case was run: " in done.err, "engine gone does not start" in done.err) == (2, True, True)
+
+
+def test_an_engine_that_cannot_be_asked_leaves_a_case_out() -> None:
+    def refuse(_: Any) -> Any:
+        raise EngineError("engine mine does not start")
+
+    found, *others = results_of("f", "f", "f", load_case(case("f v x")), Asked((By("mine", asks=refuse),)))
+    assert (found.outcome, found.wrong, found.why, others) == ("skip", {NOT_RUN: ALL}, "engine mine does not start", [])
+
+
+@pytest.mark.replays
+def test_a_baseline_of_many_entries_has_one_on_a_line_in_one_order(tmp_path: Path) -> None:
+    file, digits = tmp_path / "new" / "base.json", "0123456789abcdefghjkmnpqrstvwxyz"
+    ids = ["".join(digits[at >> shift & 31] for shift in range(75, -1, -5)) for at in range(27_000)]
+    entries = [
+        baselines.Entry(case=one, engine="e", name="n", wrong={"content": ("b", "a"), "check x": ALL}) for one in ids
+    ]
+    assert write_baseline(str(file), reversed(entries)) == (27_000, 27_000)
+    written = file.read_text("utf-8")
+    assert write_baseline(str(file), [*entries, *entries[:3]]) == (27_000, 27_000)
+    assert file.read_text("utf-8") == written
+    assert written.splitlines()[3].startswith(f'  {{"case": "{ids[0]}", "engine": "e", "name": "n", "wrong": {{"check')
+    known = read_baseline(str(file))
+    assert (known.of(ids[7], "e"), known.of(ids[7], "other")) == ({"check x": ALL, "content": ("a", "b")}, {})
+    assert (len(known.absent), [*tmp_path.joinpath("new").iterdir()]) == (26_999, [file])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "known", "more"),
+    [
+        ({}, {"content": ALL}, {}),
+        ({"content": ALL}, {"content": ALL}, {}),
+        ({"content": ("a",)}, {"content": ALL}, {}),
+        ({"content": ("a", "b")}, {"content": ("b",)}, {"content": ("a",)}),
+        ({"content": ALL}, {"content": ("b",)}, {"content": ALL}),
+        ({"content": ALL, "check x": ALL}, {"content": ALL}, {"check x": ALL}),
+        ({"tool_calls[0].name": ("a",)}, {"tool_calls": ALL}, {}),
+        ({"tool_calls[0].name": ("a", "b")}, {"tool_calls": ("a",)}, {"tool_calls[0].name": ("b",)}),
+        ({"tool_calls": ALL}, {"tool_calls[0].name": ALL}, {"tool_calls": ALL}),
+        ({"content": ALL}, {NOT_RUN: ALL}, {}),
+        ({NOT_RUN: ALL}, {NOT_RUN: ALL}, {}),
+        ({NOT_RUN: ALL}, {"content": ALL}, {NOT_RUN: ALL}),
+    ],
+)
+def test_worse_is_what_is_not_known(wrong: Any, known: Any, more: Any) -> None:
+    assert beyond(wrong, known) == more
+
+
+@pytest.mark.parametrize("wrong", [{"content": "all"}, {"content": 7}, None])
+def test_an_entry_that_is_none_is_named(tmp_path: Path, program: Program, wrong: Any) -> None:
+    entry = {"case": ID, "engine": "", "name": "", "wrong": wrong}
+    (tmp_path / "base.json").write_text(json.dumps({"baseline": 1, "known": [entry]}), "utf-8")
+    done = program("check", suite(1), "--baseline", "base.json")
+    assert (done.code, "it is no baseline: /known/0/wrong" in done.err) == (2, True)

@@ -1,0 +1,121 @@
+"""`find --export TARGET`: the smallest case that a search found, as a file for another tool."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from parsers.cases.case import Case
+from parsers.cases.find import CaseFound
+from parsers.cases.io import load_case, loads
+from parsers.search.found import Detail, Found, Progress, Verdict
+from tests.webapp.engines.entering import own
+from webapp.commands import find as command
+from webapp.engines.entered import use_engines
+from webapp.engines.entries import write_entry
+from webapp.settings import get_settings
+
+Program = Callable[..., Any]
+SMALL = {"schema": 1, "parser": {"name": "qwen"}, "input": {"text": "<tool_call>"}, "title": "Small"}
+
+
+@pytest.fixture
+def found(monkeypatch: pytest.MonkeyPatch) -> Callable[[Case | None], None]:
+    """Put a search that found this case in the place of the real one."""
+
+    class Search:
+        def __init__(self, case: Case, small: Case | None) -> None:
+            verdict = Verdict("chunk_boundary", "error", "parser", "It depends on the cuts.", (Detail("A detail."),))
+            self.found = CaseFound(case, Found("x", [], [], [], [], [], [], verdict), small)
+
+        def run(self) -> list[Progress]:
+            return []
+
+        def result(self) -> CaseFound:
+            return self.found
+
+    def play(small: Case | None) -> None:
+        monkeypatch.setattr(command, "case_search", lambda case, _: Search(case, small))
+
+    return play
+
+
+@pytest.fixture
+def output(tmp_path: Path) -> Path:
+    """An output."""
+    (tmp_path / "o.txt").write_text("<tool_call>", "utf-8")
+    return tmp_path / "o.txt"
+
+
+@pytest.mark.parametrize(("target", "words"), [("vllm", "SAMPLE = Sample("), ("pytest", "def make_parser")])
+def test_the_smallest_case_is_written_as_a_test(
+    program: Program, found: Any, output: Path, target: str, words: str
+) -> None:
+    found(load_case({**SMALL, "expect": {"content": "<tool_call>", "tool_calls": []}}))
+    done = program("find", output, "--export", target)
+    assert (done.code, done.err, words in done.out) == (0, "It depends on the cuts.\n", True)
+
+
+def test_a_case_is_written_without_knowing_what_is_right(program: Program, found: Any, output: Path) -> None:
+    found(load_case(SMALL))
+    assert loads(program("find", output, "--export", "case").out).title == "Small"
+    done = program("find", output, "--export", "vllm")
+    assert (done.code, done.out) == (2, "")
+    assert "the search cannot tell which of the messages is right; export the case" in done.err
+
+
+def test_where_a_suite_cannot_say_the_case_that_is_said(program: Program, found: Any, output: Path) -> None:
+    found(load_case({**SMALL, "expect": {"content": "a"}}))
+    assert "this case brings none along" in program("find", output, "--export", "transformers").err
+
+
+@pytest.fixture
+def cutting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """An engine that loses a delta that is one line end."""
+    with monkeypatch.context() as patch:
+        patch.setenv("TOOLCALL_INSPECTOR_DATA_DIR", str(tmp_path))
+        write_entry(get_settings(), "mine", own("Cut", **{"class": "paired_parsers:Cut"}))
+        use_engines(get_settings())
+        yield "mine"
+    use_engines(get_settings())
+
+
+def test_a_report_in_html_is_of_the_whole_search(program: Program, cutting: str) -> None:
+    done = program(
+        "find", "-", "--engine", cutting, "--export", "html", stdin="It is sunny,\nand <b>it</b> stays so.\n"
+    )
+    verdict = done.err.splitlines()[-1]
+    assert (done.code, done.out.count("<h2>Smallest case</h2>"), escape(verdict) in done.out) == (0, 1, True)
+    assert ("sunny" in done.out, "Its case file" in done.out, "No search was made" in done.out) == (True, True, False)
+
+
+def test_a_search_that_found_nothing_has_a_report_in_html(program: Program) -> None:
+    done = program("find", "-", "--parser", "qwen", "--export", "html", stdin="Hello you")
+    assert (done.code, escape(done.err.splitlines()[-1]) in done.out) == (0, True)
+    assert ("Smallest case" in done.out, "No search was made" in done.out) == (False, False)
+
+
+def test_nothing_is_written_where_nothing_was_found(program: Program, found: Any, output: Path) -> None:
+    found(None)
+    done = program("find", output, "--export", "vllm")
+    assert (done.code, done.out) == (0, "")
+    assert done.err.endswith(f"{output}: nothing was found to export\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--export", "har"), "--export har: there is no such export; choose one of: case, pytest"),
+        (("--export", "vllm", "--json"), "both say what is printed"),
+        (("--export", "vllm", "--engine", "a", "--engine", "b"), "leave the other --engine out"),
+    ],
+)
+def test_options_that_contradict_it_are_refused(
+    program: Program, output: Path, words: tuple[str, ...], message: str
+) -> None:
+    done = program("find", output, *words)
+    assert (done.code, done.out, message in done.err) == (2, "", True)

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.webapp.commands.conftest import Program
+from webapp.commands import library as module
+
+CaseFile = Callable[..., Path]
+
+
+@pytest.fixture(autouse=True)
+def _own_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOOLCALL_INSPECTOR_DATA_DIR", str(tmp_path / "data"))
+
+
+def test_a_folder_is_imported_found_and_exported(program: Program, case_file: CaseFile, tmp_path: Path) -> None:
+    case_file("in/one.case.json", title="One")
+    case_file("in/deep/two.case.json", input={"text": "Two."})
+    case_file("in/.hidden/three.case.json", input={"text": "Three."})
+    (tmp_path / "in" / "notes.txt").write_text("no case", "utf-8")
+    done = program("library", "import", tmp_path / "in", "--tags", "a, b")
+    assert (done.code, done.out) == (0, "2 stored, 0 known already, 0 failed\n")
+    assert [json.loads(line)["title"] for line in program("library", "find", "--json").out.splitlines()] == ["", "One"]
+    assert program("library", "find", "tag:a </tool").out.split()[1:] == ["qwen", "holds", "One"]
+    assert len(program("library", "export").out.splitlines()) == 2
+    assert program("library", "export", "Two.", "-o", tmp_path / "x.zip").code == 0
+    assert len(zipfile.ZipFile(tmp_path / "x.zip").namelist()) == 1
+    again = program("library", "import", tmp_path / "x.zip", tmp_path / "in")
+    assert again.out == "0 stored, 3 known already, 0 failed\n"
+
+
+def test_what_fails_is_named_and_the_others_are_stored(program: Program, case_file: CaseFile, tmp_path: Path) -> None:
+    good = case_file("in/good.case.json")
+    case_file("in/bad.case.json", parser={"name": "nothing"})
+    (tmp_path / "in" / "worse.json").write_bytes(b"\xff")
+    done = program("library", "import", tmp_path / "in")
+    assert done.code == 1
+    first, second, last = done.out.splitlines()
+    assert "bad.case.json: " in first
+    assert "worse.json: " in second
+    assert last == "1 stored, 0 known already, 2 failed"
+    told = [json.loads(line) for line in program("library", "import", "--json", good).out.splitlines()]
+    assert [(one["outcome"], one["why"]) for one in told] == [("known", None)]
+
+
+def test_unlisted_cases_are_stored_and_not_found(program: Program, case_file: CaseFile) -> None:
+    assert program("library", "import", "--unlisted", case_file()).out.startswith("1 stored")
+    done = program("library", "find")
+    assert (done.out, done.err) == ("", "0 cases\n")
+
+
+def test_a_path_that_is_not_there_is_said(program: Program, tmp_path: Path) -> None:
+    done = program("library", "import", tmp_path / "none.json")
+    assert (done.code, "cannot be read" in done.err) == (2, True)
+
+
+def test_a_file_is_not_written_over(program: Program, case_file: CaseFile, tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text("mine", "utf-8")
+    done = program("library", "export", "-o", tmp_path / "x.jsonl")
+    assert (done.code, "File exists" in done.err) == (2, True)
+    assert (tmp_path / "x.jsonl").read_text("utf-8") == "mine"
+
+
+def test_a_file_of_a_folder_that_is_too_large_is_one_that_failed(
+    program: Program, case_file: CaseFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case_file("in/one.case.json")
+    monkeypatch.setattr(module, "LARGEST", 10)
+    done = program("library", "import", tmp_path / "in")
+    assert (done.code, "more than 10 bytes" in done.out) == (1, True)

@@ -1,0 +1,137 @@
+"""An engine of a revision runs that revision, or is refused: interpreters may import something else."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from parsers.vocabulary.types import UsageError
+from webapp.engines.entered import use_engines
+from webapp.engines.entries import Entry, entries
+from webapp.engines.revisions import runs_another
+from webapp.settings import get_settings
+
+Program = Callable[..., Any]
+PARSER = """
+class Mine:
+    version = "%s"
+    def begin(self, request): pass
+    def feed(self, text, ids): return {"content": text}
+    def finish(self, reason): return None
+"""
+OLD, NEW = PARSER % "old", PARSER % "new"
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("TOOLCALL_INSPECTOR_DATA_DIR", str(tmp_path / "data"))
+    use_engines(get_settings())
+    yield
+    monkeypatch.delenv("TOOLCALL_INSPECTOR_DATA_DIR")
+    use_engines(get_settings())
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A checkout whose package lies in src; its only commit is old, and what is checked out new."""
+    folder = tmp_path / "checkout"
+    write(folder / "src" / "mine" / "__init__.py", OLD)
+    write(folder / "src" / "spaced" / "parser.py", OLD)
+    write(folder / "plugins" / "p.py", OLD)
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "old"]):
+        who = ("-c", "user.name=x", "-c", "user.email=x@example.org", "-c", "commit.gpgsign=false")
+        subprocess.run(["git", "-C", str(folder), *who, *words], check=True, capture_output=True)
+    write(folder / "src" / "mine" / "__init__.py", NEW)
+    return folder
+
+
+@pytest.fixture
+def python(tmp_path: Path) -> Path:
+    """An interpreter in an environment of its own."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "venv")], check=True)
+    return tmp_path / "venv" / "bin" / "python"
+
+
+def write(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, "utf-8")
+
+
+def packages(python: Path) -> Path:
+    return next(python.parent.parent.glob("lib/*/site-packages"))
+
+
+def add(program: Program, python: Path, folder: Path, own: str = "mine:Mine") -> Any:
+    return program("engines", "add", "base", "--python", python, "--class", own, "--path", folder, "--rev", "HEAD")
+
+
+@pytest.mark.parametrize("own", ["mine:Mine", "spaced.parser:Mine"])
+def test_an_editable_install_is_told_from_the_revision(
+    program: Program, checkout: Path, python: Path, own: str
+) -> None:
+    write(packages(python) / "mine.pth", f"{checkout / 'src'}\n")
+    refused = add(program, python, checkout, own)
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert "engine base: it does not run HEAD (" in refused.err
+    assert f"{checkout / 'src' / own.partition(':')[0].replace('.', '/')}" in refused.err
+    assert "give with --path the folder of the checkout that has its modules ('src' in many projects)" in refused.err
+    assert entries(get_settings()) == {}
+    done = add(program, python, checkout / "src", own)
+    assert (done.code, done.out.startswith("base: class old at HEAD (")) == (0, True)
+
+
+def test_an_installed_package_is_no_revision(program: Program, checkout: Path, python: Path) -> None:
+    write(packages(python) / "mine.py", NEW)
+    refused = add(program, python, checkout)
+    assert (refused.code, "no module is imported from there; give with --path" in refused.err) == (2, True)
+
+
+def test_an_engine_whose_interpreter_imports_another_later_does_not_start(
+    program: Program, checkout: Path, python: Path
+) -> None:
+    add(program, python, checkout / "src")
+    write(packages(python) / "first.pth", f"import sys; sys.path.insert(0, {str(checkout / 'src')!r})\n")
+    done = program("replay", "-", "--engine", "base", stdin="Hello")
+    assert (done.code, "engine base: it does not run HEAD (" in done.err) == (2, True)
+
+
+def test_a_plugin_of_the_checkout_is_that_of_the_revision(
+    program: Program, checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Any] = []
+
+    def stop(_name: str, values: dict[str, Any]) -> Entry:
+        seen.append(values)
+        raise UsageError("seen")
+
+    monkeypatch.setattr("webapp.commands.engines.checked_entry", stop)
+    monkeypatch.chdir(checkout)
+    plain = ("engines", "add", "base", "--python", "p", "--path", ".", "--rev", "HEAD")
+    for plugin in ("plugins/p.py", "../p.py"):
+        program(*plain, "--plugin", plugin)
+    made = Path(seen[0]["path"])
+    assert [one["plugin"] for one in seen] == [str(made / "plugins" / "p.py"), str(checkout / ".." / "p.py")]
+
+
+@pytest.mark.parametrize(
+    ("sources", "right"),
+    [
+        (["made/mine"], True),
+        (["made/mine", "elsewhere"], True),
+        (["made/mine", "src/other"], False),
+        (["made/mine", "elsewhere/core"], False),
+        (["elsewhere"], False),
+        ([], False),
+    ],
+)
+def test_a_revision_may_be_written_inside_its_checkout(tmp_path: Path, sources: list[str], right: bool) -> None:
+    (tmp_path / "made" / "core").mkdir(parents=True)
+    entry = Entry(python="p", path=str(tmp_path / "made"), checkout=str(tmp_path), rev="x", commit="0" * 40)
+    found = [f"/{one}" if one.startswith("elsewhere") else str(tmp_path / one) for one in sources]
+    assert (runs_another(entry, found) == "") is right
+    assert runs_another(Entry(python="p", path=str(tmp_path)), found) == ""

@@ -1,0 +1,71 @@
+"""Cases run by a server that is entered: where nobody names its parser, the one that reads what the case's does."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from parsers.cases.io import load_case
+from tests.webapp.guests.serving import nobody
+from webapp.engines import named_parser
+from webapp.engines.named_parser import case_by_engine, engine_words
+from webapp.guests.requests import CaseAsked
+from webapp.guests.tasks import subject_of
+from webapp.settings import Settings
+
+TAGS = "<tool_call>\n<function=f>\n</function>\n</tool_call>"
+TOOLS = ["hermes", "qwen3_coder", "deepseek_v3"]
+REASONING = ["qwen3"]
+
+
+class Engines:
+    """What is entered: a vLLM under two names, one that says nothing of itself, and another program."""
+
+    def entries(self) -> dict[str, Any]:
+        """By their names."""
+        return {name: SimpleNamespace(adapter=kind) for name, kind in (("vllm", None), ("pr", "vllm"), ("own", "mlx"))}
+
+    def card(self, name: str) -> Any:
+        """The parsers of one."""
+        kinds = {"tool": TOOLS, "reasoning": REASONING}
+        return SimpleNamespace(names=lambda kind: kinds[kind])
+
+
+@pytest.fixture(autouse=True)
+def _entered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(named_parser, "entered", lambda settings: Engines())
+
+
+ASKED: list[tuple[str, dict[str, Any], str, list[str]]] = [
+    ("vllm", {}, "a", ["--engine", "vllm:hermes"]),
+    ("pr", {}, "a", ["--engine", "pr:hermes"]),
+    ("pr:deepseek_v3", {}, "a", ["--engine", "pr:deepseek_v3"]),
+    ("own", {}, "a", ["--engine", "own:auto"]),
+    ("builtin", {}, "a", ["--engine", "builtin:auto"]),
+    ("vllm", {"parser": {"name": "auto"}}, "a", ["--engine", "vllm:auto"]),
+    ("vllm", {"parser": {"name": "apriel"}}, "a", ["--engine", "vllm:auto"]),
+    ("vllm", {"parser": {"name": "step3"}}, "a", ["--engine", "vllm:auto"]),
+    ("vllm", {"parser": {"name": "hermes", "engine": "other"}}, "a", ["--engine", "vllm:auto"]),
+    ("vllm", {"parser": {"name": "qwen3"}}, f"R</think>{TAGS}",
+     ["--engine", "vllm:qwen3_coder", "--reasoning-parser", "qwen3"]),
+    ("vllm", {"parser": {"name": "qwen3"}}, TAGS, ["--engine", "vllm:qwen3_coder"]),
+    ("vllm", {"parser": {"name": "qwen3"}, "context": {"reasoning_open": True}}, "a", ["--engine", "vllm:qwen3"]),
+    ("vllm", {"expect": {"reasoning": "a"}}, "a", ["--engine", "vllm:hermes", "--reasoning-parser", "qwen3"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("word", "keys", "text", "words"), ASKED)
+def test_the_parser_of_a_server_is_the_one_that_reads_the_format(
+    word: str, keys: dict[str, Any], text: str, words: list[str]
+) -> None:
+    case = load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": text}, **keys})
+    assert engine_words(case_by_engine(case, word, Settings())) == words
+
+
+def test_whoever_asks_as_a_guest_gets_the_same_parser() -> None:
+    case = {"schema": 1, "parser": {"name": "qwen"}, "input": {"text": "a"}, "contract": "spec"}
+    found = subject_of(CaseAsked(case=json.dumps(case), engine="pr"), Settings(), nobody).case
+    assert (found.parser.engine, found.parser.name, found.contract) == ("pr", "hermes", None)

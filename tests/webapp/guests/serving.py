@@ -1,0 +1,107 @@
+"""Parsers that are served from this process, as the plugin serves them from that of the tests."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+from tests.webapp.engines import own_parsers
+from webapp.engines.workers.adapter_class import Class
+from webapp.engines.workers.engine_worker import Printed, Worker
+from webapp.guests.guest import Ask
+
+CALL = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Bern"}}\n</tool_call>'
+EXPECT = {"content": "Sure.", "tool_calls": [{"name": "get_weather", "arguments": {"city": "Bern"}}]}
+
+
+class Naive:
+    """It looks for the marker in each delta alone. It needs json only: projects of strangers have its text."""
+
+    def begin(self, request: dict[str, Any]) -> None:
+        self.buffer, self.inside = "", False
+
+    def feed(self, text: str, ids: list[int]) -> Any:
+        content = ""
+        if not self.inside:
+            content, marker, text = text.partition("<tool_call>")
+            self.inside = bool(marker)
+        self.buffer += text * self.inside
+        body, end, _ = self.buffer.partition("</tool_call>")
+        if not end:
+            return {"content": content}
+        self.buffer = ""
+        call = json.loads(body)
+        function = {"name": call["name"], "arguments": json.dumps(call["arguments"])}
+        return {"content": content, "tool_calls": [{"index": 0, "function": function}]}
+
+    def finish(self, reason: str | None) -> Any:
+        return None
+
+
+class Hermes(own_parsers.Hermes):
+    """It reads the format of Qwen, all at the end; what is no call is content."""
+
+    def finish(self, reason: str | None) -> Any:
+        try:
+            return super().finish(reason)
+        except ValueError:
+            return {"content": self.seen}
+
+
+class Musing(Hermes):
+    """It is wrong however the output is cut, and nothing but the expectation says so: content goes out as reasoning."""
+
+    def finish(self, reason: str | None) -> Any:
+        said = super().finish(reason)
+        return {"reasoning": said["content"], "tool_calls": said.get("tool_calls")}
+
+
+class Calm:
+    """It gives no calls and loses nothing."""
+
+    def begin(self, request: dict[str, Any]) -> None:
+        pass
+
+    def feed(self, text: str, ids: list[int]) -> Any:
+        return {"content": text}
+
+    def finish(self, reason: str | None) -> Any:
+        return None
+
+
+class Greedy(Calm):
+    """It loses deltas of middle length, which no token is and no whole output."""
+
+    def feed(self, text: str, ids: list[int]) -> Any:
+        return None if 14 < len(text) < 60 else {"content": text}
+
+
+class Raising(Naive):
+    """It fails where a call ends."""
+
+    def feed(self, text: str, ids: list[int]) -> Any:
+        if "}}" in text:
+            raise ValueError("too many brackets")
+        return super().feed(text, ids)
+
+
+def served(kind: type) -> tuple[dict[str, Any], Ask]:
+    """The card of a class, and what answers for it."""
+    adapter = Class(kind)
+    worker = Worker(adapter, Printed(sys.stderr), SimpleNamespace(on=False))
+    return {"protocol": 1, **adapter.hello()}, lambda run: json.loads(json.dumps(worker.run(run)))
+
+
+def nobody(_run: Mapping[str, Any]) -> Any:
+    raise AssertionError("nobody is served")
+
+
+def case(text: str = f"Sure.{CALL}", **keys: Any) -> dict[str, Any]:
+    return {"schema": 1, "parser": {"name": "hermes"}, "input": {"text": text}, "expect": EXPECT, **keys}
+
+
+def case_text(*text: str, **keys: Any) -> str:
+    return json.dumps(case(*text, **keys))

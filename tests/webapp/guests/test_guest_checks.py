@@ -1,0 +1,194 @@
+"""Cases checked with a parser that is served: outcomes, the smallest chunking, the deltas around it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from parsers.replays.chunking import Chunking
+from tests.webapp.guests.serving import CALL, EXPECT, Greedy, Hermes, Naive, Raising, case_text, nobody, served
+from webapp.engines.protocol import Card, EngineError, read_card
+from webapp.guests.guest import BATCH, Guest
+from webapp.guests.requests import CaseAsked, Checked
+from webapp.guests.tasks import check
+from webapp.settings import Settings
+
+LONG = f"{'One word. ' * 30}{CALL}"
+
+
+def checked(kind: type | None, text: str, **more: Any) -> Checked:
+    card, ask = served(kind) if kind is not None else (None, nobody)
+    return check(CaseAsked(case=text, card=card, name="a.case.json", **more), Settings(), ask)
+
+
+@pytest.mark.parametrize(
+    ("kind", "keys", "outcome"),
+    [
+        (Naive, {}, "FAIL"),
+        (Hermes, {}, "ok"),
+        (Naive, {"verdict": "known_bug"}, "known bug"),
+        (Hermes, {"verdict": "known_bug"}, "fixed"),
+        (Naive, {"engines": {"class": {"verdict": "known_bug"}}}, "known bug"),
+        (Naive, {"engines": {"class:Naive": {"verdict": "known_bug"}}}, "known bug"),
+        (Naive, {"engines": {"vllm": {"verdict": "known_bug"}}}, "FAIL"),
+        (Hermes, {"parser": {"name": "qwen", "engine": "vllm"}}, "ok"),
+        (Hermes, {"parser": {"name": "hermes", "policy": {"invalid_call": "strict"}}}, "ok"),
+        (Hermes, {"parser": {"name": "auto"}}, "ok"),
+        (None, {}, "ok"),
+        (None, {"parser": {"name": "hermes", "engine": "vllm"}}, "skip"),
+        (None, {"schema": 2}, "unusable"),
+        (None, {"parser": {"name": "nobody"}}, "unusable"),
+        (Hermes, {"replay": [{"by": "cuts", "cuts": [9_000]}]}, "unusable"),
+    ],
+)
+def test_a_case_has_the_outcome_that_check_would_tell(kind: type | None, keys: dict[str, Any], outcome: str) -> None:
+    assert checked(kind, case_text(**keys)).outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({"engine": "nobody"}, "engine 'nobody' is not entered here"),
+        ({"card": {"protocol": 9}}, "the card of the parser that is served is none"),
+    ],
+)
+def test_what_cannot_run_says_why(keys: dict[str, Any], words: str) -> None:
+    found = check(CaseAsked(**{"case": case_text(), **keys}), Settings(), nobody)
+    assert (found.outcome, words in found.why) == ("unusable", True)
+
+
+def test_an_output_over_a_limit_is_unusable() -> None:
+    found = check(CaseAsked(case=case_text()), Settings(max_text_bytes=10), nobody)
+    assert (found.outcome, "MAX_TEXT_BYTES" in found.why) == ("unusable", True)
+
+
+def test_a_built_in_parser_may_be_named() -> None:
+    assert check(CaseAsked(case=case_text(), engine="builtin:qwen"), Settings(), nobody).outcome == "ok"
+
+
+def test_the_command_of_an_engine_that_is_named_asks_for_it_again() -> None:
+    found = check(CaseAsked(case=case_text(expect={"content": "?"}), engine="builtin:qwen"), Settings(), nobody)
+    assert found.shown is not None
+    assert found.shown.command.endswith(" --engine builtin:qwen")
+
+
+def test_a_failure_shows_the_smallest_chunking_and_the_step_that_went_wrong() -> None:
+    shown = checked(Naive, case_text(replay=[{"by": "char"}])).shown
+    assert shown is not None
+    assert (shown.label, shown.deltas, shown.at) == ("cut at 15", 2, 1)
+    assert [one.field for one in shown.differences] == ["content", "tool_calls"]
+    assert [(step.index, step.fed[:7], step.end) for step in shown.steps] == [
+        (1, "Sure.<t", False),
+        (2, '>\n{"nam', False),
+        (3, "", True),
+    ]
+    assert shown.command == "toolcall-inspector replay a.case.json --cuts 15"
+
+
+def test_a_chunking_that_is_named_is_the_only_one_and_stays() -> None:
+    found = checked(Naive, case_text(), chunking=Chunking(by="char"))
+    assert found.shown is not None
+    assert (found.replays, found.failing, found.shown.label) == (1, 1, "character by character")
+    assert checked(Naive, case_text(), chunking=Chunking(by="whole")).outcome == "ok"
+
+
+def test_of_many_steps_those_around_the_wrong_one_are_shown() -> None:
+    shown = checked(Naive, case_text(LONG, expect={**EXPECT, "content": "One word. " * 30}),
+                    chunking=Chunking(by="char")).shown  # fmt: skip
+    assert shown is not None
+    assert shown.deltas > 300
+    assert [step.index for step in shown.steps] == [*range(shown.at - 3, shown.at + 4)]
+
+
+def test_a_failure_of_the_parser_is_told_at_its_step() -> None:
+    shown = checked(Raising, case_text()).shown
+    assert shown is not None
+    failed = next(step for step in shown.steps if step.index == shown.at)
+    assert failed.raised is not None
+    assert "too many brackets" in failed.raised
+
+
+def test_without_an_expectation_what_differs_from_the_first_replay_fails() -> None:
+    text = "It is a fine day and the sun is out, so that nobody stays at home for long."
+    found = checked(Greedy, json.dumps({"schema": 1, "parser": {"name": "hermes"}, "input": {"text": text}}))
+    assert found.shown is not None
+    assert (found.outcome, found.failing, bool(found.errors)) == ("FAIL", 0, True)
+    assert found.shown.label.startswith("cut at ")
+    assert found.shown.deltas <= 3
+
+
+@pytest.mark.parametrize(
+    "expect",
+    [
+        {"finish_reason": "stop"},
+        {"tool_calls": [{"name": "get_time", "arguments": {}}]},
+        {"content": "Sure.", "tool_calls": [{"name": "get_weather", "raw": "{}"}]},
+        {"reasoning": "Hm", "content": "Sure."},
+    ],
+)
+def test_what_is_wrong_under_every_chunking_is_shown_too(expect: dict[str, Any]) -> None:
+    found = checked(Hermes, case_text(expect=expect))
+    assert found.shown is not None
+    assert (found.outcome, found.failing, found.shown.at > 0) == ("FAIL", found.replays, True)
+
+
+def test_where_the_message_is_right_the_step_is_that_of_the_error() -> None:
+    first, second = ({"name": "f", "arguments": "{"}, "a"), ({"name": "g", "arguments": "}"}, "b")
+    calls = [{"tool_calls": [{"index": 0, "id": one, "function": function}]} for function, one in (first, second)]
+    stream = [{"choices": [{"index": 0, "delta": delta}]} for delta in ({"content": "Hi"}, *calls, {"content": "!"})]
+    text = case_text(parser={"name": "recorded", "engine": "recorded"}, input={"stream": stream}, expect={})
+    found = checked(None, text)
+    assert found.shown is not None
+    assert (found.outcome, found.failing, found.errors[0].step, found.shown.at) == ("FAIL", 0, 3, 3)
+
+
+def test_long_deltas_are_shown_with_their_ends() -> None:
+    shown = checked(Naive, case_text("x" * 900 + CALL, expect={"content": "y"})).shown
+    assert shown is not None
+    assert max(len(step.fed) for step in shown.steps) == 201
+
+
+def guest(ask: Any = nobody, name: str = "class") -> Guest:
+    card, _ = served(Hermes)
+    return Guest(read_card({**card, "name": name}), ask)
+
+
+def test_a_guest_has_a_name_that_no_engine_of_ours_has() -> None:
+    assert [guest(name=one).name for one in ("class", "builtin", "auto", "My Parser!", "!")] == [
+        "class",
+        "guest_builtin",
+        "guest_auto",
+        "My_Parser_",
+        "_",
+    ]
+
+
+def test_many_replays_are_asked_in_several_messages() -> None:
+    card, ask = served(Hermes)
+    asked: list[int] = []
+
+    def counted(run: Any) -> Any:
+        asked.append(len(run["replays"]))
+        return ask(run)
+
+    run = {"request": {}, "path": "stream", "replays": [[["a"]]] * (BATCH + 2)}
+    assert len(Guest(read_card(card), counted).play("class", run)) == BATCH + 2
+    assert asked == [BATCH, 2]
+    assert guest().play("class", {**run, "replays": []}) == []
+
+
+def test_a_guest_that_says_what_is_no_answer_is_not_believed() -> None:
+    garbled = guest(lambda run: {"replays": [{"sent": "x"}]})
+    with pytest.raises(EngineError, match="does not speak the protocol: /replays/0/sent"):
+        garbled.play("class", {"path": "whole", "replays": [[["a"]]]})
+    card, _ = served(Hermes)
+    found = check(CaseAsked(case=case_text(), card=card), Settings(), lambda run: 7)
+    assert (found.outcome, "does not speak the protocol" in found.why) == ("unusable", True)
+
+
+def test_a_guest_tells_who_it_is_and_no_lines() -> None:
+    assert isinstance(guest().card("class"), Card)
+    with pytest.raises(EngineError, match="tells no lines"):
+        guest().lines("class", {})

@@ -1,0 +1,129 @@
+"""Smaller cases of a parser that is served, generated outputs, and answers that come with a request."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from parsers.cases.io import loads
+from parsers.vocabulary.types import UsageError
+from tests.webapp.guests.serving import CALL, Calm, Hermes, Musing, Naive, case_text, served
+from webapp.guests.answers import MOST_RUNS, Answers, Known, WantedError, digest
+from webapp.guests.narrowed import NONE, find
+from webapp.guests.requests import CaseAsked, OutputsAsked, Smaller
+from webapp.guests.tasks import check, outputs, stand_in_for
+from webapp.settings import Settings
+
+LONGER = f"Let me see what the weather will be like.{CALL}"
+EXPECT = {"content": "Let me see what the weather will be like.", "tool_calls": [
+    {"name": "get_weather", "arguments": {"city": "Bern"}}]}  # fmt: skip
+
+
+def found(kind: type, **keys: Any) -> Smaller:
+    card, ask = served(kind)
+    text = case_text(LONGER, **{"expect": EXPECT, **keys})
+    return find(CaseAsked(case=text, card=card), Settings(), ask, 60, 150)
+
+
+def fails(kind: type, text: str) -> bool:
+    card, ask = served(kind)
+    return check(CaseAsked(case=text, card=card), Settings(), ask).outcome == "FAIL"
+
+
+@pytest.mark.parametrize("parser", [{"name": "hermes", "policy": {"invalid_call": "strict"}}, {"name": "auto"}])
+def test_a_smaller_case_fails_alike_and_keeps_its_parser(parser: dict[str, Any]) -> None:
+    smaller = found(Naive, parser=parser)
+    assert smaller.case is not None
+    case = loads(smaller.case)
+    assert len(case.text()) < len(LONGER)
+    assert (case.parser.name, case.parser.engine) == ("qwen" if parser["name"] == "auto" else "hermes", None)
+    assert fails(Naive, smaller.case)
+    assert not fails(Hermes, smaller.case)
+
+
+def test_what_is_wrong_under_every_chunking_is_made_small_beside_the_built_in_parser() -> None:
+    smaller = found(Musing)
+    assert smaller.case is not None
+    assert (smaller.headline, smaller.check) == ("It is not what qwen reads.", "expectation")
+    assert len(loads(smaller.case).text()) < len(LONGER)
+    assert fails(Musing, smaller.case)
+    assert not fails(Hermes, smaller.case)
+
+
+@pytest.mark.parametrize(
+    ("kind", "keys"),
+    [
+        (Calm, {"expect": {"content": LONGER}}),
+        (Musing, {"expect": {"content": "else"}}),
+        (Musing, {"expect": None}),
+        (Musing, {"parser": {"name": "passthrough"}, "expect": {"content": "else"}}),
+    ],
+)
+def test_where_nothing_smaller_fails_that_is_said(kind: type, keys: dict[str, Any]) -> None:
+    assert found(kind, **keys) == Smaller(headline=NONE)
+
+
+def test_a_search_ends_with_its_time() -> None:
+    card, ask = served(Hermes)
+    assert find(CaseAsked(case=case_text(), card=card), Settings(), ask, 0, 150).case is None
+
+
+def test_outputs_are_of_the_format_that_is_named_or_that_a_case_is_in() -> None:
+    named = outputs(OutputsAsked(format="hermes", seed=4, count=3))
+    assert (named.format, len(named.cases)) == ("qwen", 3)
+    for parser in ("qwen", "auto"):
+        assert outputs(OutputsAsked(case=case_text(parser={"name": parser}), seed=4, count=3)) == named
+    with pytest.raises(UsageError, match="say of which format"):
+        outputs(OutputsAsked())
+
+
+def answered(kind: type, text: str, task: Any, *, stands_in: bool = True) -> tuple[Any, int]:
+    """The answer of a task by requests that bring what is known, and how many it took."""
+    card, ask = served(kind)
+    known: list[Known] = []
+    for number in range(400):
+        asked = CaseAsked(case=text, card=card, known=tuple(known))
+        answers = Answers(asked.known, stand_in_for(asked) if stands_in else None)
+        result = None
+        try:
+            result = task(asked, answers.ask)
+        except WantedError:
+            assert answers.wanted
+        if not answers.wanted:
+            return result, number + 1
+        assert len(answers.wanted) <= MOST_RUNS
+        known += [Known(of=digest(run), answer=ask(run)) for run in answers.wanted]
+    raise AssertionError("it never ends")
+
+
+def checking(asked: CaseAsked, ask: Any) -> Any:
+    return check(asked, Settings(), ask)
+
+
+@pytest.mark.parametrize("kind", [Naive, Hermes, Musing])
+@pytest.mark.replays
+def test_a_check_by_requests_alone_has_the_same_result(kind: type) -> None:
+    card, ask = served(kind)
+    direct = check(CaseAsked(case=case_text(), card=card), Settings(), ask)
+    guessed, few = answered(kind, case_text(), checking)
+    plain, many = answered(kind, case_text(), checking, stands_in=False)
+    assert without_time(guessed) == without_time(plain) == without_time(direct)
+    assert few <= many
+
+
+def without_time(checked: Any) -> Any:
+    return json.loads(checked.model_dump_json())
+
+
+def test_whoever_stands_in_knows_both_paths() -> None:
+    stand_in = stand_in_for(CaseAsked(case=case_text()))
+    assert stand_in is not None
+    run = {"request": {"tools": [], "reasoning_open": False}, "finish_reason": None, "replays": [[["Sure."], [CALL]]]}
+    streamed = stand_in({**run, "path": "stream"})["replays"][0]["sent"]
+    whole = stand_in({**run, "path": "whole"})["replays"][0]["sent"]
+    assert (len(streamed), streamed[0], len(whole)) == (3, {"content": "Sure."}, 1)
+    assert whole[0]["tool_calls"][0]["function"]["name"] == "get_weather"
+    assert stand_in_for(CaseAsked(case="{}")) is None
+    assert stand_in_for(CaseAsked(case=case_text(parser={"name": "auto"}))) is not None

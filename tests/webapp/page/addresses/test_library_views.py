@@ -1,0 +1,367 @@
+"""The library: what is listed, how it is found, and what is made of it."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import zipfile
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from parsers.cases.case import Case
+from parsers.cases.io import dumps, loads
+from tests.webapp.engines.entering import own
+from tests.webapp.page.conftest import case
+from tests.webapp.page.dom import Node
+from tests.webapp.page.dom import page as parse
+from webapp.app import create_app
+from webapp.engines.entered import entered, use_engines
+from webapp.engines.entries import write_entry
+from webapp.page.addresses import library_views
+from webapp.page.library import importing
+from webapp.page.library.library_page import age
+from webapp.page.library.listed_case import listing_of, verdict_words
+from webapp.runs.exports import installed_version
+from webapp.services import EXTENSION
+from webapp.settings import Settings, get_settings
+from webapp.store import CaseStore
+from webapp.store.listings import Wanted
+
+CALL = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
+CUT = '<tool_call>\n{"name": "f", "argu'
+SECRET = "nobody lists this"
+SITE = {"Sec-Fetch-Site": "same-origin"}
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Iterator[Callable[..., Flask]]:
+    made: list[Flask] = []
+
+    def build(**settings: Any) -> Flask:
+        made.append(create_app(Settings(data_dir=tmp_path, **settings)))
+        return made[-1]
+
+    yield build
+    for app in made:
+        app.extensions[EXTENSION].store.close()
+
+
+@pytest.fixture
+def client(make: Callable[..., Flask]) -> FlaskClient:
+    return make().test_client()
+
+
+def share(client: FlaskClient, text: str, **more: str) -> str:
+    """Share an output and return the id of its case."""
+    form = {"case": dumps(case(text)), "listed": "1", **more}
+    answer = client.post("/cases", data={key: value for key, value in form.items() if value})
+    found = re.search(r"/c/(\w{16})", answer.text)
+    assert found, answer.text
+    return found[1]
+
+
+def page(client: FlaskClient, path: str = "/library") -> Node:
+    answer = client.get(path)
+    assert answer.status_code == 200
+    return parse(answer.text)
+
+
+def titles(found: Node) -> list[str]:
+    return [one.words for one in found.all("table tbody th a")]
+
+
+def give(client: FlaskClient, name: str, data: bytes, **more: str) -> Any:
+    return client.post("/library/import", data={"file": (io.BytesIO(data), name), **more})
+
+
+def test_what_was_ticked_is_listed_and_nothing_else(client: FlaskClient) -> None:
+    share(client, CALL, title="Listed", tags="a, two words ,a")
+    hidden = share(client, f"{SECRET} {CALL}", title=SECRET, listed="")
+    for path in ("/library", f"/library?q={quote(SECRET)}", "/library?q=parser:qwen", "/library/export.jsonl"):
+        assert SECRET not in client.get(path).text.replace(f'value="{SECRET}"', "")
+    assert titles(page(client)) == ["Listed"]
+    assert client.get(f"/c/{hidden}").status_code == 200
+    assert [one.words for one in page(client).all("table .tag")] == ["a", "two words"]
+
+
+def test_a_share_says_whether_it_is_in_the_library(client: FlaskClient) -> None:
+    form = {"case": dumps(case(CALL))}
+    assert "It is not listed in the library" in client.post("/cases", data=form).text
+    other = {"case": dumps(case(CUT)), "listed": "1"}
+    assert "It is listed in the" in client.post("/cases", data=other).text
+
+
+def test_a_case_is_listed_by_sharing_it_again_with_the_tick(client: FlaskClient) -> None:
+    made = share(client, CALL, title="First", note=" a\r\n\r\nb", listed="")
+    box = 'name="listed" value="1" checked'
+    assert box in client.get(f"/c/{made}/share").text
+    told = client.post("/cases", data={"case": dumps(case(CALL)), "title": "Other", "listed": "1"})
+    assert (told.status_code, "shared before with another title, note or tags" in told.text) == (200, True)
+    assert titles(page(client)) == []
+    assert (
+        client.post(
+            "/cases", data={"case": dumps(case(CALL)), "title": "First", "note": "b\na", "listed": "1"}
+        ).status_code
+        == 303
+    )
+    assert titles(page(client)) == ["First"]
+    dialog = client.get(f"/c/{made}/share").text
+    assert (box in dialog, "It is listed in the" in dialog) == (False, True)
+
+
+TICKED = [
+    ({}, "http://localhost", True),
+    ({"public_url": "https://team.example"}, "http://localhost", False),
+    ({"host": "0.0.0.0"}, "http://localhost", False),
+    ({"trusted_hosts": ("team.example",)}, "http://team.example", False),
+]
+
+
+@pytest.mark.parametrize(("settings", "base", "ticked"), TICKED)
+def test_the_box_is_ticked_on_ones_own_machine_alone(
+    make: Callable[..., Flask], settings: dict[str, Any], base: str, ticked: bool
+) -> None:
+    client = make(**settings).test_client()
+    for path in ("/example/two-calls-with-prose/share", "/library/import"):
+        box = parse(client.get(path, base_url=base).text).one("input[name=listed]")
+        assert ("checked" in box.attrs) is ticked
+
+
+FOUND = [
+    ("</tool", ["Call"]),
+    ("<", ["Call", "Cut"]),
+    ("t_", []),
+    ("l_", ["Call", "Cut"]),
+    ('"name": "f", "argu', ["Call", "Cut"]),
+    ("parser:qwen", ["Call", "Cut", "Prose"]),
+    ("verdict:all_hold", ["Call", "Prose"]),
+    ("tag:x <", ["Cut"]),
+    ("parser:llama", []),
+]
+
+
+def test_what_is_typed_finds_exactly_what_has_it(client: FlaskClient) -> None:
+    for text, title, tags in (("Hello.", "Prose", ""), (CUT, "Cut", "x"), (CALL, "Call", "")):
+        share(client, text, title=title, tags=tags)
+    assert {query: titles(page(client, f"/library?q={quote(query)}")) for query, _ in FOUND} == dict(FOUND)
+
+
+def test_a_filter_is_a_link_and_says_how_many(client: FlaskClient) -> None:
+    share(client, CALL, tags="x")
+    share(client, CUT)
+    filters = {one.words: one.attrs for one in page(client).all("nav.library-filters a")}
+    assert filters["x 1"]["href"] == "/library?q=tag:x"
+    assert {"All cases 2", "qwen 2", "holds 1", "builtin 2"} <= filters.keys()
+    chosen = page(client, "/library?q=tag:x").all("nav.library-filters a[aria-current=true]")
+    assert [(one.words, one.attrs["href"]) for one in chosen] == [("All cases 2", "/library"), ("x 1", "/library")]
+
+
+def test_a_row_shows_what_became_of_the_output(client: FlaskClient) -> None:
+    share(client, f"Sure. {CALL}")
+    row = page(client).one("table tbody tr")
+    assert [one.attrs["class"].split("-")[-1] for one in row.all("svg.tile-band rect")] == [
+        *("content", "name", "arguments")
+    ]
+    assert row.words.startswith("Case ")
+    assert row.one("time").words == "now"
+
+
+def test_pages_go_on_where_the_last_one_ended(client: FlaskClient) -> None:
+    give(client, "many.jsonl", "\n".join(json.dumps(numbered(n)) for n in range(53)).encode(), listed="1")
+    first = page(client)
+    assert len(titles(first)) == 50
+    (more,) = first.all("a[rel=next]")
+    assert len(titles(page(client, more.attrs["href"]))) == 3
+
+
+def numbered(number: int) -> dict[str, Any]:
+    return {"schema": 1, "parser": {"name": "qwen"}, "input": {"text": f"Case {number}."}}
+
+
+def test_an_import_stores_what_it_can_and_names_the_rest(client: FlaskClient) -> None:
+    text = "\n".join([json.dumps(numbered(1)), "{}", json.dumps({**numbered(2), "parser": {"name": "none"}})])
+    answer = give(client, "some.jsonl", text.encode(), listed="1", tags="in")
+    found = parse(answer.text)
+    assert "1 stored, 0 known already, 2 failed" in found.one("div.notice[role=status]").words
+    failures = [one.words for one in found.all("ul.import-failures li")]
+    assert [one.partition(" ")[0] for one in failures] == ["some.jsonl::2", "some.jsonl::3"]
+    assert "there is no parser 'none'" in failures[1]
+    assert [one.words for one in page(client).all("table .tag")] == ["in"]
+
+
+def test_an_import_given_again_knows_what_is_stored(client: FlaskClient) -> None:
+    give(client, "one.json", json.dumps(numbered(1)).encode())
+    assert "0 stored, 1 known already" in give(client, "one.json", json.dumps(numbered(1)).encode()).text
+    assert titles(page(client)) == []
+    assert "0 stored, 1 known already" in give(client, "one.json", json.dumps(numbered(1)).encode(), listed="1").text
+    assert len(titles(page(client))) == 1
+
+
+def test_an_import_without_time_says_what_is_left(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importing, "CHECKS_SHARE", 0.0)
+    text = "\n".join(json.dumps(numbered(n)) for n in range(4)).encode()
+    told = give(client, "some.jsonl", text)
+    assert "no time was left for 3" in told.text
+    skip = parse(told.text).one("input[name=skip]").attrs["value"]
+    assert "1 stored, 0 known already, 0 failed; no time was left for 2" in give(
+        client, "some.jsonl", text, skip=skip
+    ).text.replace("\n      ", " ")
+
+
+def test_an_import_without_a_file_asks_for_one(client: FlaskClient) -> None:
+    assert client.get("/library/import").status_code == 200
+    answer = client.post("/library/import", data={"listed": "1"})
+    assert (answer.status_code, "Choose a file" in answer.text) == (422, True)
+
+
+def test_what_is_exported_is_imported_as_the_same_cases(client: FlaskClient, tmp_path: Path) -> None:
+    ids = {share(client, text) for text in (CALL, CUT, "Hello.")}
+    lines = client.get("/library/export.jsonl").data
+    with zipfile.ZipFile(io.BytesIO(client.get("/library/export.zip").data)) as archive:
+        assert set(archive.namelist()) == {f"{one}.case.json" for one in ids}
+        assert [loads(archive.read(name)) for name in archive.namelist()] == [*map(loads, lines.splitlines())]
+    other = create_app(Settings(data_dir=tmp_path / "other"))
+    assert "3 stored" in give(other.test_client(), "x.jsonl", lines, listed="1").text
+    store: CaseStore = other.extensions[EXTENSION].store
+    assert {one.case_id for one in store.library.search(Wanted()).rows} == ids
+    store.close()
+
+
+def test_only_what_was_found_is_exported(client: FlaskClient) -> None:
+    share(client, CALL)
+    share(client, "Hello.")
+    assert client.get("/library/export.jsonl?q=Hello").data.count(b"\n") == 1
+    assert client.get("/library/export.tar").status_code == 404
+
+
+def collect(client: FlaskClient, **more: str) -> Any:
+    return client.post("/library/collections", data={"title": "Gate", "q": "", **more})
+
+
+def test_a_collection_has_an_address_and_keeps_what_was_found(client: FlaskClient) -> None:
+    share(client, CALL, title="Call")
+    made = collect(client, q="</tool")
+    assert (made.status_code, made.headers["Cache-Control"]) == (201, "no-store")
+    share(client, f"{CALL}!", title="Later")
+    found = page(client, made.headers["Location"])
+    assert titles(found) == ["Call"]
+    assert found.one("h1").words == "Gate"
+    assert "Gate 1" in [one.words for one in page(client).all("nav.library-filters a")]
+    key = parse(made.text).one("#delete-key").attrs["value"]
+    path = f"{made.headers['Location']}/delete"
+    assert client.get(path).status_code == 200
+    assert client.post(path, data={"key": "wrong"}).status_code == 422
+    assert client.post(path, data={"key": key}).status_code == 200
+    assert client.get(made.headers["Location"]).status_code == 404
+    assert len(titles(page(client))) == 2
+
+
+@pytest.mark.parametrize("more", [{"title": " "}, {"q": "not there"}])
+def test_a_collection_needs_a_title_and_a_case(client: FlaskClient, more: dict[str, str]) -> None:
+    share(client, CALL)
+    assert collect(client, **more).status_code == 422
+
+
+@pytest.mark.parametrize("path", ["/library/c/nothing", "/library/export.jsonl?collection=x", "/library/results/x"])
+def test_what_is_not_there_is_404(client: FlaskClient, path: str) -> None:
+    assert client.get(path).status_code == 404
+
+
+def test_all_are_run_by_the_built_in_parsers_in_their_version(client: FlaskClient) -> None:
+    share(client, CALL, title="Call")
+    share(client, CUT, title="Cut")
+    expect = {"content": "something else"}
+    give(client, "x.json", json.dumps({**numbered(1), "title": "Expects", "expect": expect}).encode(), listed="1")
+    answer = client.post("/library/run", data={"engine": "builtin"})
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/library/results/builtin")
+    found = page(client, answer.headers["Location"])
+    cells = {
+        row.one("th").words: row.all("td")[-1].words.partition(" ")[0] for row in found.all("table.matrix tbody tr")
+    }
+    assert cells == {"Call": "passes", "Cut": "warns", "Expects": "differs"}
+    assert "All 3 cases of this list were run" in found.words
+    assert "1 right, 1 wrong, 1 with warnings of 3 cases" in found.words
+    squares = {one.attrs["aria-label"] for one in page(client).all("svg.squares")}
+    assert squares == {"1 right", "1 wrong", "1 undecided"}
+    title = f"built in {installed_version()}"
+    assert page(client).one("#library-grammar a").words == title
+    assert {one.words.partition(":")[0] for one in page(client).all("svg.squares title")} == {title}
+
+
+def test_a_run_goes_on_with_what_is_left(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library_views, "SECONDS", -1.0)
+    share(client, CALL)
+    share(client, CUT)
+    path = client.post("/library/run", data={"engine": "builtin", "q": "l"}).headers["Location"]
+    found = page(client, path)
+    assert found.one("button[type=submit].primary").words == "Run the other 1"
+    client.post("/library/run", data={"engine": "builtin", "q": "l"})
+    assert "were run" in page(client, path).words
+
+
+def test_what_only_a_server_sent_is_run_by_nobody(client: FlaskClient) -> None:
+    stream = [{"choices": [{"index": 0, "delta": {"content": "Hello."}, "finish_reason": "stop"}]}]
+    data = {"schema": 1, "parser": {"name": "recorded"}, "input": {"stream": stream}, "title": "Sent"}
+    assert "1 stored" in give(client, "x.json", json.dumps(data).encode(), listed="1").text
+    assert titles(page(client, "/library?q=Hello.")) == ["Sent"]
+    assert [one.attrs["class"].split("-")[-1] for one in page(client).all("svg.tile-band rect")] == ["content"]
+    client.post("/library/run", data={"engine": "builtin"})
+    assert "no output" in page(client, "/library/results/builtin").words
+
+
+def test_an_engine_that_nobody_entered_runs_nothing(client: FlaskClient) -> None:
+    assert client.post("/library/run", data={"engine": "vllm"}).status_code == 404
+
+
+AGES = [("2026-01-31T09:00:00.000Z", "now"), ("2026-01-31T08:58:00.000Z", "2 min"), ("2026-01-31T06:00:00.000Z", "3 h"),
+        ("2026-01-27T06:00:00.000Z", "4 d"), ("2024-01-27T06:00:00.000Z", "2 y")]  # fmt: skip
+
+
+@pytest.mark.parametrize(("created", "words"), AGES)
+def test_an_age_is_in_the_largest_unit(created: str, words: str) -> None:
+    assert age(created, datetime.fromisoformat("2026-01-31T09:00:30.000+00:00")) == words
+
+
+def test_an_output_that_nobody_checked_is_listed_as_such(runner: Any) -> None:
+    given: Case = case("Hello.")
+    found = listing_of(runner.run(given), given, None)
+    assert (found.verdict, found.severity, found.checks) == ("unchecked", "info", [])
+    assert (verdict_words("all_hold"), verdict_words("text_lost")) == ("holds", "text lost")
+
+
+def test_an_output_beside_what_a_server_sent_is_read_by_the_parser_that_fits(client: FlaskClient) -> None:
+    stream = [{"choices": [{"index": 0, "delta": {"content": CALL}, "finish_reason": "stop"}]}]
+    given = {"text": CALL, "stream": stream}
+    data = {"schema": 1, "parser": {"name": "recorded"}, "input": given, "title": "Leaked"}
+    assert "1 stored" in give(client, "x.json", json.dumps(data).encode(), listed="1").text
+    client.post("/library/run", data={"engine": "builtin"})
+    assert "passes" in page(client, "/library/results/builtin").one("table.matrix tbody tr").words
+
+
+def test_an_entered_engine_runs_what_it_reads_and_says_what_it_does_not(make: Callable[..., Flask]) -> None:
+    app = make()
+    settings = app.extensions[EXTENSION].settings
+    use_engines(settings)
+    write_entry(settings, "mine", own("Hermes"))
+    entered(settings).card("mine")
+    client = app.test_client()
+    share(client, CALL, title="Call")
+    give(client, "x.json", json.dumps({**numbered(1), "parser": {"name": "llama"}, "title": "L"}).encode(), listed="1")
+    assert "mine" in [one.attrs["value"] for one in page(client).all("#run-engine option")]
+    client.post("/library/run", data={"engine": "mine"})
+    found = page(client, "/library/results/mine")
+    cells = {
+        row.one("th").words: row.all("td")[-1].words.partition(" ")[0] for row in found.all("table.matrix tbody tr")
+    }
+    assert cells.keys() == {"Call", "L"}
+    assert cells["L"] == "not"
+    assert cells["Call"] in ("passes", "fails", "warns")
+    use_engines(get_settings())

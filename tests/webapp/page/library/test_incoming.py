@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import io
+import json
+import stat
+import zipfile
+from collections.abc import Callable
+
+import pytest
+
+from parsers.vocabulary.types import UsageError
+from webapp.page.library import incoming as module
+from webapp.page.library.incoming import incoming
+
+CASE = '{"schema":1,"parser":{"name":"qwen"},"input":{"text":"x"}}'
+
+
+def archive(*members: tuple[str | zipfile.ZipInfo, str | bytes], kind: int = zipfile.ZIP_DEFLATED) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", kind) as file:
+        for name, data in members:
+            file.writestr(name, data)
+    return made.getvalue()
+
+
+def told(name: str, data: bytes) -> list[tuple[str, str]]:
+    """The cases as (name, "case"), and those that are none as (name, why)."""
+    return [(one.name, str(one.text) if isinstance(one.text, UsageError) else "case") for one in incoming(name, data)]
+
+
+TEXTS = [
+    (CASE, [("f", "case")]),
+    (f"\ufeff{CASE}", [("f", "case")]),
+    (json.dumps({"a": json.loads(CASE), "b": 1}), [("f::a", "case"), ("f::b", "case")]),
+    (f"{CASE}\n\n{CASE}\n", [("f::1", "case"), ("f::3", "case")]),
+    (f"{CASE}\n" + '{"broken": \n' + f"{CASE}\n", [("f::1", "case"), ("f::2", "case"), ("f::3", "case")]),
+    ("{}", [("f", "it holds no case")]),
+]
+
+
+@pytest.mark.parametrize(("text", "found"), TEXTS)
+def test_a_file_holds_one_case_or_many(text: str, found: list[tuple[str, str]]) -> None:
+    assert told("f", text.encode()) == found
+
+
+@pytest.mark.parametrize("data", [b"\xff\xfe", b"{", b"no json"])
+def test_what_is_no_json_is_one_failure(data: bytes) -> None:
+    ((name, why),) = told("f", data)
+    assert name == "f"
+    assert why != "case"
+
+
+def test_an_archive_holds_files_of_cases_and_others_are_passed_over() -> None:
+    data = archive(("a/x.case.json", CASE), ("y.jsonl", f"{CASE}\n{CASE}"), ("README", "hi"), ("b/", ""))
+    assert [name for name, _ in told("z", data)] == ["z/a/x.case.json", "z/y.jsonl::1", "z/y.jsonl::2"]
+
+
+def link() -> zipfile.ZipInfo:
+    made = zipfile.ZipInfo("link.json")
+    made.external_attr = (stat.S_IFLNK | 0o777) << 16
+    return made
+
+
+TRICKS: list[tuple[str | zipfile.ZipInfo, str]] = [
+    ("../x.json", "leads out"),
+    ("a/../../x.json", "leads out"),
+    ("/etc/x.json", "leads out"),
+    ("..\\x.json", "leads out"),
+    ("C:x.json", "leads out"),
+    (link(), "it is a link"),
+]
+
+
+@pytest.mark.parametrize(("name", "why"), TRICKS, ids=[str(number) for number in range(len(TRICKS))])
+def test_a_name_that_leads_elsewhere_is_refused_and_the_others_come(name: str | zipfile.ZipInfo, why: str) -> None:
+    found = told("z", archive((name, CASE), ("good.json", CASE)))
+    assert why in found[0][1]
+    assert found[1] == ("z/good.json", "case")
+
+
+def test_a_bomb_is_refused_before_it_is_unpacked_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SMALL", 1_000)
+    found = told("z", archive(("bomb.json", " " * 3_000_000), ("good.json", CASE)))
+    assert found[0][1].startswith("more than 200 times")
+    assert found[1] == ("z/good.json", "case")
+
+
+def test_many_members_that_are_small_are_too_much_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_BYTES", 3 * len(CASE))
+    found = told("z", archive(*[(f"{n}.json", CASE) for n in range(9)]))
+    assert [why for _, why in found[:2]] == ["case", "case"]
+    assert "come out of the archive" in found[-1][1]
+    assert len(found) < 5
+
+
+def test_too_many_members_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_MEMBERS", 2)
+    ((_, why),) = told("z", archive(*[(f"{n}.json", CASE) for n in range(3)]))
+    assert why == "the archive has 3 members; the limit is 2"
+
+
+def with_size(data: bytes) -> bytes:
+    """The archive with a size in it that is a lie: members say that they hold one byte."""
+    at = data.index(b"PK\x01\x02") + 24
+    return data[:at] + (1).to_bytes(4, "little") + data[at + 4 :]
+
+
+def spoilt(data: bytes) -> bytes:
+    at = data.index(b"x.json") + len("x.json") + 2
+    return data[:at] + bytes([data[at] ^ 0xFF]) + data[at + 1 :]
+
+
+DAMAGED: list[tuple[Callable[[bytes], bytes], str]] = [
+    (lambda data: data[: len(data) // 2], "the archive is damaged"),
+    (with_size, "cannot be unpacked"),
+    (spoilt, "cannot be unpacked"),
+    (lambda data: data.replace(b"\x08\x00", b"\x63\x00"), "cannot be unpacked"),
+]
+
+
+@pytest.mark.parametrize(("damage", "why"), DAMAGED, ids=["cut off", "lies", "spoilt", "unknown method"])
+def test_a_damaged_archive_is_said_to_be_one(damage: Callable[[bytes], bytes], why: str) -> None:
+    found = told("z", damage(archive(("x.json", CASE * 30))))
+    assert [why in said for _, said in found] == [True]
+
+
+def test_an_archive_without_any_case_file_says_so() -> None:
+    for data in (archive(), archive(("README.md", "hi"), ("in.zip", "PK"))):
+        (one,) = incoming("x.zip", data)
+        assert str(one.text) == "it has no member that ends in .json or .jsonl"

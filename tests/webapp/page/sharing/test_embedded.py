@@ -1,0 +1,53 @@
+"""What a frame shows of a run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from parsers.cases.find import CaseFound
+from parsers.replays.chunking import Chunking
+from parsers.search.found import Minimized
+from parsers.vocabulary.trace import Finding
+from parsers.vocabulary.types import Context, Message, Piece
+from tests.webapp.page.conftest import Make
+from webapp.page.search.search_page import Search, SearchPanes, smallest
+from webapp.page.sharing.embedded import MOST_DELTAS, embedded
+
+
+def panes(**more: Any) -> SearchPanes:
+    return replace(SearchPanes(Search("idle", automatic=False)), **more)
+
+
+def test_of_a_run_the_first_deltas_and_the_message_are_shown(make: Make) -> None:
+    run = make.run("One two three four five six seven eight nine ten eleven twelve thirteen.")
+    found = embedded("T", run, panes(), "1")
+    assert (len(found.deltas), found.smallest, found.said) == (MOST_DELTAS, False, None)
+    assert found.more == len(run.trace.steps) - 1 - MOST_DELTAS
+    assert dict(found.facts) == {"Parser": "qwen", "Cut": "token by token", "Version": "1"}
+
+
+def test_the_smallest_case_is_shown_in_place_of_the_output(make: Make) -> None:
+    run = make.run("abcd")
+    finding = Finding("chunking", "error", "parser", "words")
+    small = Minimized("chunking", finding, (Piece("ab"),), Chunking(by="cuts", cuts=(1,)), Context(), 1)
+
+    class Found:
+        minimized, text = small, "abcd"
+
+    case = run.case
+    shown = smallest(CaseFound(case, Found, case), lambda _: "{}")  # type: ignore[arg-type]
+    found = embedded("T", run, panes(smallest=shown), "1")
+    assert (found.smallest, found.deltas, found.told) == (True, ["a", "b"], [("gives", [])])
+    whole = Minimized(
+        "chunking", finding, (Piece("ab"),), Chunking(by="whole"), Context(), 1, gives=Message(content="x")
+    )
+    Found.minimized = whole
+    shown = smallest(CaseFound(case, Found, case), lambda _: "{}")  # type: ignore[arg-type]
+    assert embedded("T", run, panes(smallest=shown), "1").told[0][1][0].text == "x"
+
+
+def test_an_engine_is_named_before_its_parser(make: Make) -> None:
+    run = make.run("Hi.", parser="qwen")
+    case = run.case.model_copy(update={"parser": run.case.parser.model_copy(update={"engine": "mine"})})
+    assert embedded("T", replace(run, case=case), panes(), "1").facts[0] == ("Parser", "mine, qwen")

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.webapp.store.test_listings import ids, listing
+from webapp.store import CaseStore
+from webapp.store.listings import Wanted
+from webapp.store.results import Result
+
+
+@pytest.fixture
+def add(store: CaseStore) -> Callable[[str], str]:
+    """List a case of a text; returns its delete key. Its id is its text, filled up."""
+
+    def listed(text: str) -> str:
+        return str(store.save(text.ljust(16, "0"), text, "digest", "1.0", listing(text)).delete_key)
+
+    return listed
+
+
+def test_a_collection_is_what_a_query_found_when_it_was_made(store: CaseStore, add: Callable[[str], str]) -> None:
+    key, *_ = [add(text) for text in ("this1", "that2", "this3")]
+    made = store.collections.make("Release gate", Wanted(texts=("this",)))
+    assert made is not None
+    add("this4")
+    found = store.collections.get(made.id)
+    assert found is not None
+    assert (found.title, found.total, made.total, len(made.id)) == ("Release gate", 2, 2, 16)
+    inside = Wanted(collection=made.id)
+    assert ids(store, inside) == ["this3".ljust(16, "0"), "this1".ljust(16, "0")]
+    assert store.library.counts(made.id).total == store.library.counts(made.id).values["parser"][0][1] == 2
+    store.delete("this1".ljust(16, "0"), key)
+    assert ids(store, inside) == ["this3".ljust(16, "0")]
+    assert [one.total for one in store.collections.newest()] == [1]
+
+
+def test_nothing_makes_no_collection(store: CaseStore, add: Callable[[str], str]) -> None:
+    add("this")
+    assert store.collections.make("Empty", Wanted(texts=("that",))) is None
+    assert store.collections.newest() == []
+    assert store.collections.get("0" * 16) is None
+
+
+def test_a_collection_goes_with_its_key_and_the_cases_stay(store: CaseStore, add: Callable[[str], str]) -> None:
+    add("this")
+    made = store.collections.make("One", Wanted())
+    assert made is not None
+    assert [store.collections.delete(made.id, "wrong"), store.collections.delete("x", made.delete_key)] == [False] * 2
+    assert store.collections.delete(made.id, made.delete_key)
+    assert store.collections.get(made.id) is None
+    assert store.count() == 1
+
+
+def test_what_an_engine_has_not_run_in_its_version_is_left(store: CaseStore, add: Callable[[str], str]) -> None:
+    add("a1")
+    key = add("b2")
+    assert [body for _, body in store.results.left("vllm", "0.33", Wanted(), 9)] == ["b2", "a1"]
+    (number, _), _ = store.results.left("vllm", "0.33", Wanted(), 9)
+    store.results.keep("vllm", "0.33", number, Result("fails", "error", "chunking: x"))
+    assert [body for _, body in store.results.left("vllm", "0.33", Wanted(), 9)] == ["a1"]
+    assert store.results.count_left("vllm", "0.33", Wanted(texts=("b",))) == 0
+    assert store.results.count_left("vllm", "0.34", Wanted()) == 2
+    store.results.keep("vllm", "0.33", number, Result("passes", "pass"))
+    (run,) = store.results.all()
+    assert (run.engine, run.version, run.counts, run.total) == ("vllm", "0.33", {"pass": 1}, 1)
+    columns = [("vllm", "0.33")]
+    assert store.results.of([number], columns) == {number: {("vllm", "0.33"): Result("passes", "pass")}}
+    assert store.results.of([number], []) == {number: {}}
+    store.results.keep("vllm", "0.33", number, Result("raises", "error", "\0\ud800" + "x" * 900))
+    kept = store.results.of([number], columns)[number]["vllm", "0.33"]
+    assert kept == Result("raises", "error", "\ufffd\ufffd" + "x" * 498)
+    store.delete("b2".ljust(16, "0"), key)
+    store.results.keep("vllm", "0.33", number, Result("passes", "pass"))
+    assert store.results.all() == []

@@ -1,0 +1,199 @@
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from webapp.store import CaseStore, Listing, open_store
+from webapp.store.grams import MOST_ASKED, asked, grams, kept
+from webapp.store.listings import COUNTED, Wanted
+
+TEXTS = {
+    "call": '<tool_call>\n{"name": "f"}\n</tool_call>',
+    "think": "<think>a</think>\n\nb",
+    "cjk": "東京 is \U0001f600 here",
+    "short": "x",
+    "percent": "100% of _ and \\ and ' and \" OR NOT",
+    "case": "Tool_Call",
+    "nul": "a\0b \ud800",
+    "empty": "",
+}
+# What is looked for, and where it is: exactly as it is written, white space and case included.
+LOOKED_FOR = [
+    ("</tool", {"call"}),
+    ("</", {"call", "think"}),
+    ("<", {"call", "think"}),
+    ('{"name": "f"}', {"call"}),
+    ("\n\n", {"think"}),
+    ("東", {"cjk"}),
+    ("東京", {"cjk"}),
+    ("\U0001f600 h", {"cjk"}),
+    ("%", {"percent"}),
+    ("_ and \\ and '", {"percent"}),
+    ('" OR NOT', {"percent"}),
+    ("tool_call", {"call"}),
+    ("Tool_", {"case"}),
+    ("tool_call>\n{", {"call"}),
+    ("loot", set()),
+    ("l_call>\n</tool", set()),
+    ("a\0b", {"nul"}),
+    ("\ud800", {"nul"}),
+    ("x", {"short"}),
+]
+
+
+def listing(text: str = "", **more: Any) -> Listing:
+    given = {"title": "", "parser": "qwen", "engine": "builtin", "verdict": "all_hold", "severity": "pass"}
+    return Listing(**{**given, "text": text, **more})
+
+
+@pytest.fixture
+def add(store: CaseStore) -> Callable[..., str]:
+    """List a case of a text; its id is its place in the order."""
+    numbers = iter(range(10_000))
+
+    def listed(text: str = "", **more: Any) -> str:
+        case_id = f"{next(numbers):016}"
+        store.save(case_id, '{"n":"' + case_id + '"}', "digest", "1.0", listing(text, **more))
+        return case_id
+
+    return listed
+
+
+def ids(store: CaseStore, wanted: Wanted = Wanted(), **more: Any) -> list[str]:  # noqa: B008 - a value
+    return [one.case_id for one in store.library.search(wanted, **more).rows]
+
+
+def test_every_substring_is_found_exactly_where_it_is(store: CaseStore, add: Callable[..., str]) -> None:
+    names = {add(text): name for name, text in TEXTS.items()}
+    found = {words: {names[one] for one in ids(store, Wanted(texts=(words,)))} for words, _ in LOOKED_FOR}
+    assert found == dict(LOOKED_FOR)
+
+
+def test_random_substrings_are_found_as_python_finds_them(store: CaseStore, add: Callable[..., str]) -> None:
+    drawn = random.Random(7)
+    texts = {add(text): text for text in ["".join(drawn.choices("ab<>/é\n", k=30)) for _ in range(40)]}
+    for size in (1, 2, 3, 4, 7):
+        for _ in range(12):
+            words = "".join(drawn.choices("ab<>/é\n", k=size))
+            assert set(ids(store, Wanted(texts=(words,)))) == {one for one, text in texts.items() if words in text}
+
+
+def test_a_title_is_looked_through_too(store: CaseStore, add: Callable[..., str]) -> None:
+    named = add("text", title="A brace too few")
+    assert ids(store, Wanted(texts=("brace too",))) == [named]
+
+
+def test_all_texts_and_all_facets_must_hold(store: CaseStore, add: Callable[..., str]) -> None:
+    both = add("one two", parser="llama", tags=["a", "b"], checks=["chunking"], verdict="text_lost", engine="vllm")
+    add("one", parser="llama", tags=["a"])
+    add("one two")
+    assert ids(store, Wanted(texts=("one", "two"), facets=(("parser", "llama"),))) == [both]
+    assert ids(store, Wanted(facets=(("tag", "a"), ("tag", "b"), ("check", "chunking")))) == [both]
+    assert ids(store, Wanted(facets=(("engine", "vllm"), ("verdict", "text_lost")))) == [both]
+    assert ids(store, Wanted(facets=(("tag", "chunking"),))) == []
+
+
+def test_pages_follow_each_other_newest_first(store: CaseStore, add: Callable[..., str]) -> None:
+    made = [add("same text") for _ in range(7)][::-1]
+    for wanted in (Wanted(), Wanted(texts=("same",))):
+        first = store.library.search(wanted, limit=3)
+        second = store.library.search(wanted, limit=3, before=first.more)
+        last = store.library.search(wanted, limit=3, before=second.more)
+        assert [one.case_id for page in (first, second, last) for one in page.rows] == made
+        assert (first.total, last.total, last.more) == (7, 7, None)
+
+
+def test_a_row_shows_what_was_known_when_it_was_saved(store: CaseStore, add: Callable[..., str]) -> None:
+    add("t", title="T", tags=["b", "a"], verdict="marker_leak", severity="error", band=[("name", 1.5, 20.0)])
+    (row,) = store.library.search(Wanted()).rows
+    assert (row.title, row.verdict, row.severity, row.tags) == ("T", "marker_leak", "error", ["a", "b"])
+    assert row.band == [("name", 1.5, 20.0)]
+    case = store.get(row.case_id)
+    assert case is not None
+    assert row.created == case.created
+
+
+def test_facets_are_counted_most_frequent_first(store: CaseStore, add: Callable[..., str]) -> None:
+    add(tags=["x"], checks=["chunking"])
+    add(parser="llama", tags=["x", "y"])
+    add(parser="llama")
+    counts = store.library.counts()
+    assert counts.total == 3
+    assert counts.values["parser"] == [("llama", 2), ("qwen", 1)]
+    assert counts.values["tag"] == [("x", 2), ("y", 1)]
+    assert counts.values["check"] == [("chunking", 1)]
+
+
+def test_an_unlisted_case_is_nowhere_in_the_library(store: CaseStore) -> None:
+    store.save("0" * 16, '{"text":"secret"}', "digest", "1.0")
+    assert ids(store) == ids(store, Wanted(texts=("secret",))) == []
+    assert (store.library.counts().total, store.library.is_listed("0" * 16)) == (0, False)
+    assert list(store.library.bodies(Wanted())) == []
+
+
+def test_to_save_a_case_again_lists_nothing_and_to_list_it_later_does_once(store: CaseStore) -> None:
+    key = store.save("0" * 16, "{}", "digest", "1.0").delete_key
+    assert store.save("0" * 16, "{}", "digest", "1.0", listing("secret")).created is False
+    assert ids(store) == []
+    assert [store.list_known(one * 16, listing("secret")) for one in ("0", "0", "1")] == [True, False, False]
+    (row,) = store.library.search(Wanted()).rows
+    assert (row.case_id, row.created) == ("0" * 16, getattr(store.get("0" * 16), "created", ""))
+    store.save("0" * 16, "{}", "digest", "1.0")
+    assert ids(store, Wanted(texts=("secret",))) == ["0" * 16]
+    assert store.delete("0" * 16, str(key))
+    assert (store.list_known("0" * 16, listing("secret")), ids(store)) == (False, [])
+
+
+def test_a_deleted_case_leaves_the_library(store: CaseStore, add: Callable[..., str]) -> None:
+    kept_one = add("secret too")
+    key = store.save("f" * 16, "{}", "digest", "1.0", listing("secret", tags=["t"], checks=["c"])).delete_key
+    assert store.delete("f" * 16, str(key))
+    assert ids(store, Wanted(texts=("secret",))) == [kept_one]
+    assert store.library.counts().values["tag"] == []
+    assert store.save("f" * 16, "{}", "digest", "1.0", listing("again")).created
+    assert ids(store, Wanted(texts=("again",))) == ["f" * 16]
+
+
+def test_nothing_of_a_deleted_listing_stays_in_the_files(tmp_path: Path) -> None:
+    store, secret = open_store(f"sqlite:///{tmp_path / 'cases.sqlite3'}"), "the text somebody wants back"
+    words = f"{grams('wan', 3).pop() & 0xFFFFFFFF:x}".encode()
+    store.save("0" * 16, "{}", "digest", "1.0", listing("kept"))
+    key = store.save("f" * 16, "{}", "digest", "1.0", listing(secret, title="mine")).delete_key
+    for looked_for in (secret.encode(), words[2:]):
+        assert [path.name for path in tmp_path.iterdir() if looked_for in path.read_bytes()] != []
+    store.delete("f" * 16, str(key))
+    for looked_for in (secret.encode(), words[2:]):
+        assert [path.name for path in tmp_path.iterdir() if looked_for in path.read_bytes()] == []
+    store.close()
+
+
+def test_bodies_are_those_of_what_is_wanted(store: CaseStore, add: Callable[..., str]) -> None:
+    made = [add("this") for _ in range(5)]
+    add("that")
+    found = list(store.library.bodies(Wanted(texts=("this",)), size=2))
+    assert found == [(one, '{"n":"' + one + '"}') for one in made[::-1]]
+
+
+def test_results_are_counted_up_to_a_bound(
+    store: CaseStore, add: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webapp.store.listings.COUNTED", 3)
+    for _ in range(6):
+        add("many")
+    assert store.library.search(Wanted(texts=("many",)), limit=2).total == 4
+    assert COUNTED == 1000
+
+
+def test_a_long_text_is_asked_for_by_some_of_its_grams() -> None:
+    words = "".join(map(chr, range(300, 900)))
+    assert len(asked(words)) <= MOST_ASKED
+    assert set(asked(words)) < grams(words, 3)
+    assert asked("ab") == list(grams("ab", 2))
+
+
+def test_what_no_database_keeps_is_replaced_alike_in_texts_and_questions() -> None:
+    assert kept("a\0b\udfffc") == "a\ufffdb\ufffdc"

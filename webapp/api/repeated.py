@@ -1,0 +1,112 @@
+"""Requests that store something, sent again with the same `Idempotency-Key`: the same answer, and nothing done twice.
+
+As the IETF's draft has it (draft-ietf-httpapi-idempotency-key-header): the key is a string of the client's, `"..."` or
+the bare text. A request of the same key that is another one is refused with 422, one that is still at work with 409.
+Answers of success are kept for a day; after any other the request may be mended and sent again.
+
+The delete key of a case is not among what is kept: it comes of the client's key and a salt, so it can be told again to
+who has that key, and nobody reads it in the database.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import re
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from flask import Response, current_app, g, jsonify, request
+from flask.typing import ResponseReturnValue
+from werkzeug.exceptions import BadRequest
+
+from webapp.security import api_error
+from webapp.services import services
+from webapp.store.answers import Answer, Refused
+from webapp.store.keys import KEY_BYTES
+
+HEADER = "Idempotency-Key"
+SHORTEST, LONGEST = 16, 255
+_KEY = re.compile(rf'"([ !#-\[\]-~]{{{SHORTEST},{LONGEST}}})"|([!#-~]{{{SHORTEST},{LONGEST}}})')
+_SECRET = "delete_key"  # noqa: S105 - where it stands in an answer
+View = Callable[..., ResponseReturnValue]
+
+
+def repeatable(view: View) -> View:
+    """The view, whose requests may have a key."""
+
+    @wraps(view)
+    def answered(**given: Any) -> ResponseReturnValue:
+        said = request.headers.get(HEADER)
+        return view(**given) if said is None else _answered(_key(said), lambda: view(**given))
+
+    return answered
+
+
+def delete_key() -> str | None:
+    """The delete key of what this request stores, where it has a key; else one is made up."""
+    found: str | None = g.get(_SECRET)
+    return found
+
+
+def _answered(key: str, work: Callable[[], ResponseReturnValue]) -> ResponseReturnValue:
+    answers, digest = services().store.answers, hashlib.sha256(key.encode()).hexdigest()
+    claim = answers.claim(digest, _request_digest())
+    if claim is Refused.OTHER:
+        return api_error("key_reused", f"This {HEADER} came with another request: make up a new one for each.")
+    if claim is Refused.BUSY:
+        busy = api_error("at_work", f"The request with this {HEADER} is not done yet.", status=409)
+        busy.headers["Retry-After"] = "1"
+        return busy
+    if isinstance(claim, Answer):
+        return _again(claim, key)
+    setattr(g, _SECRET, _secret(key, claim.salt))
+    done = False
+    try:
+        response = current_app.make_response(work())
+        if done := response.status_code in (200, 201):
+            answers.keep(digest, response.status_code, _kept(response), response.headers.get("Location", ""))
+    finally:
+        if not done:
+            answers.free(digest)
+    return response
+
+
+def _key(said: str) -> str:
+    """The key in the header. Raises BadRequest."""
+    found = _KEY.fullmatch(said.strip())
+    if found is None:
+        raise BadRequest(f"{HEADER}: give {SHORTEST} to {LONGEST} characters of ASCII, such as a UUID, in quotes.")
+    return found[1] or found[2]
+
+
+def _request_digest() -> str:
+    """What tells requests apart: method, path and query, and the body."""
+    body = hashlib.sha256(request.get_data()).hexdigest()
+    words = [request.method, request.path, request.query_string.decode("latin-1"), request.mimetype, body]
+    return hashlib.sha256(json.dumps(words).encode()).hexdigest()
+
+
+def _secret(key: str, salt: str) -> str:
+    """The delete key of a key: nobody has it who has only one of the two."""
+    made = hmac.digest(key.encode(), salt.encode(), "sha256")[:KEY_BYTES]
+    return base64.urlsafe_b64encode(made).decode().rstrip("=")
+
+
+def _kept(response: Response) -> str:
+    """The body without what only its receiver may read."""
+    body = response.get_json()
+    return json.dumps({**body, _SECRET: None} if _SECRET in body else body)
+
+
+def _again(answer: Answer, key: str) -> Response:
+    body = json.loads(answer.body)
+    response = jsonify({**body, _SECRET: _secret(key, answer.salt)} if _SECRET in body else body)
+    response.status_code = answer.status
+    response.headers["Cache-Control"] = "no-store"
+    if answer.location:
+        response.headers["Location"] = answer.location
+    return response

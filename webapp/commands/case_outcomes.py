@@ -1,0 +1,238 @@
+"""What came of a case by one engine: its outcome in a word, what is wrong, and the lines that say where.
+
+Against a baseline, or against another engine called `base`, only what became worse fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Literal
+
+from parsers.cases.case import Case, CaseError
+from parsers.cases.export.markdown import replay_command
+from parsers.cases.io import case_id
+from parsers.cases.run import CaseRun
+from parsers.cases.tested import CaseOutcome, CaseTest, as_test
+from parsers.replays.chunking import label
+from parsers.vocabulary.types import Message, UsageError
+from webapp.cli import one_line
+from webapp.commands.baselines import ALL, NOT_RUN, Baseline, Wrong, beyond, in_words
+from webapp.commands.engine_option import Named
+from webapp.commands.inputs import OF_CORPUS, shown
+from webapp.commands.running import run_case_of
+from webapp.commands.words import count, quoted
+from webapp.engines.entered import engine_title
+from webapp.engines.named_parser import case_by_engine, case_by_parser, engine_words
+from webapp.engines.protocol import EngineError
+from webapp.settings import get_settings
+
+Outcome = Literal[CaseOutcome, "as before"]  # the last is known only beside a baseline, or another engine
+BASE = "base"
+LONGEST = 200
+
+
+@dataclass(slots=True)
+class CaseResult:
+    """Holds what came of one case by one engine (its label; "" for the case's own). `why`: why it did not run.
+
+    `wrong` is all that is wrong; `worse` and `better` are what of it was not before, and the other way round; `said`
+    is a digest of its message. `details` say where it fails, the command that shows it last. `link` is where it was
+    uploaded to, and `run` what is uploaded, or `written` where the server does not know who ran it.
+    """
+
+    name: str
+    outcome: Outcome
+    file: str = ""
+    engine: str = ""
+    id: str = ""
+    replays: int = 0
+    held: int = 0
+    seconds: float = 0.0
+    why: str = ""
+    wrong: Wrong = field(default_factory=dict)
+    worse: Wrong = field(default_factory=dict)
+    better: Wrong = field(default_factory=dict)
+    said: int | None = None
+    differs_from_base: bool = False
+    details: list[str] = field(default_factory=list)
+    run: CaseRun | None = None
+    written: Case | None = None
+    link: str = ""
+
+    @property
+    def called(self) -> str:
+        """Its name, with its engine where that is one of several things that it may be run by."""
+        return f"{self.name} [{self.engine}]" if self.engine else self.name
+
+    @property
+    def entry_name(self) -> str:
+        """The name without folders, the same wherever the files are."""
+        file, name = self.file.rpartition("/")[2], self.name.removeprefix(self.file).removeprefix(OF_CORPUS)
+        return one_line(f"{file}{OF_CORPUS}{name}" if name else file)
+
+
+@dataclass(slots=True, frozen=True)
+class By:
+    """Who runs the cases: the engine of a label, or whoever each of them names.
+
+    `asks` makes the case that is run of the one that was written; `words` are the options that ask for that again.
+    `word` is the engine without its label, or the parser; `about` which one that is: its version and revision.
+    """
+
+    label: str = ""
+    word: str = ""
+    about: str = ""
+    asks: Callable[[Case], Case] = lambda case: case
+    words: Callable[[Case], Sequence[str]] = lambda _: ()
+
+    @classmethod
+    def engine(cls, engine: Named) -> By:
+        """An entered engine."""
+        label, word = engine
+        about = engine_title(word.partition(":")[0])
+        return cls(label, word, about, lambda case: case_by_engine(case, word, get_settings()), engine_words)
+
+    @classmethod
+    def parser(cls, name: str) -> By:
+        """A parser of ours, for all cases."""
+        return cls("", name, "", lambda case: case_by_parser(case, name), lambda _: ("--parser", name))
+
+    @property
+    def told(self) -> str:
+        """`head=mine:hermes (vllm 0.33.0)`, without a label that says no more than the rest."""
+        label = "" if self.label in ("", self.word, self.word.partition(":")[0]) else f"{self.label}="
+        return f"{label}{self.word}" + (f" ({self.about})" if self.about else "")
+
+
+@dataclass(slots=True, frozen=True)
+class Asked:
+    """Says who runs each case, and what is known beforehand: a baseline, or what `base` gets wrong. `columns` are those
+    of a suite in rows."""
+
+    by: tuple[By, ...] = (By(),)
+    base: By | None = None
+    baseline: Baseline | None = None
+    keep_runs: bool = False
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def judges(self) -> bool:
+        """Whether only what became worse fails."""
+        return self.base is not None or self.baseline is not None
+
+    @property
+    def tested(self) -> str:
+        """Who is tested, as `mine:hermes (vllm 0.33.0)`; "" where each case names its own parser."""
+        against = "" if self.base is None else f" against {self.base.told}"
+        return ", ".join([by.told for by in self.by if by.word]) + against
+
+
+def results_of(file: str, title: str, again: str, case: Case, asked: Asked) -> Iterator[CaseResult]:
+    """What came of a case by each engine. `again` is how a command names it."""
+    base = None if asked.base is None else _result(title, again, case, asked.base, asked.columns)
+    for by in asked.by:
+        found = _result(title, again, case, by, asked.columns)
+        found.file = file
+        if base is not None:
+            ran = base.outcome not in ("skip", "unusable")
+            _judge(found, base.wrong if ran else {NOT_RUN: ALL})
+            found.differs_from_base = ran and found.said is not None and found.said != base.said
+        elif asked.baseline is not None and found.id:
+            _judge(found, asked.baseline.of(found.id, found.engine))
+        if found.outcome != "FAIL" or not asked.keep_runs:
+            found.run = found.written = None
+        yield found
+
+
+def _judge(found: CaseResult, known: Wrong) -> None:
+    """Only what is worse than what is known fails; and a case that did run fails where it does not any more."""
+    found.worse = beyond(found.wrong, known)
+    found.better = beyond(known, found.wrong) if found.outcome not in ("skip", "unusable") else {}
+    if found.outcome == "FAIL" and not found.worse:
+        found.outcome, found.details = "as before", []
+    elif found.outcome == "skip" and found.worse:
+        found.outcome, found.details = "FAIL", [f"it ran before and does not now: {one_line(found.why)}"]
+    elif found.outcome == "FAIL" and known:
+        found.details.insert(0, f"worse than before: {in_words(found.worse)}")
+
+
+def _result(title: str, again: str, case: Case, by: By, columns: Mapping[str, str]) -> CaseResult:
+    began, of_rows = perf_counter(), [word for one in columns.items() for word in ("--column", "=".join(one))]
+    try:
+        asked = by.asks(case)
+        found = _checked(title, again, run_case_of(again, asked), [*by.words(asked), *of_rows])
+    except (CaseError, EngineError) as error:
+        skipped = isinstance(error, EngineError) or error.pointer == "/parser/engine"
+        found = CaseResult(title, "skip" if skipped else "unusable", why=str(error))
+        found.wrong = {NOT_RUN: ALL} if skipped and by.label else {}
+    except UsageError as error:
+        found = CaseResult(title, "unusable", why=reason(str(error), again))
+    found.engine, found.seconds, found.id = by.label, perf_counter() - began, _id(case)
+    found.written = case if by.label else None
+    return found
+
+
+def _id(case: Case) -> str:
+    """The id of a case as it is written; "" for one that can have none, which is told as unusable elsewhere."""
+    try:
+        return case_id(case)
+    except CaseError:
+        return ""
+
+
+def reason(message: str, name: str) -> str:
+    """The message without the name, which the line begins with anyway."""
+    return message.removeprefix(shown(name)).removeprefix(":").strip()
+
+
+def _checked(title: str, name: str, run: CaseRun, words: Sequence[str]) -> CaseResult:
+    found = as_test(run)
+    result = CaseResult(title, found.outcome, replays=len(found.replays), run=run)
+    result.held, result.said = len(run.holding), _said(run.trace.message, run.trace.finish_reason)
+    result.wrong = _wrong(found)
+    if result.wrong:
+        again = replay_command(found.smallest.trace.chunking_json, name, *words)
+        result.details = [*_details(found), again]
+    return result
+
+
+def _said(message: Message, finish_reason: str | None) -> int:
+    """A digest of what a client is told, but for the ids of calls, which an engine may make up."""
+    calls = tuple([(call.name, call.arguments) for call in message.tool_calls])
+    return hash((message.reasoning, message.content, calls, finish_reason))
+
+
+def _wrong(found: CaseTest) -> Wrong:
+    places: dict[str, list[str]] = {}
+    for one in found.failing:
+        for different in one.different:
+            places.setdefault(different.field, []).append(label(one.chunking))
+    wrong = {name: ALL if len(labels) == len(found.replays) else tuple(labels) for name, labels in places.items()}
+    checks = [f"check {finding.check}" + f" ({finding.grade})" * bool(finding.grade) for finding in found.errors]
+    return {**wrong, **dict.fromkeys(checks, ALL)}
+
+
+def _details(found: CaseTest) -> Iterator[str]:
+    if found.failing:
+        number = f"{len(found.failing):,} of {count(len(found.replays), 'replay')}"
+        yield f"not as expected in {number}; the one of fewest deltas: {label(found.smallest.chunking)}"
+        for one in found.smallest.different:
+            yield f"{one.field}: expected {quoted(one.expected, LONGEST)}"
+            yield f"{' ' * len(one.field)}    actual {quoted(one.actual, LONGEST)}"
+    for finding in found.errors:
+        place = "" if finding.step is None else f" at step {finding.step:,}"
+        yield f"check {finding.check}{place}: {one_line(finding.message)}"
+
+
+def told(result: CaseResult) -> Iterator[str]:
+    """The line of a case, and for one that fails the lines that say where."""
+    numbers = f"{count(result.replays, 'replay')}, {count(result.held, 'check holds', 'checks hold')}"
+    notes = {"fixed": "passes; set its verdict to required", "skip": result.why, "unusable": result.why}
+    notes["as before"] = in_words(result.wrong)
+    if result.outcome == "ok" and result.better:
+        notes["ok"] = f"{numbers}; it was wrong before"
+    yield f"{result.outcome:<9}  {one_line(result.called)}  ({one_line(notes.get(result.outcome, numbers))})"
+    link = [f"uploaded to {result.link}"] if result.link else []
+    yield from (f"           {line}" for line in (*result.details, *link))

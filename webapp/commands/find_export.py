@@ -1,0 +1,62 @@
+"""`find --export TARGET`: the smallest case that a search found, as a file for another tool on standard output.
+
+A report in HTML is of the whole search: its verdict, its findings, and the smallest case in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from parsers.cases.case import Case, CaseError
+from parsers.cases.find import CaseFound
+from parsers.vocabulary.types import UsageError
+from webapp.commands.inputs import named, shown
+from webapp.commands.running import run_case_of
+from webapp.commands.written import print_parts
+from webapp.runs.exports import TARGETS, exported
+
+WHOLE = "html"
+export_option = click.option(
+    "--export",
+    "target",
+    metavar="TARGET",
+    help="Write the smallest case, or the report of the search as html, to standard output instead, for a target of "
+    "`export`; the verdict goes to standard error.",
+)
+
+
+def refuse_with(target: str, *, as_json: bool, engines: Sequence[str]) -> None:
+    """Raise UsageError for a target that there is not, and for options that say something else of what is printed."""
+    if target not in TARGETS:
+        raise UsageError(f"--export {target}: there is no such export; choose one of: {', '.join(TARGETS)}")
+    if as_json:
+        raise UsageError("--export and --json both say what is printed; leave one out")
+    if len(engines) > 1:
+        raise UsageError("--export writes what breaks one parser; leave the other --engine out")
+
+
+def write_smallest(name: str, found: CaseFound, target: str) -> None:
+    """Write the smallest case, nothing where the search found no error; or the report of the search. Raises UsageError
+    where the target cannot say it."""
+    case = found.minimized
+    if target == WHOLE:
+        with named(name):
+            print_parts([exported(run_case_of(name, found.case), target, found=found).text])
+    elif case is None:
+        click.echo(f"{shown(name)}: nothing was found to export", err=True)
+    else:
+        with named(name):
+            print_parts([_exported(name, case, target)])
+
+
+def _exported(name: str, case: Case, target: str) -> str:
+    run = run_case_of(name, case)
+    try:
+        return exported(run, target).text
+    except CaseError as error:
+        if error.pointer != "/expect":
+            raise
+        words = "the search cannot tell which of the messages is right; export the case and say so in its 'expect'"
+        raise UsageError(f"{shown(name)}: --export {target}: {words}") from error

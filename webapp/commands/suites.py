@@ -1,0 +1,91 @@
+"""Suites of others on the command line: their cases, the columns of their rows, and what of them is not read.
+
+Cases are asked for by `check`, by `export`, and by whoever names one as FILE::NAME; else a recording is what it was.
+What a Python file imports is looked for in the folders above it, as it is where its tests are run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from parsers.intake import Intake, recognise
+from parsers.intake.column_rows import columns_of
+from parsers.intake.dynamo_cases import read_dynamo
+from parsers.intake.python_modules import LARGEST, Modules
+from parsers.intake.suites import suite_in, with_cases
+from parsers.intake.vllm_suites import read_vllm_suite
+from parsers.vocabulary.types import UsageError
+
+_OF_CASES = ("case", "corpus")
+
+column_option = click.option(
+    "--column",
+    multiple=True,
+    metavar="KEY=PATH",
+    help="Of a suite in rows: the column that is text, tools, expect.content ... May be given again.",
+)
+
+
+def named_columns(words: Sequence[str]) -> dict[str, str]:
+    """The columns of --column. Raises UsageError."""
+    try:
+        return columns_of(words)
+    except UsageError as error:
+        raise UsageError(f"--column {error}") from error
+
+
+def recognised(file: str | None, data: bytes, columns: Mapping[str, str], *, as_cases: bool) -> Intake:
+    """What a file holds; `as_cases`: what is a suite becomes cases."""
+    modules = modules_of(Path(file)) if file is not None else None
+    if columns:
+        return suite_in(data, filename=file, columns=columns)
+    found = recognise(data, pasted=False, filename=file, modules=modules)
+    if as_cases and found.kind == "dynamo_yaml":
+        return with_cases(found)
+    return suite_in(data, filename=file) if as_cases and found.kind == "raw_text" else found
+
+
+def modules_of(file: Path) -> Modules:
+    """The text of the modules that a file imports: of those beside it, or in the folders above it."""
+
+    def text_of(name: str) -> str | None:
+        dots = len(name) - len(name.lstrip("."))
+        parts = [part for part in name.split(".") if part]
+        above = list(file.resolve().parents)
+        folders = above[dots - 1 : dots] if dots else above
+        for folder in folders if parts else ():
+            place = folder.joinpath(*parts)
+            for one in (place.with_name(f"{place.name}.py"), place / "__init__.py"):
+                if one.is_file() and one.stat().st_size <= LARGEST:
+                    return one.read_text("utf-8", errors="replace")
+        return None
+
+    return text_of
+
+
+def is_suite(file: str) -> bool:
+    """Return whether a file of a folder holds cases, be they right or not, or a suite that is made into some."""
+    kind = Path(file).suffix
+    if kind not in (".jsonl", ".py", ".yaml", ".yml"):
+        return False
+    try:
+        data = Path(file).read_bytes()
+    except OSError:
+        return False
+    if kind == ".jsonl":
+        return recognise(data, pasted=False).kind in _OF_CASES
+    text = data.decode("utf-8", errors="replace")
+    found = read_vllm_suite(text) if kind == ".py" else read_dynamo(text)
+    return found is not None and bool(found.cases or found.outputs or found.skipped)
+
+
+def say_suite(name: str, found: Intake) -> None:
+    """Say on standard error which columns were taken, and which samples are not read and why."""
+    if found.columns:
+        said = [f"{one.key}={one.path}{' (guessed)' if one.guessed else ''}" for one in found.columns]
+        click.echo(f"{name}: columns: {', '.join(said)}", err=True)
+    for one in found.skipped:
+        click.echo(f"{name}:{one.line}: not read: {one.why}", err=True)

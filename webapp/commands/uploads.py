@@ -1,0 +1,172 @@
+"""`check --upload URL`: failing cases posted to a server of a team, whose permalinks are told.
+
+A case is posted as it ran: with its tokens, under the parser that ran. Where the server does not know its engine, the
+case is posted as it is written, and its notes say who failed. To post a case twice is to post it once, so what was not
+answered is asked again. An address is followed nowhere else: the secret that goes along is for this server alone.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import re
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from parsers.cases.case import Case, CaseError
+from parsers.cases.io import dumps
+from parsers.cases.run import CaseRun
+from parsers.vocabulary.types import UsageError
+from webapp.cli import one_line
+from webapp.commands.case_outcomes import CaseResult
+from webapp.runs.exports import NAME, installed_version
+from webapp.runs.prepare import stored_form
+
+OPTION = "--upload"
+HEADER_VARIABLE = "TOOLCALL_UPLOAD_HEADER"
+MOST_UPLOADED = 50
+PATH = "/api/v1/cases"
+SECONDS = 60.0
+_TRIES = 3
+_MOST_BYTES = 1_000_000  # of an answer
+_LONGEST_WAIT = 10.0
+_HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*([\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*))\s*")
+
+
+class _CaseRefusedError(Exception):
+    """The server takes others, but not this one. `engine`: because of who parses it."""
+
+    def __init__(self, message: str, *, engine: bool) -> None:
+        super().__init__(message)
+        self.engine = engine
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """A redirect is an answer like any other."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+class Uploads:
+    """A server by its address, as https://inspector.example/team. Raises UsageError for what is no address or header.
+
+    `headers` are lines NAME: VALUE that each request has; without them HEADER_VARIABLE may have one. `stopped`: why
+    nothing more is posted, once that is so.
+    """
+
+    def __init__(self, address: str, headers: Sequence[str]) -> None:
+        self.stopped: UsageError | None = None
+        parts = urlsplit(address)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+            raise UsageError(f"{OPTION} {address}: give the address of a server, such as https://inspector.example")
+        if parts.username is not None:
+            raise UsageError(f"{OPTION}: a password in an address is seen by many; give it with --upload-header")
+        self._address = address.rstrip("/")
+        self._headers = {
+            "Content-Type": "application/json",
+            "User-Agent": f"{NAME}/{installed_version()}",
+            **dict([_header(line) for line in headers or filter(None, [os.environ.get(HEADER_VARIABLE)])]),
+        }
+        self._opener = urllib.request.build_opener(_NoRedirect)
+        self._posts = self._left_out = 0
+        self._refused: list[str] = []
+
+    def take(self, result: CaseResult) -> None:
+        """Post the case of a result that failed, and tell the result its link. What goes wrong is remembered."""
+        run, result.run = result.run, None
+        if run is None or self.stopped is not None:
+            return
+        if self._posts == MOST_UPLOADED:
+            self._left_out += 1
+            return
+        self._posts += 1
+        try:
+            result.link = self._uploaded(result, run)
+        except (_CaseRefusedError, CaseError) as error:
+            self._refused.append(f"{result.called} is not uploaded: {error}")
+        except UsageError as error:
+            self.stopped = error
+
+    def remarks(self) -> list[str]:
+        """What the server did not take, a line each."""
+        more = f"{self._left_out:,} more are not uploaded: at most {MOST_UPLOADED} at a time"
+        return [*self._refused, *[more] * bool(self._left_out)]
+
+    def _uploaded(self, result: CaseResult, run: CaseRun) -> str:
+        told = {"title": run.case.title or result.entry_name, "notes": (*run.case.notes, *_notes(result))}
+        try:
+            return self._posted(stored_form(run).model_copy(update=told))
+        except _CaseRefusedError as error:
+            if not error.engine or result.written is None:
+                raise
+            return self._posted(result.written.model_copy(update=told))
+
+    def _posted(self, case: Case) -> str:
+        status, answer = self._asked(dumps(case).encode())
+        if status in (200, 201) and isinstance(answer.get("url"), str):
+            return str(answer["url"])
+        found = answer.get("error")
+        detail: Mapping[str, Any] = found if isinstance(found, dict) else {}
+        message = one_line(str(detail.get("message") or f"HTTP {status}"))[:500]
+        if status in (400, 413, 422) and detail:
+            raise _CaseRefusedError(message, engine=str(detail.get("field")).startswith("/parser/"))
+        raise UsageError(f"{OPTION} {self._address}: {_why(status, message, known=bool(detail))}")
+
+    def _asked(self, body: bytes) -> tuple[int, Mapping[str, Any]]:
+        """The status and the object of an answer. What is too much at the moment is asked again."""
+        for attempt in range(_TRIES):
+            status, wait, data = self._once(body)
+            if status not in (429, 503) or attempt == _TRIES - 1:
+                break
+            time.sleep(min(wait, _LONGEST_WAIT))
+        try:
+            found = json.loads(data)
+        except ValueError:
+            found = None
+        return status, found if isinstance(found, dict) else {}
+
+    def _once(self, body: bytes) -> tuple[int, float, bytes]:
+        request = urllib.request.Request(self._address + PATH, body, self._headers, method="POST")  # noqa: S310
+        try:
+            with self._opener.open(request, timeout=SECONDS) as answer:
+                return answer.status, 0.0, answer.read(_MOST_BYTES)
+        except urllib.error.HTTPError as error:
+            with error:
+                location = error.headers.get("Location", "")
+                if 300 <= error.code < 400:
+                    words = f"it sends elsewhere ({one_line(location)[:200]}); give that address"
+                    raise UsageError(f"{OPTION} {self._address}: {words}") from error
+                return error.code, _seconds(error.headers.get("Retry-After")), error.read(_MOST_BYTES)
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            why = getattr(error, "reason", None) or error
+            raise UsageError(f"{OPTION} {self._address}: it cannot be reached: {one_line(str(why))}") from error
+
+
+def _header(line: str) -> tuple[str, str]:
+    found = _HEADER.fullmatch(line)
+    if found is None:
+        raise UsageError(f"--upload-header: give NAME: VALUE, as in 'Authorization: Bearer SECRET' ({HEADER_VARIABLE})")
+    return found[1], found[2].rstrip()
+
+
+def _seconds(given: str | None) -> float:
+    return float(given) if given is not None and given.isdecimal() else 1.0
+
+
+def _why(status: int, message: str, *, known: bool) -> str:
+    if status in (401, 403, 407):
+        return f"it refuses ({status}): {message}; give its secret with --upload-header or {HEADER_VARIABLE}"
+    if not known:
+        return f"it answers HTTP {status} and no JSON of ours: is it the address of a Toolcall Inspector?"
+    return f"it answers {status}: {message}"
+
+
+def _notes(result: CaseResult) -> list[str]:
+    who = f" by {result.engine}" if result.engine else ""
+    return [f"{NAME} check{who}: {line}" for line in result.details[:-1]]

@@ -1,0 +1,155 @@
+"""What came of a case that ran, for whoever cannot see the run: the smallest chunking that shows what is wrong.
+
+A chunking of the fewest deltas is cut less and less as long as it still shows a difference; what it shows is told with
+the deltas around the step at which the wrong text was sent, or the right one was not.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from parsers.cases.case import Case, Expect
+from parsers.cases.expect import differences
+from parsers.cases.export.markdown import replay_command
+from parsers.cases.run import CaseRun
+from parsers.cases.tested import CaseTest, Tried, as_test, tried
+from parsers.compare.divergence import same_message
+from parsers.replays.chunking import WHOLE, Chunking, label, resolved
+from parsers.replays.replayer import Outcome, Replayer
+from parsers.search.shrink import reduce
+from parsers.search.sweep import cut_at
+from parsers.vocabulary.channels import CONTENT, REASONING, Channel, delta_texts, message_texts
+from parsers.vocabulary.events import Raised
+from parsers.vocabulary.trace import Step, Trace
+from parsers.vocabulary.types import Message
+from webapp.guests.requests import Checked, Different, ErrorFound, Shown, StepShown
+
+TRIALS = 100  # replays that making a chunking smaller may take
+AROUND = 3  # steps on either side
+FEW = 12  # steps are all shown
+MOST_FED = 200  # characters of a step
+
+
+def judged(run: CaseRun, replayer: Replayer, name: str, words: Sequence[str] = (), *, alone: bool = False) -> Checked:
+    """What came of it. `alone`: only of its first chunking; else a smaller one is looked for than those that ran. The
+    command that shows it names the case as `name`, and has `words` besides."""
+    found = as_test(run, alone=alone)
+    shown = None
+    if found.failing or found.errors:
+        first = found.smallest
+        chunking = first.chunking if alone else _cut_less(run, replayer, first)
+        shown = _shown(found, tried(run, chunking, replayer.trace(chunking)), name, words)
+    told = tuple([ErrorFound(check=one.check, message=one.message, step=one.step) for one in found.errors])
+    return Checked(
+        outcome=found.outcome,
+        replays=len(found.replays),
+        failing=len(found.failing),
+        holds=len(run.holding),
+        errors=told,
+        shown=shown,
+    )
+
+
+def _cut_less(run: CaseRun, replayer: Replayer, first: Tried) -> Chunking:
+    """The chunking with every cut left out that makes no difference."""
+    if run.plays or first.chunking == WHOLE:
+        return first.chunking
+    cuts, wrong, left = resolved(replayer.deltas(first.chunking)), _wrong(run, first), TRIALS
+
+    def fails(kept: Sequence[int]) -> bool:
+        nonlocal left
+        left -= 1
+        return left >= 0 and wrong.shows(replayer.outcome(cut_at(kept)))
+
+    def foresee(rows: Sequence[Sequence[int]]) -> None:
+        replayer.foresee([cut_at(row) for row in rows])
+
+    if not cuts or not fails(cuts):
+        return first.chunking
+    return cut_at(reduce(cuts, fails, foresee))
+
+
+class _Wrong(NamedTuple):
+    """What a smaller chunking has to show: that it is not as expected, or else that it is not as it was before."""
+
+    case: Case
+    expect: Expect | None
+    before: Message
+
+    def shows(self, outcome: Outcome) -> bool:
+        if outcome.raised is not None:
+            return True
+        if self.expect is not None:
+            return bool(differences(self.expect, outcome.message, None, self.case.compare))
+        return not same_message(outcome.message, self.before, self.case.compare.rules())
+
+
+def _wrong(run: CaseRun, first: Tried) -> _Wrong:
+    """Of an outcome neither the reason of its end nor the order of its parts is known."""
+    expect = run.case.known.expect if first.different else None
+    plain = None if expect is None else expect.model_copy(update={"finish_reason": None, "events": None})
+    return _Wrong(run.case, plain, run.trace.message)
+
+
+def _shown(found: CaseTest, smallest: Tried, name: str, words: Sequence[str]) -> Shown:
+    steps = smallest.trace.steps
+    at = _step_of(found, smallest)
+    start = 0 if len(steps) <= FEW else max(at - 1 - AROUND, 0)
+    around = steps if len(steps) <= FEW else steps[start : at + AROUND]
+    different = [Different(field=one.field, expected=one.expected, actual=one.actual) for one in smallest.different]
+    return Shown(
+        chunking=smallest.chunking.model_dump(mode="json", exclude_defaults=True),
+        label=label(smallest.chunking),
+        command=replay_command(smallest.trace.chunking_json, name, *words),
+        deltas=smallest.deltas,
+        at=at,
+        differences=tuple(different),
+        steps=tuple([_step(smallest.trace, step) for step in around]),
+    )
+
+
+def _step(trace: Trace, step: Step) -> StepShown:
+    fed = trace.text[step.span.start : step.span.end]
+    fed = fed if len(fed) <= MOST_FED else f"{fed[: MOST_FED // 2]}…{fed[-MOST_FED // 2 :]}"
+    raised = next((str(event.failure) for event in step.events if isinstance(event, Raised)), None)
+    sent = None if step.delta is None else step.delta.to_openai()
+    return StepShown(index=step.index, fed=fed, end=step.end, sent=sent, raised=raised)
+
+
+def _step_of(found: CaseTest, smallest: Tried) -> int:
+    """The step at which something was sent that is not the beginning of what is right; else the last one that there is,
+    since something did not come."""
+    steps = smallest.trace.steps
+    failed = next((step.index for step in steps if any(isinstance(one, Raised) for one in step.events)), None)
+    if failed is not None:
+        return failed
+    said, right = defaultdict[Channel, str](str), _right(found)
+    for step in steps:
+        for channel, text in () if step.delta is None else delta_texts(step.delta):
+            said[channel] += text
+            wanted = right.get(channel, "")
+            if channel.part != "id" and wanted is not None and not wanted.startswith(said[channel]):
+                return step.index
+    return _place_of_error(found.run, smallest.trace) or steps[-1].index
+
+
+def _place_of_error(run: CaseRun, trace: Trace) -> int | None:
+    """The step of the first error that has one, in a replay that is the one under study, made again."""
+    if trace.chunking_json != run.trace.chunking_json:
+        return None
+    return next((one.step for one in run.findings if one.severity == "error" and one.step), None)
+
+
+def _right(found: CaseTest) -> Mapping[Channel, str | None]:
+    """What each channel should say: that of a replay that is as expected, else as far as the expectation says it; None
+    where it may say anything."""
+    expect = found.run.case.known.expect
+    sound = [one.trace for one in found.replays if not one.different and one.trace.failure is None]
+    if expect is None or sound:
+        return {**message_texts((sound or [found.run.trace])[0].message)}
+    right: dict[Channel, str | None] = {REASONING: expect.reasoning, CONTENT: expect.content}
+    for number, call in enumerate(expect.tool_calls or ()):
+        right |= {Channel(number, "name"): call.name, Channel(number, "arguments"): call.raw}
+    return right

@@ -1,0 +1,92 @@
+"""The smallest case that fails as a case does: what a search finds, held to what the test will say of it.
+
+A search finds what breaks a parser on one output. Where the parser is wrong in the same way however the output is cut,
+nothing of that shows, or only what changed outputs do: then the built-in parser of the format stands beside it, where
+that gives what the case expects, and what both say of smaller outputs is compared. Whatever is found counts only if it
+fails as a test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from time import monotonic
+from typing import Protocol
+
+from parsers.cases.between import SearchBetween
+from parsers.cases.case import Case, ParserRef
+from parsers.cases.expect import accept
+from parsers.cases.find import CaseSearch
+from parsers.cases.io import dumps
+from parsers.cases.tested import as_test
+from parsers.search.found import Progress
+from webapp.guests.guest import Ask
+from webapp.guests.requests import CaseAsked, Smaller
+from webapp.guests.tasks import Subject, limits_as_usage, subject_of
+from webapp.settings import Settings
+
+NONE = "No smaller case was found."
+
+
+class _Searching(Protocol):
+    def run(self) -> Iterator[Progress]: ...
+
+
+def find(asked: CaseAsked, settings: Settings, ask: Ask, seconds: float, most: int) -> Smaller:
+    """The smallest case that fails like this one, found in so many seconds and replays. Raises CaseError and UsageError
+    where it cannot be searched."""
+    with limits_as_usage():
+        subject = subject_of(asked, settings, ask)
+        found = _by_search(subject, seconds, most)
+        own = {finding.check for finding in subject.run()[0].findings}
+        if found is not None and found.check in own:
+            return found
+        return _beside(subject, seconds, most) or found or Smaller(headline=NONE)
+
+
+def _by_search(subject: Subject, seconds: float, most: int) -> Smaller | None:
+    ready = subject.prepared()
+    search = CaseSearch(ready.case, pieces=ready.stored, engines=subject.engines, max_replays=most)
+    _run(search, seconds)
+    found = search.result()
+    check = found.found.minimized.check if found.found.minimized is not None else ""
+    return None if found.minimized is None else _kept(subject, found.minimized, found.found.verdict.headline, check)
+
+
+def _beside(subject: Subject, seconds: float, most: int) -> Smaller | None:
+    """By what the built-in parser of the format says, where that is what the case expects."""
+    grammar, expect = subject.grammar or subject.prepared().choice.grammar, subject.case.known.expect
+    if grammar is None or expect is None:
+        return None
+    ref = ParserRef(name=grammar.name, format=subject.given.parser.format)
+    right = subject.case.model_copy(update={"parser": ref, "contract": None, "expect": expect})
+    if as_test(subject.run(right)[0]).failing:
+        return None
+    ready = subject.prepared()
+    search = SearchBetween((ready.case, right), pieces=ready.stored, engines=subject.engines, max_replays=most)
+    _run(search, seconds)
+    small = search.result().smallest
+    if small is None:
+        return None
+    said = subject.run(small.model_copy(update={"parser": ref}))[0].whole.message
+    expected = small.model_copy(update={"expect": accept(said)})
+    return _kept(subject, expected, f"It is not what {grammar.name} reads.", "expectation")
+
+
+def _run(search: _Searching, seconds: float) -> None:
+    end = monotonic() + seconds
+    for _ in search.run():
+        if monotonic() > end:
+            return
+
+
+def _kept(subject: Subject, small: Case, headline: str, check: str) -> Smaller | None:
+    """The smaller case for the parser of the one it came from, if it fails as that does."""
+    run, _ = subject.run(small)
+    if as_test(run).outcome != "FAIL":
+        return None
+    parser = subject.given.parser
+    if parser.name == "auto" and parser.engine is None:
+        named = subject.grammar or subject.prepared().choice.grammar or run.format
+        parser = parser.model_copy(update={"name": named.name if named.terminals else "auto"})
+    made = small.model_copy(update={"parser": parser, "contract": subject.given.contract})
+    return Smaller(headline=headline, case=dumps(made), check=check)

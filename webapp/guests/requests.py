@@ -1,0 +1,122 @@
+"""What is asked about a case, and what is answered: the same over a pipe and over HTTP (docs/pytest-plugin.md)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from parsers.cases.tested import CaseOutcome
+from parsers.replays.chunking import Chunking
+from webapp.guests.answers import Known
+
+MOST_OUTPUTS = 100
+MOST_KNOWN = 10_000
+Word = Annotated[str, Field(max_length=200)]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class CaseAsked(_Model):
+    """A case as the text of its file, and who runs it: a guest by its card, an engine that is entered here, or who the
+    case says. `known`: what the guest has said so far, where it cannot be asked."""
+
+    case: str
+    name: str = Field("a case", max_length=1_000)
+    card: dict[str, Any] | None = None
+    engine: Word | None = None
+    chunking: Chunking | None = None
+    known: tuple[Known, ...] = Field((), max_length=MOST_KNOWN)
+
+
+class OutputsAsked(_Model):
+    """Outputs of a format by their numbers; with `case` the format that this case is in. Without `reasoning` they are
+    for a parser of calls alone."""
+
+    format: Word | None = None
+    case: str | None = None
+    seed: int = Field(0, ge=0, lt=2**53)
+    first: int = Field(0, ge=0, lt=2**53)
+    count: int = Field(10, ge=1, le=MOST_OUTPUTS)
+    reasoning: bool = True
+
+
+class Different(_Model):
+    """A field that is not as expected."""
+
+    field: str
+    expected: str
+    actual: str
+
+
+class ErrorFound(_Model):
+    """What a check says."""
+
+    check: str
+    message: str
+    step: int | None = None
+
+
+class StepShown(_Model):
+    """One step: what was fed, and what was sent, as a delta of a chat completion; `end`: the end of the output."""
+
+    index: int
+    fed: str
+    end: bool = False
+    sent: dict[str, Any] | None = None
+    raised: str | None = None
+
+
+class Shown(_Model):
+    """The smallest chunking that shows what is wrong: its deltas around the step `at` where it does, of so many in
+    all."""
+
+    chunking: dict[str, Any]
+    label: str
+    command: str
+    deltas: int
+    at: int
+    differences: tuple[Different, ...] = ()
+    steps: tuple[StepShown, ...] = ()
+
+
+class Checked(_Model):
+    """What came of a case. `failing` of `replays` are not as expected; `why` it did not run."""
+
+    outcome: CaseOutcome
+    why: str = ""
+    replays: int = 0
+    failing: int = 0
+    holds: int = 0
+    errors: tuple[ErrorFound, ...] = ()
+    shown: Shown | None = None
+
+
+class Smaller(_Model):
+    """The smallest case that fails as the one that was given, as the text of its file; None: none was found."""
+
+    headline: str
+    case: str | None = None
+    check: str = ""
+
+
+class Outputs(_Model):
+    """Generated cases of a format, as the texts of their files."""
+
+    format: str
+    cases: tuple[str, ...]
+
+
+class WantedRun(_Model):
+    """A `run` of the protocol that the guest has to answer, and what it is known by."""
+
+    run: dict[str, Any]
+    of: str
+
+
+class WantedRuns(_Model):
+    """What the guest has to answer before there is an answer; a few of them may turn out to be in vain."""
+
+    wanted: tuple[WantedRun, ...]

@@ -1,0 +1,140 @@
+"""The library of listed cases: its list, collections, imports and exports, and runs of all of it by an engine."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from time import monotonic
+from urllib.parse import urlencode
+
+from flask import Response, abort, redirect, request, url_for
+from flask.typing import ResponseReturnValue
+
+from parsers.vocabulary.types import UsageError
+from webapp.engines.entered import entered
+from webapp.page.addresses.subjects import blueprint, lists_by_default, public_base, render
+from webapp.page.engines.run_of_all import RunColumn, run_columns, run_some
+from webapp.page.inspect.inspect_page import whole_number
+from webapp.page.library.importing import ImportForm, import_some, tags_of
+from webapp.page.library.incoming import incoming
+from webapp.page.library.library_page import library_page
+from webapp.page.library.outgoing import KINDS, exported_cases
+from webapp.page.library.query import LONGEST, wanted_of
+from webapp.services import services
+from webapp.store.collecting import LONGEST_TITLE, Collection
+
+SECONDS = 4.0  # of work on a run of all, for one page
+
+
+@blueprint.get("/library")
+@blueprint.get("/library/c/<collection>", endpoint="collection")
+def library(collection: str | None = None) -> Response:
+    """The newest cases that a query finds, in the whole library or in a collection."""
+    inside = _collection(collection)
+    before, query = whole_number(request.args.get("before")), request.args.get("q", "")[:LONGEST]
+    page = library_page(services().store, query, inside, before, datetime.now(UTC))
+    return render("library.html", page=page, columns=run_columns(entered(services().settings)))
+
+
+@blueprint.get("/library/export.<kind>")
+def library_export(kind: str) -> Response:
+    """The case files of all that a query finds."""
+    if kind not in KINDS:
+        abort(404, f"There is no such export of the library; there are {', '.join(KINDS)}.")
+    inside = _collection(request.args.get("collection") or None)
+    wanted = wanted_of(request.args.get("q", ""), inside.id if inside else None)
+    response = Response(exported_cases(kind, services().store.library.bodies(wanted)), mimetype=KINDS[kind])
+    response.headers["Content-Disposition"] = f'attachment; filename="cases.{kind}"'
+    return response
+
+
+@blueprint.route("/library/import", methods=["GET", "POST"])
+def library_import() -> Response:
+    """Ask for a file, and import what is in it."""
+    ticked, skip = lists_by_default(), whole_number(request.form.get("skip")) or 0
+    file = request.files.get("file") if request.method == "POST" else None
+    if file is None or not file.filename:
+        problem = "" if request.method == "GET" else "Choose a file to import."
+        status = 422 if problem else 200
+        return render("library_import.html", status=status, import_=ImportForm(ticked, problem=problem))
+    found, parts = incoming(file.filename[:200], file.read()), services()
+    listed, tags = bool(request.form.get("listed")), tags_of(request.form.get("tags", ""))
+    report = import_some(found, parts.runner, parts.store, listed=listed, tags=tags, skip=skip)
+    skip = skip + report.done if report.left else 0
+    again = ImportForm(listed, file.filename[:200], report, skip=skip, tags=", ".join(tags) if skip else "")
+    return render("library_import.html", import_=again)
+
+
+@blueprint.post("/library/collections")
+def collection_make() -> ResponseReturnValue:
+    """Keep what a query finds as a collection, and show its delete key this once."""
+    title = request.form.get("title", "").strip()[:LONGEST_TITLE]
+    inside = _collection(request.form.get("collection") or None)
+    wanted = wanted_of(request.form.get("q", ""), inside.id if inside else None)
+    made = services().store.collections.make(title, wanted) if title else None
+    if made is None:
+        abort(422, "A collection has a title, and at least one case in it.")
+    path = url_for("page.collection", collection=made.id)
+    link = public_base().rstrip("/") + path
+    response = render("collection_made.html", status=201, made=made, title=title, path=path, link=link)
+    response.headers["Cache-Control"] = "no-store"
+    response.headers["Location"] = path
+    return response
+
+
+@blueprint.route("/library/c/<collection>/delete", methods=["GET", "POST"])
+def collection_delete(collection: str) -> Response:
+    """Ask for the delete key of a collection, and delete it. The cases stay."""
+    found = _collection(collection)
+    if request.method == "GET":
+        return render("collection_delete.html", collection=found, deleted=False, error="")
+    if services().store.collections.delete(collection, request.form.get("key", "").strip()):
+        return render("collection_delete.html", collection=found, deleted=True, error="")
+    error = "That is not the delete key of this collection."
+    return render("collection_delete.html", collection=found, deleted=False, error=error, status=422)
+
+
+@blueprint.post("/library/run")
+def library_run() -> ResponseReturnValue:
+    """Run what a query finds by an engine, as much of it as there is time for, and show what came of it."""
+    inside = _collection(request.form.get("collection") or None)
+    query, engine = request.form.get("q", "")[:LONGEST], request.form.get("engine", "")
+    column = _column(engine)
+    run_some(services().store, services().settings, column, wanted_of(query, inside.id if inside else None),
+             SECONDS, monotonic)  # fmt: skip
+    asked = {"q": query, "collection": inside.id if inside else ""}
+    given = {key: value for key, value in asked.items() if value}
+    return redirect(f"{url_for('page.library_results', engine=engine)}{'?' if given else ''}{urlencode(given)}", 303)
+
+
+@blueprint.get("/library/results/<engine>")
+def library_results(engine: str) -> Response:
+    """What an engine, in the version that it has now, made of what a query finds; and how much of that is left."""
+    inside = _collection(request.args.get("collection") or None)
+    column, before = _column(engine), whole_number(request.args.get("before"))
+    query, store = request.args.get("q", "")[:LONGEST], services().store
+    page = library_page(store, query, inside, before, datetime.now(UTC))
+    results = store.results.of([one.case.number for one in page.rows], [column.key])
+    left = store.results.count_left(*column.key, page.wanted)
+    run = next((one for one in store.results.all() if (one.engine, one.version) == column.key), None)
+    rows = [(one, results[one.case.number].get(column.key)) for one in page.rows]
+    return render("library_results.html", page=page, column=column, rows=rows, left=left, run=run)
+
+
+def _collection(collection: str | None) -> Collection | None:
+    if collection is None:
+        return None
+    found = services().store.collections.get(collection)
+    if found is None:
+        abort(404, "There is no collection at this address.")
+    return found
+
+
+def _column(engine: str) -> RunColumn:
+    try:
+        columns = run_columns(entered(services().settings))
+    except UsageError as error:
+        abort(422, str(error))
+    found = next((one for one in columns if one.engine == engine), None)
+    if found is None:
+        abort(404, "There is no engine of that name, or nobody has asked it yet who it is.")
+    return found

@@ -1,0 +1,85 @@
+"""What stands elsewhere and leads to a case: a frame in a page, a picture beside a link, a form that was filled.
+
+The frame is the one page that may be framed, by the origins in the settings; it has no form, no key and no script.
+The picture exists for cases of the library only. What another site posts to /new is shown and no more.
+"""
+
+from __future__ import annotations
+
+from flask import Response, abort, make_response, request, url_for
+
+from webapp.fields import CarriedFields
+from webapp.page.addresses.inspect_views import drift_of, search_of, show_filled_form
+from webapp.page.addresses.subjects import (
+    Subject,
+    blueprint,
+    case_subject,
+    may_show_picture,
+    public_base,
+    render,
+    stored_case,
+)
+from webapp.page.form.setup import case_line, read_setup
+from webapp.page.search.search_page import search_panes
+from webapp.page.sharing.embedded import Embedded, embedded
+from webapp.page.sharing.preview_picture import drawn, keep_picture, picture_file
+from webapp.runs.exports import installed_version
+from webapp.security import check_limit, policy_of
+from webapp.services import services
+
+_KEPT_SECONDS = 3600
+
+
+@blueprint.get("/c/<case_id>/embed")
+def embed(case_id: str) -> Response:
+    """A shared case for a frame."""
+    subject = case_subject(case_id)
+    response = render(
+        "embed.html",
+        shown=_embedded(subject),
+        drift=drift_of(subject),
+        link=public_base().rstrip("/") + url_for("page.case", case_id=case_id),
+    )
+    origins = services().settings.embed_origins
+    response.headers["Content-Security-Policy"] = policy_of(
+        script_src="'none'", connect_src="'none'", img_src="'none'", form_action="'none'",
+        frame_ancestors=" ".join(origins) or "'none'",
+    )  # fmt: skip
+    if origins:  # a page that is isolated embeds only what says that it may be
+        response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+    return response
+
+
+@blueprint.get("/c/<case_id>/preview.png")
+def picture(case_id: str) -> Response:
+    """The picture of a case of the library, drawn at the first time."""
+    stored = stored_case(case_id)
+    if not may_show_picture(stored):
+        abort(404, "This case has no picture.")
+    settings = services().settings
+    try:
+        data = picture_file(settings, case_id).read_bytes()
+    except OSError:
+        data = drawn(_embedded(case_subject(case_id)))
+        keep_picture(settings, case_id, data)
+    response = make_response(data)
+    response.mimetype = "image/png"
+    response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+    response.cache_control.max_age, response.cache_control.public = _KEPT_SECONDS, True
+    return response
+
+
+def _embedded(subject: Subject) -> Embedded:
+    runner = services().runner
+    run = runner.run(subject.case)
+    panes = search_panes(run, runner.cheaply_checked(subject.case), search_of(subject.case), None, case_line)
+    return embedded(subject.heading, run, panes, installed_version())
+
+
+@blueprint.post("/new")
+def new() -> Response:
+    """The form, filled with what was posted from wherever: nothing is run or stored, and nothing hidden is taken."""
+    setup = read_setup(request.form)
+    check_limit(services().settings, "max_request_bytes", len(setup.output.text), "The text")
+    setup.carried = CarriedFields()
+    return show_filled_form(setup)

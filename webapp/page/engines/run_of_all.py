@@ -1,0 +1,104 @@
+"""Running the library by an engine: which engines can, and some of the cases that one has not run yet.
+
+A case takes a dozen replays, so a request runs as many as it has time for and leaves the others; what was run is kept
+by engine and version, and a new version begins anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from parsers.cases.case import Case
+from parsers.cases.engines import BUILTIN, RECORDED, choose, engine_of
+from parsers.cases.io import loads
+from parsers.selection.registry import known_format
+from parsers.vocabulary.types import UsageError
+from webapp.engines.entered import Engines
+from webapp.page.engines.library_cases import by_engine, tried
+from webapp.page.engines.listing import EngineRow, engine_rows
+from webapp.page.library.listed_case import engine_title
+from webapp.runs.exports import installed_version
+from webapp.settings import Settings
+from webapp.store import CaseStore
+from webapp.store.listings import Wanted
+from webapp.store.results import Result
+
+_AT_ONCE = 50
+
+
+@dataclass(slots=True, frozen=True)
+class RunColumn:
+    """Who can run cases: an entered engine that said who it is, or the built-in parsers (`row` None)."""
+
+    engine: str
+    version: str
+    row: EngineRow | None = None
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What its results are kept under."""
+        return self.engine, self.version
+
+    @property
+    def title(self) -> str:
+        """Its name for people."""
+        return engine_title(self.engine, self.version)
+
+
+def run_columns(engines: Engines) -> list[RunColumn]:
+    """The built-in parsers, and every entered engine that somebody asked who it is. None is started."""
+    try:
+        rows = engine_rows(engines)
+    except UsageError:
+        rows = []
+    others = [RunColumn(row.name, row.card.version[:64], row) for row in rows if row.card is not None]
+    return [RunColumn(BUILTIN, installed_version()), *others]
+
+
+def run_some(
+    store: CaseStore,
+    settings: Settings,
+    column: RunColumn,
+    wanted: Wanted,
+    seconds: float,
+    clock: Callable[[], float],
+) -> None:
+    """Run cases until the time is over or none is left."""
+    done, began = 0, clock()
+    while batch := store.results.left(*column.key, wanted, _AT_ONCE):
+        for number, body in batch:
+            if done == 1:
+                began = clock()  # the first one may have waited for an engine to start
+            if done and clock() - began > seconds:
+                return
+            store.results.keep(*column.key, number, _result(column, body, settings))
+            done += 1
+
+
+def _result(column: RunColumn, body: str, settings: Settings) -> Result:
+    case = loads(body)
+    if not case.has_raw:
+        return Result("no output", "info", "Only what a server sent was recorded.")
+    asked = _asked(column, case)
+    if asked is None:
+        return Result("not read", "info", "No parser of this engine is known to read this output.")
+    return tried(asked, settings)
+
+
+def _asked(column: RunColumn, case: Case) -> Case | None:
+    """The case as this engine is to run it: by the parser that it names, else by one of the same format; None where
+    there is none. What only played a stream back is read by the built-in parser that fits."""
+    if column.row is None and engine_of(case) == BUILTIN:
+        return case
+    name = case.parser.name
+    if engine_of(case) == RECORDED:
+        name = choose(by_engine(case, None, "auto")).selection.name
+    fmt = known_format(name)
+    if column.row is None:
+        return None if fmt is None else by_engine(case, None, fmt.name)
+    parsers = column.row.parsers
+    same = [one.name for one in parsers if one.name == name]
+    alike = [one.name for one in parsers if fmt is not None and one.format == fmt.name]
+    there = next(iter(same + alike), None)
+    return None if there is None else by_engine(case, column.engine, there, column.row.reasoning)

@@ -1,0 +1,142 @@
+"""Importing: each case is run, saved and, where its giver says so, listed, one after the other.
+
+An import can be given again: what is stored already stays as it is. One that had no time for all says how many it came
+to, and goes on there where it is told so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from time import thread_time
+from typing import Literal
+
+from werkzeug.exceptions import HTTPException
+
+from parsers.cases.case import Case
+from parsers.cases.io import identified, loads
+from parsers.vocabulary.types import FormatError, UsageError
+from webapp.page.library.incoming import Incoming
+from webapp.page.library.listed_case import listing_of
+from webapp.runs.exports import save
+from webapp.runs.prepare import with_defaults
+from webapp.runs.runner import CHECKS_SHARE, Runner
+from webapp.store import CaseStore, Gone
+
+Outcome = Literal["stored", "known", "failed"]
+MOST_TAGS = 20
+LONGEST_TAG = 60
+
+
+@dataclass(slots=True, frozen=True)
+class Imported:
+    """What came of one case. `case_id` is "" for one that failed, which says `why`."""
+
+    name: str
+    outcome: Outcome
+    case_id: str = ""
+    why: str = ""
+
+
+@dataclass(slots=True)
+class Report:
+    """What came of an import: how many of each kind, those that failed, and how many there was no time for."""
+
+    stored: int = 0
+    known: int = 0
+    failed: list[Imported] = field(default_factory=list)
+    left: int = 0
+
+    @property
+    def done(self) -> int:
+        """How many it came to."""
+        return self.stored + self.known + len(self.failed)
+
+    def add(self, one: Imported) -> None:
+        """Count a case."""
+        if one.outcome == "failed":
+            self.failed.append(one)
+        elif one.outcome == "stored":
+            self.stored += 1
+        else:
+            self.known += 1
+
+
+@dataclass(slots=True, frozen=True)
+class ImportForm:
+    """What the page of imports shows: the report of the file `name` that was given before, where there was one, and a
+    form that goes on after the first `skip` cases of it."""
+
+    ticked: bool
+    name: str = ""
+    report: Report | None = None
+    problem: str = ""
+    skip: int = 0
+    tags: str = ""
+
+
+def tags_of(words: str) -> tuple[str, ...]:
+    """The tags in a line of text: separated by commas, each once."""
+    parts = [" ".join(part.split())[:LONGEST_TAG] for part in words.split(",")]
+    return tuple(dict.fromkeys([part for part in parts if part]))[:MOST_TAGS]
+
+
+def imported(
+    given: Iterable[Incoming], runner: Runner, store: CaseStore, *, listed: bool, tags: Sequence[str] = ()
+) -> Iterator[Imported]:
+    """Import one case after the other. None of them raises: what is wrong is in what it gives."""
+    for one in given:
+        try:
+            if isinstance(one.text, UsageError):
+                raise one.text
+            yield _one(one.name, _told(loads(one.text), one.name, tags), runner, store, listed=listed)
+        except HTTPException as error:
+            yield Imported(one.name, "failed", why=error.description or error.name)
+        except (UsageError, FormatError) as error:
+            yield Imported(one.name, "failed", why=str(error))
+
+
+def import_some(
+    given: Iterator[Incoming], runner: Runner, store: CaseStore, *, listed: bool, tags: Sequence[str] = (),
+    skip: int = 0, most: int | None = None,
+) -> Report:  # fmt: skip
+    """Import as long as a request has time, at most so many, and count the rest. The first `skip` were done before."""
+    report, given = Report(), islice(given, skip, None)
+    latest = thread_time() + CHECKS_SHARE * runner.settings.replay_seconds
+    for one in imported(given, runner, store, listed=listed, tags=tags):
+        report.add(one)
+        if thread_time() >= latest or report.done == most:
+            report.left = sum(1 for _ in given)
+            break
+    return report
+
+
+def _told(case: Case, name: str, tags: Sequence[str]) -> Case:
+    """The case with these tags besides its own, and with its name in the corpus as its title where it has none."""
+    own = name.rpartition("::")[2] if "::" in name else ""
+    title = case.title or (own if own and not own.isdigit() else None)
+    return case.model_copy(update={"title": title, "flags": tuple(dict.fromkeys([*case.flags, *tags]))})
+
+
+def _one(name: str, case: Case, runner: Runner, store: CaseStore, *, listed: bool) -> Imported:
+    case = with_defaults(case, runner.settings)
+    known = _known(case, store)
+    if known is not None and (not listed or store.library.is_listed(known)):
+        return Imported(name, "known", known)
+    run, checked = runner.run(case), runner.cheaply_checked(case)
+    findings = None if checked is None else checked.findings
+    saved = save(store, run, findings, listing=listing_of(run, case, findings) if listed else None)
+    return Imported(name, "stored" if saved.created else "known", saved.id)
+
+
+def _known(case: Case, store: CaseStore) -> str | None:
+    """The id under which a case is stored already, where that can be told without a run: it names its parser and holds
+    its tokens, as every export of a stored case does."""
+    if case.parser.name == "auto" or case.input.tokens is None:
+        return None
+    case_id, _ = identified(case)
+    try:
+        return None if store.get(case_id) is None else case_id
+    except Gone:
+        return None

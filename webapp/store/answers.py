@@ -1,0 +1,122 @@
+"""Answers that are given again to whoever repeats a request under the same key, for a day.
+
+A key is claimed before its request is done, so that of two that come together one is done. Neither key nor delete key
+is kept: a row has the digest of the one, and the other comes of the key and a salt.
+
+=====================  =====================================================================================
+row of the key         a claim
+=====================  =====================================================================================
+absent                 is given, and written
+of another request     OTHER
+at work                BUSY; after ABANDONED_SECONDS whoever did that is gone, and the claim is given
+done                   the answer
+=====================  =====================================================================================
+
+There are at most MOST rows: the oldest go first.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import Enum
+
+from sqlalchemy import Connection, Engine, delete, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from webapp.store.engine import writing
+from webapp.store.schema import answered
+
+KEPT_SECONDS = 24 * 3_600
+ABANDONED_SECONDS = 300
+MOST = 10_000
+MOST_CHARACTERS = 20_000  # of an answer that is kept
+AT_WORK = 0
+
+
+class Refused(Enum):
+    """Why a claim is not given."""
+
+    OTHER = "another request"
+    BUSY = "at work"
+
+
+@dataclass(slots=True, frozen=True)
+class Claim:
+    """A key that is claimed: its request is to be done."""
+
+    salt: str
+
+
+@dataclass(slots=True, frozen=True)
+class Answer:
+    """The answer that was given: status, JSON text, the header Location or ""."""
+
+    salt: str
+    status: int
+    body: str
+    location: str
+
+
+class Answers:
+    """The answers in the database of an engine. Keys and requests are digests of 64 digits."""
+
+    def __init__(self, engine: Engine, now: Callable[[], str]) -> None:
+        self._writer = writing(engine)
+        self._now = now
+
+    def claim(self, key: str, request: str) -> Claim | Answer | Refused:
+        """The claim of a request under a key, or what it is answered instead."""
+        try:
+            with self._writer.begin() as connection:
+                return self._claimed(connection, key, request)
+        except IntegrityError:  # of two that insert at the same moment the other one did
+            return Refused.BUSY
+
+    def keep(self, key: str, status: int, body: str, location: str) -> None:
+        """Keep the answer to the request that claimed a key; one that is too long is not, and the key is free."""
+        if len(body) > MOST_CHARACTERS:
+            self.free(key)
+            return
+        done = update(answered).where(answered.c.key == key)
+        with self._writer.begin() as connection:
+            connection.execute(done.values(status=status, body=body, location=location))
+
+    def free(self, key: str) -> None:
+        """Forget a key: its request came to nothing."""
+        with self._writer.begin() as connection:
+            connection.execute(delete(answered).where(answered.c.key == key))
+
+    def _claimed(self, connection: Connection, key: str, request: str) -> Claim | Answer | Refused:
+        now = self._now()
+        connection.execute(delete(answered).where(answered.c.created < _before(now, KEPT_SECONDS)))
+        row = connection.execute(select(answered).where(answered.c.key == key).with_for_update()).one_or_none()
+        if row is None:
+            return _written(connection, key, request, now)
+        if row.request != request:
+            return Refused.OTHER
+        if row.status != AT_WORK:
+            return Answer(row.salt, row.status, row.body, row.location)
+        if row.created >= _before(now, ABANDONED_SECONDS):
+            return Refused.BUSY
+        connection.execute(update(answered).where(answered.c.key == key).values(created=now))
+        return Claim(row.salt)
+
+
+def _written(connection: Connection, key: str, request: str, now: str) -> Claim:
+    many = connection.execute(select(func.count()).select_from(answered)).scalar_one()
+    if many >= MOST:
+        oldest = select(answered.c.key).order_by(answered.c.created, answered.c.key).limit(many - MOST + 1)
+        connection.execute(delete(answered).where(answered.c.key.in_(oldest)))
+    salt = secrets.token_hex(16)
+    row = {"key": key, "request": request, "salt": salt, "status": AT_WORK, "body": "", "location": "", "created": now}
+    connection.execute(insert(answered).values(**row))
+    return Claim(salt)
+
+
+def _before(now: str, seconds: int) -> str:
+    """The time so many seconds earlier, written the same way."""
+    earlier = datetime.fromisoformat(now) - timedelta(seconds=seconds)
+    return earlier.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,96 @@
+"""Collections: named lists of listed cases, each under an address of its own that cannot be guessed.
+
+A collection is what a query found at one moment, and stays that: a case that is deleted leaves it, none comes in by
+itself. Whoever made it has a key to delete it; the cases in it stay.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlalchemy import Engine, delete, func, insert, select
+
+from webapp.store.engine import writing
+from webapp.store.keys import digest_of, new_key, opens
+from webapp.store.listings import Listings, Wanted
+from webapp.store.schema import ID_LENGTH, collected, collections
+
+MOST = 10_000  # cases of a collection
+LONGEST_TITLE = 120
+SHOWN = 50  # collections in the list
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+_BATCH = 500
+
+
+@dataclass(slots=True, frozen=True)
+class Collection:
+    """A collection, and how many cases are in it now."""
+
+    id: str
+    title: str
+    created: str
+    total: int
+
+
+@dataclass(slots=True, frozen=True)
+class Made:
+    """A collection just made. The delete key is known here and nowhere else."""
+
+    id: str
+    delete_key: str
+    total: int
+
+
+class Collections:
+    """The collections in the database of an engine."""
+
+    def __init__(self, engine: Engine, listings: Listings, now: Callable[[], str]) -> None:
+        self._engine = engine
+        self._writer = writing(engine)
+        self._listings = listings
+        self._now = now
+
+    def make(self, title: str, wanted: Wanted) -> Made | None:
+        """Keep what a query finds now, at most MOST cases, under a title; None where it finds nothing."""
+        numbers = [number for number, _ in self._listings.numbers(wanted, limit=MOST)]
+        if not numbers:
+            return None
+        made = "".join([secrets.choice(_ALPHABET) for _ in range(ID_LENGTH)])
+        key = new_key()
+        row = {"id": made, "title": title[:LONGEST_TITLE], "created": self._now(), "delete_key_hash": digest_of(key)}
+        with self._writer.begin() as connection:
+            connection.execute(insert(collections).values(**row))
+            for at in range(0, len(numbers), _BATCH):
+                rows = [{"collection": made, "number": number} for number in numbers[at : at + _BATCH]]
+                connection.execute(insert(collected), rows)
+        return Made(made, key, len(numbers))
+
+    def get(self, collection: str) -> Collection | None:
+        """The collection of that id."""
+        found = self._rows(collection)
+        return found[0] if found else None
+
+    def newest(self) -> list[Collection]:
+        """The newest collections."""
+        return self._rows(None)
+
+    def delete(self, collection: str, key: str) -> bool:
+        """Forget a collection if `key` is its delete key; its cases stay."""
+        query = select(collections.c.delete_key_hash).where(collections.c.id == collection)
+        with self._engine.connect() as connection:
+            expected = connection.execute(query).scalar_one_or_none()
+        if not opens(key, expected):
+            return False
+        with self._writer.begin() as connection:
+            return connection.execute(delete(collections).where(collections.c.id == collection)).rowcount == 1
+
+    def _rows(self, collection: str | None) -> list[Collection]:
+        inside = select(func.count()).where(collected.c.collection == collections.c.id).scalar_subquery()
+        query = select(collections.c.id, collections.c.title, collections.c.created, inside)
+        if collection is not None:
+            query = query.where(collections.c.id == collection)
+        query = query.order_by(collections.c.created.desc(), collections.c.id).limit(SHOWN)
+        with self._engine.connect() as connection:
+            return [Collection(*row) for row in connection.execute(query)]

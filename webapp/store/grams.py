@@ -1,0 +1,104 @@
+"""The index of substrings: which cases can hold a text, for texts of one character and more, on both databases.
+
+Strategy
+    Of each text, the set of its runs of one, two and three characters (grams) is indexed, each as a 32-bit number. A
+    text that is looked for has grams too, and only what has all of them can hold it; that it does is then seen in the
+    text itself. So every substring is found exactly, markup and white space included, and none of one or two characters
+    needs a scan.
+
+    ==========  ======================================================================================================
+    SQLite      an FTS5 table without content whose words are the numbers in hexadecimal; `detail=none`: sets, no places
+    PostgreSQL  an `INTEGER[]` column with a GIN index, both built in
+    ==========  ======================================================================================================
+
+Why not the trigram indexes that exist: FTS5's `trigram` finds nothing shorter than three characters; PostgreSQL's
+`pg_trgm` neither, takes letters and digits only (`</` is white space to it), and is an extension, which the user of a
+database often may not create.
+
+Cost: a gram for each distinct run, so at most three a character, and in long outputs far fewer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import Any
+from zlib import crc32
+
+from sqlalchemy import Connection, Dialect, FromClause, bindparam, column, select, table, text
+from sqlalchemy.sql.elements import ColumnElement
+
+LONGEST = 3
+MOST_ASKED = 48  # grams of a text that is looked for: more of them rule out next to nothing
+
+_UNKEPT = str.maketrans({"\0": "\ufffd"}) | dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
+
+
+def kept(words: str) -> str:
+    """The text as it is looked through: PostgreSQL keeps neither NUL nor half of a surrogate pair."""
+    return words.translate(_UNKEPT)
+
+
+def grams(words: str, shortest: int = 1) -> set[int]:
+    """The numbers of all runs of `shortest` to LONGEST characters: signed, 32 bits."""
+    runs = {words[at : at + size] for size in range(shortest, LONGEST + 1) for at in range(len(words) - size + 1)}
+    return {_number(run) for run in runs}
+
+
+def asked(words: str) -> list[int]:
+    """The grams that a text must have which holds `words`: the longest it has, evenly over it where there are many."""
+    found = sorted(grams(words, min(LONGEST, len(words))))
+    return found[:: -(-len(found) // MOST_ASKED)] if found else []
+
+
+def _number(run: str) -> int:
+    value = crc32(run.encode("utf-8"))
+    return value - (1 << 32) if value >> 31 else value
+
+
+def _words(numbers: Iterable[int]) -> str:
+    """The numbers as words of FTS5, whose order never matters."""
+    return " ".join([f"{number & 0xFFFFFFFF:x}" for number in numbers])
+
+
+class Grams:
+    """The statements about the index, in the words of one database."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._sqlite = dialect.name == "sqlite"
+
+    def found(self, texts: Sequence[str]) -> tuple[FromClause, ColumnElement[int], list[ColumnElement[bool]]]:
+        """Where the cases come from that can hold all of some texts: a table, its column of numbers, and conditions.
+
+        PostgreSQL works the numbers out first, newest first, and OFFSET 0 keeps its planner from doing otherwise: a
+        page then ends where it is full, instead of a look into the text of whatever has the grams.
+        """
+        numbers = sorted({number for words in texts for number in asked(words)})
+        if self._sqlite:
+            found = table("listed_grams", column("rowid")).alias("found")
+            match = text("found.listed_grams MATCH :asked").bindparams(bindparam("asked", _words(numbers), unique=True))
+            return found, found.c.rowid, [match]  # type: ignore[list-item]
+        grams, has = table("listed_grams", column("number")), text("grams @> CAST(:asked AS INTEGER[])")
+        query = select(grams.c.number).where(has.bindparams(bindparam("asked", numbers, unique=True)))
+        newest = query.order_by(grams.c.number.desc()).offset(0).subquery("found")
+        return newest, newest.c.number, []
+
+    def add(self, connection: Connection, rows: Iterable[tuple[int, str]]) -> None:
+        """Index texts by the numbers of their cases."""
+        name = "rowid" if self._sqlite else "number"
+        statement = text(f"INSERT INTO listed_grams ({name}, grams) VALUES (:number, :grams)")  # noqa: S608 - ours
+        many = iter(rows)
+        while batch := [{"number": number, "grams": self._written(words)} for number, words in islice(many, 500)]:
+            connection.execute(statement, batch)
+
+    def remove(self, connection: Connection, number: int, words: str) -> None:
+        """Take a text out of the index, and what the index keeps of it off the disk. PostgreSQL's row goes with that
+        of the case."""
+        if self._sqlite:
+            delete = "INSERT INTO listed_grams (listed_grams, rowid, grams) VALUES ('delete', :number, :grams)"
+            connection.execute(text(delete), {"number": number, "grams": self._written(words)})
+            connection.execute(text("INSERT INTO listed_grams (listed_grams) VALUES ('optimize')"))
+
+    def _written(self, words: str) -> Any:
+        found = grams(words)
+        return _words(found) if self._sqlite else sorted(found)

@@ -1,0 +1,246 @@
+"""What the library knows of the cases in it: listing, searching, counting, collections, and what engines made of them.
+
+Nothing here reads `cases` but `bodies`, and that only by the ids of listed ones: an unlisted case is never looked at.
+
+Strategy
+    Results come newest first and by page: a page begins below a number and ends after so many rows, so a far page costs
+    what the first one does. Filters are columns or labels, each with an index; a text is an index of substrings first
+    (`webapp.store.grams`) and then the text itself. How many there are is counted up to COUNTED. The counts beside the
+    filters are of the whole library, or of a collection.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from sqlalchemy import Connection, Engine, Select, delete, exists, func, insert, select
+from sqlalchemy.sql.elements import ColumnElement
+
+from webapp.store.grams import Grams, kept
+from webapp.store.schema import cases, collected, labels, listed
+
+COUNTED = 1000  # how many results are counted; beyond that there are more than so many
+SHOWN = 50
+LONGEST_LABEL = 200
+Facet = Literal["verdict", "parser", "engine", "tag", "check"]
+FACETS: tuple[Facet, ...] = ("verdict", "parser", "engine", "tag", "check")
+_LABELS = ("tag", "check")
+
+Band = Sequence[tuple[str, float, float]]  # role, left edge, width, in percent of the output
+
+
+@dataclass(slots=True, frozen=True)
+class Listing:
+    """What the library shows of a case and finds it by, as it was when the case was saved."""
+
+    title: str
+    parser: str
+    engine: str
+    verdict: str
+    severity: str
+    text: str
+    tags: Sequence[str] = ()
+    checks: Sequence[str] = ()
+    band: Band = ()
+
+
+@dataclass(slots=True, frozen=True)
+class Listed:
+    """A listed case. `number` is the order in which it was listed, and where a page goes on."""
+
+    number: int
+    case_id: str
+    title: str
+    parser: str
+    engine: str
+    verdict: str
+    severity: str
+    created: str
+    band: Band
+    tags: Sequence[str] = ()
+
+
+@dataclass(slots=True, frozen=True)
+class Wanted:
+    """What is looked for: exact substrings, all of which must be there, values of facets, a collection by its id."""
+
+    texts: tuple[str, ...] = ()
+    facets: tuple[tuple[Facet, str], ...] = ()
+    collection: str | None = None
+
+
+@dataclass(slots=True, frozen=True)
+class Found:
+    """A page of results: `total` is exact up to COUNTED, and COUNTED + 1 for more; `more` is where the next page
+    begins, None where this is the last."""
+
+    rows: Sequence[Listed]
+    total: int
+    more: int | None
+
+
+@dataclass(slots=True)
+class Counts:
+    """How many listed cases there are, and for each facet its values, the most frequent first."""
+
+    total: int
+    values: dict[Facet, list[tuple[str, int]]] = field(default_factory=dict)
+
+
+class Listings:
+    """The library in the database of an engine."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._grams = Grams(engine.dialect)
+
+    def add(self, connection: Connection, case_id: str, created: str, listing: Listing) -> None:
+        """List a case, in the transaction that saves it or knows that it is saved."""
+        words = kept(f"{listing.title}\n{listing.text}" if listing.title else listing.text)
+        row = {
+            "case_id": case_id,
+            "title": kept(listing.title),
+            "parser": kept(listing.parser),
+            "engine": kept(listing.engine),
+            "verdict": listing.verdict,
+            "severity": listing.severity,
+            "created": created,
+            "text": words,
+            "band": json.dumps(listing.band, separators=(",", ":")),
+        }
+        (number,) = connection.execute(insert(listed).values(**row)).inserted_primary_key or (0,)
+        named = {(kind, kept(value)[:LONGEST_LABEL]) for kind, value in _labelled(listing)}
+        if named:
+            rows = [{"kind": kind, "value": value, "number": number} for kind, value in sorted(named)]
+            connection.execute(insert(labels), rows)
+        self._grams.add(connection, [(number, words)])
+
+    def remove(self, connection: Connection, case_id: str) -> None:
+        """Forget all of a case, in the transaction that deletes it; what points at its row goes with it."""
+        columns = select(listed.c.number, listed.c.text).where(listed.c.case_id == case_id)
+        row = connection.execute(columns).one_or_none()
+        if row is not None:
+            self._grams.remove(connection, row.number, row.text)
+            connection.execute(delete(listed).where(listed.c.number == row.number))
+
+    def is_listed(self, case_id: str) -> bool:
+        """Return whether a case is in the library."""
+        with self._engine.connect() as connection:
+            return self.has(connection, case_id)
+
+    def has(self, connection: Connection, case_id: str) -> bool:
+        """The same as a transaction sees it."""
+        return connection.execute(select(exists().where(listed.c.case_id == case_id))).scalar_one()
+
+    def search(self, wanted: Wanted, *, before: int | None = None, limit: int = SHOWN) -> Found:
+        """The newest `limit` cases of those wanted, below the number `before`."""
+        columns = [one for one in listed.c if one.name != "text"]
+        query = self._ordered(wanted, before, *columns).limit(limit + 1)
+        with self._engine.connect() as connection:
+            rows = connection.execute(query).all()
+            total = connection.execute(self._count(wanted)).scalar_one()
+            tags = self._tags(connection, [row.number for row in rows])
+        found = [_listed(row, tags.get(row.number, [])) for row in rows[:limit]]
+        return Found(found, total, found[-1].number if len(rows) > limit else None)
+
+    def counts(self, collection: str | None = None) -> Counts:
+        """The counts beside the filters."""
+        inside = [] if collection is None else [_within(collection)]
+        with self._engine.connect() as connection:
+            total = connection.execute(select(func.count()).select_from(listed).where(*inside)).scalar_one()
+            return Counts(total, {name: _counted(connection, name, collection) for name in FACETS})
+
+    def numbers(self, wanted: Wanted, *, before: int | None = None, limit: int) -> list[tuple[int, str]]:
+        """Number and id of the newest `limit` cases of those wanted, below the number `before`."""
+        query = self._ordered(wanted, before, listed.c.number, listed.c.case_id).limit(limit)
+        with self._engine.connect() as connection:
+            return [(row.number, row.case_id) for row in connection.execute(query)]
+
+    def bodies(self, wanted: Wanted, size: int = 200) -> Iterator[tuple[str, str]]:
+        """Id and case file of every case wanted, newest first. What is listed or deleted meanwhile may be missing."""
+        before: int | None = None
+        while page := self.numbers(wanted, before=before, limit=size):
+            before = page[-1][0]
+            asked = [case_id for _, case_id in page]
+            query = select(cases.c.id, cases.c.body).where(cases.c.id.in_(asked), cases.c.deleted.is_(None))
+            with self._engine.connect() as connection:
+                known = {row.id: row.body for row in connection.execute(query)}
+            yield from ((case_id, known[case_id]) for case_id in asked if case_id in known)
+
+    def select(self, wanted: Wanted, *columns: Any) -> Select[Any]:
+        """The query for these columns of the cases wanted, in no order."""
+        return self._selected(wanted, *columns)[0]
+
+    def _ordered(self, wanted: Wanted, before: int | None, *columns: Any) -> Select[Any]:
+        """The same newest first, below a number: in the order of the index of substrings, where that is asked."""
+        query, number = self._selected(wanted, *columns)
+        query = query if before is None else query.where(number < before)
+        return query.order_by(number.desc())
+
+    def _selected(self, wanted: Wanted, *columns: Any) -> tuple[Select[Any], ColumnElement[int]]:
+        """The query, and the column of numbers that it goes along."""
+        query = select(*columns)
+        number: ColumnElement[int] = listed.c.number
+        texts = [kept(one) for one in wanted.texts if one]
+        if texts:
+            found, number, conditions = self._grams.found(texts)
+            query = query.select_from(found.join(listed, listed.c.number == number)).where(*conditions)
+            query = query.where(*[_holds(listed.c.text, one, self._engine) for one in texts])
+        else:
+            query = query.select_from(listed)
+        query = query.where(*[_has(name, value) for name, value in wanted.facets])
+        return query if wanted.collection is None else query.where(_within(wanted.collection)), number
+
+    def _count(self, wanted: Wanted) -> Select[Any]:
+        some = self.select(wanted, listed.c.number).limit(COUNTED + 1).subquery()
+        return select(func.count()).select_from(some)
+
+    def _tags(self, connection: Connection, numbers: Sequence[int]) -> dict[int, list[str]]:
+        query = select(labels.c.number, labels.c.value).where(labels.c.kind == "tag", labels.c.number.in_(numbers))
+        found: dict[int, list[str]] = {}
+        for number, value in connection.execute(query.order_by(labels.c.value)):
+            found.setdefault(number, []).append(value)
+        return found
+
+
+def _labelled(listing: Listing) -> Iterable[tuple[str, str]]:
+    yield from (("tag", one) for one in listing.tags)
+    yield from (("check", one) for one in listing.checks)
+
+
+def _listed(row: Any, tags: Sequence[str]) -> Listed:
+    values = {name: getattr(row, name) for name in Listed.__slots__ if name not in ("band", "tags")}
+    return Listed(**values, band=[(role, x, width) for role, x, width in json.loads(row.band)], tags=tags)
+
+
+def _holds(column: Any, words: str, engine: Engine) -> ColumnElement[bool]:
+    """The condition that a text holds `words`, character by character."""
+    place = func.instr if engine.dialect.name == "sqlite" else func.strpos
+    held: ColumnElement[bool] = place(column, words) > 0
+    return held
+
+
+def _has(name: Facet, value: str) -> ColumnElement[bool]:
+    if name not in _LABELS:
+        same: ColumnElement[bool] = listed.c[name] == value
+        return same
+    return exists().where(labels.c.kind == name, labels.c.value == value, labels.c.number == listed.c.number)
+
+
+def _within(collection: str) -> ColumnElement[bool]:
+    return exists().where(collected.c.collection == collection, collected.c.number == listed.c.number)
+
+
+def _counted(connection: Connection, name: Facet, collection: str | None) -> list[tuple[str, int]]:
+    table = labels if name in _LABELS else listed
+    value = labels.c.value if name in _LABELS else listed.c[name]
+    query = select(value, func.count()).select_from(table).group_by(value).order_by(func.count().desc(), value)
+    if name in _LABELS:
+        query = query.where(labels.c.kind == name)
+    if collection is not None:
+        inside = collected.c.number == (labels if name in _LABELS else listed).c.number
+        query = query.where(exists().where(collected.c.collection == collection, inside))
+    return [(row[0], row[1]) for row in connection.execute(query)]

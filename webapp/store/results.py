@@ -1,0 +1,107 @@
+"""What engines made of listed cases: one row for each engine, version and case, the last result of each.
+
+A run of all is a matter of many requests: each does what it has time for, and asks here which cases are left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Engine, Select, delete, exists, func, insert, select
+
+from webapp.store.engine import writing
+from webapp.store.grams import kept
+from webapp.store.listings import Listings, Wanted
+from webapp.store.schema import cases, listed, tried
+
+LONGEST_DETAIL = 500  # characters of what was found first
+
+
+@dataclass(slots=True, frozen=True)
+class Result:
+    """What came of a case: one word, how bad it is, and what was found first."""
+
+    words: str
+    severity: str
+    detail: str = ""
+
+
+@dataclass(slots=True, frozen=True)
+class RunOfAll:
+    """An engine in one version: how many of its results have each severity, and when the last one came."""
+
+    engine: str
+    version: str
+    counts: dict[str, int]
+    last: str
+
+    @property
+    def total(self) -> int:
+        """How many cases it ran."""
+        return sum(self.counts.values())
+
+
+class Results:
+    """The results in the database of an engine (of SQLAlchemy's)."""
+
+    def __init__(self, engine: Engine, listings: Listings, now: Callable[[], str]) -> None:
+        self._engine = engine
+        self._writer = writing(engine)
+        self._listings = listings
+        self._now = now
+
+    def keep(self, engine: str, version: str, number: int, result: Result) -> None:
+        """Keep a result instead of the one before, and of a long detail its beginning. A case that is gone has none."""
+        row = {"engine": engine, "version": version, "number": number}
+        same = [tried.c[name] == value for name, value in row.items()]
+        said = {"words": result.words, "severity": result.severity, "created": self._now()}
+        said["detail"] = kept(result.detail[:LONGEST_DETAIL])
+        with self._writer.begin() as connection:
+            held = select(listed.c.number).where(listed.c.number == number).with_for_update()
+            if connection.execute(held).one_or_none() is not None:
+                connection.execute(delete(tried).where(*same))
+                connection.execute(insert(tried).values(**row, **said))
+
+    def left(self, engine: str, version: str, wanted: Wanted, limit: int) -> list[tuple[int, str]]:
+        """Number and body of the newest cases wanted that this engine has not run in this version."""
+        query = self._left(engine, version, wanted, listed.c.number, cases.c.body)
+        query = query.join(cases, cases.c.id == listed.c.case_id).order_by(listed.c.number.desc()).limit(limit)
+        with self._engine.connect() as connection:
+            return [(row.number, row.body) for row in connection.execute(query)]
+
+    def count_left(self, engine: str, version: str, wanted: Wanted) -> int:
+        """How many of them there are."""
+        query = select(func.count()).select_from(self._left(engine, version, wanted, listed.c.number).subquery())
+        with self._engine.connect() as connection:
+            return connection.execute(query).scalar_one()
+
+    def all(self) -> list[RunOfAll]:
+        """Every engine and version that ran any case, the latest first."""
+        query = select(tried.c.engine, tried.c.version, tried.c.severity, func.count(), func.max(tried.c.created))
+        found: dict[tuple[str, str], RunOfAll] = {}
+        with self._engine.connect() as connection:
+            for engine, version, severity, many, last in connection.execute(
+                query.group_by(tried.c.engine, tried.c.version, tried.c.severity)
+            ):
+                before = found.get((engine, version), RunOfAll(engine, version, {}, ""))
+                counts = {**before.counts, severity: many}
+                found[engine, version] = RunOfAll(engine, version, counts, max(before.last, last))
+        return sorted(found.values(), key=lambda one: (one.last, one.engine), reverse=True)
+
+    def of(
+        self, numbers: Sequence[int], columns: Sequence[tuple[str, str]]
+    ) -> dict[int, dict[tuple[str, str], Result]]:
+        """The results of some cases by these engines and versions."""
+        query = select(tried).where(tried.c.number.in_(numbers))
+        found: dict[int, dict[tuple[str, str], Result]] = {number: {} for number in numbers}
+        with self._engine.connect() as connection:
+            for row in connection.execute(query):
+                if (row.engine, row.version) in columns:
+                    result = Result(row.words, row.severity, row.detail)
+                    found[row.number][row.engine, row.version] = result
+        return found
+
+    def _left(self, engine: str, version: str, wanted: Wanted, *columns: object) -> Select[tuple[int, str]]:
+        done = exists().where(tried.c.engine == engine, tried.c.version == version, tried.c.number == listed.c.number)
+        return self._listings.select(wanted, *columns).where(~done)

@@ -1,0 +1,94 @@
+"""Who may write: anybody, or, where the settings say so, whoever has the secret or comes through the proxy.
+
+What replays, searches, compares and exports stores nothing and is everybody's. WRITES lists what stores or deletes.
+
+==================  ==================================================================================================
+setting             a request may write that has
+==================  ==================================================================================================
+neither             nothing more: the server is on somebody's own machine, or all who reach it may write
+write_secret        the secret, as `Authorization: Bearer SECRET`, or as the password of HTTP's Basic scheme, for which
+                    browsers ask by themselves, with or without script
+write_header        a header of that name that is not empty: a proxy sets it for whom it has authenticated, and takes it
+                    from everybody else. No header means anything unless this setting names it
+==================  ==================================================================================================
+
+Where both are set, either is enough. Secrets are compared in constant time, as digests, so that their length is not
+told either.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+from collections.abc import Mapping
+
+from flask import Flask, request
+from werkzeug.datastructures import Headers, WWWAuthenticate
+from werkzeug.exceptions import Forbidden, Unauthorized
+
+from webapp.security import SAFE_METHODS
+from webapp.settings import Settings
+
+REALM = "Toolcall Inspector: storing and deleting"
+WRITES = frozenset({
+    *("api.add_tokenizer", "api.delete_tokenizer", "api.import_cases", "api.save_case"),
+    *("page.collection_delete", "page.collection_make", "page.delete", "page.library_import", "page.library_run"),
+    *("page.save", "page.tokenizer_delete", "page.tokenizer_fetch", "page.tokenizer_upload"),
+})  # fmt: skip
+
+
+class _NoSecret(Unauthorized):
+    """A request that would write, without the secret."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This server stores and deletes only for those who have its secret: as the password your browser asks for"
+            " (any name), or as Authorization: Bearer.",
+            www_authenticate=WWWAuthenticate("basic", {"realm": REALM, "charset": "UTF-8"}),
+        )
+
+
+class _NotByProxy(Forbidden):
+    """A request that would write, and did not come through the proxy."""
+
+    def __init__(self) -> None:
+        super().__init__("This server stores and deletes only for those whom its proxy has signed in.")
+
+
+def init_app(app: Flask, settings: Settings) -> None:
+    """Refuse requests that would write and may not, where the settings say who may."""
+    if settings.write_secret is None and settings.write_header is None:
+        return
+
+    @app.before_request
+    def refuse_writing() -> None:
+        writes = request.endpoint in WRITES and request.method not in SAFE_METHODS
+        if writes and not may_write(settings, request.headers):
+            raise _NotByProxy if settings.write_secret is None else _NoSecret
+
+
+def may_write(settings: Settings, headers: Headers | Mapping[str, str]) -> bool:
+    """Return whether a request with these headers may write."""
+    if settings.write_header is not None and headers.get(settings.write_header, "").strip():
+        return True
+    return settings.write_secret is not None and _same(_given(headers.get("Authorization", "")), settings.write_secret)
+
+
+def _given(authorization: str) -> str:
+    """The secret of a request: a token, or the password of a Basic pair; "" where there is none."""
+    scheme, _, credentials = authorization.partition(" ")
+    if scheme.lower() == "bearer":  # WSGI has each byte of a header as a character
+        return credentials.strip().encode("latin-1", "replace").decode("utf-8", "replace")
+    if scheme.lower() != "basic":
+        return ""
+    try:
+        return base64.b64decode(credentials.strip(), validate=True).decode().partition(":")[2]
+    except (binascii.Error, ValueError):
+        return ""
+
+
+def _same(given: str, secret: str) -> bool:
+    digests = [hashlib.sha256(one.encode("utf-8", "surrogatepass")).digest() for one in (given, secret)]
+    return hmac.compare_digest(*digests)
