@@ -25,6 +25,13 @@ OUTPUT = """Let me check both.
 RUN = ("setup", "verdict", "overview", "step-bar", "input", "step", "result", "machine", "dock")
 COMPARE = ("sides", "cursor-bar", "output", "messages", "steps", "places", "beside", "conformance")
 FOUR = "a_chunk=token&b_text=example:unknown-tool&c_parser=passthrough&d_chunk=char&matrix=near"
+MANY = {
+    "three": "a_chunk=token&b_parser=passthrough&c_parser=llama&at=21",
+    "texts": "a_chunk=token&b_text=example:unknown-tool&c_text=example:call-inside-reasoning&at=21",
+    "four": FOUR.replace("&matrix=near", ""),
+    "fourtexts": "a_chunk=token&b_text=example:unknown-tool&c_text=example:call-inside-reasoning"
+    "&d_text=example:unfinished-json&at=21",
+}
 WIDE, MIDDLE, TABLET, NARROW, LEAST = (1440, 900), (1100, 900), (768, 1024), (390, 844), (320, 640)
 SCREENS = (WIDE, MIDDLE, TABLET, NARROW, LEAST)
 
@@ -55,6 +62,10 @@ PAGES = {
     ),
     "four": Screen(
         f"/example/two-calls-with-prose/compare?{FOUR}", COMPARE, COMPARE_TABS, ((1440, 1), (390, 3.5))
+    ),
+    "three": Screen(
+        "/example/two-calls-with-prose/compare?a_chunk=token&b_parser=passthrough&c_parser=llama", COMPARE,
+        COMPARE_TABS, ((1440, 1), (390, 3.5)),
     ),
     "home": Screen("/", ("text", "drop", "tools-menu", "policies"), high=((1440, 1.02),)),
     "gallery": Screen("/gallery"),
@@ -127,6 +138,26 @@ def test_parts_stand_apart_and_inside_the_screen(page: Page, name: str) -> None:
             assert (where, overlapping(shown)) == (where, [])
             assert (where, sideways(page), cut_sideways(page)) == (where, 0, [])
             assert (where, screens_high(page) <= dict(asked.high).get(width, 100)) == (where, True), screens_high(page)
+
+
+@pytest.mark.parametrize("name", ["three", "texts", "four", "fourtexts"])
+def test_sides_of_three_and_more_outputs_have_height_and_stand_in_one_column_each(page: Page, name: str) -> None:
+    page.goto(f"/example/two-calls-with-prose/compare?{MANY[name]}")
+    messages = page.locator("#messages .pairs")
+    assert messages.evaluate("one => one.clientHeight") >= 250
+    rows = page.locator("#messages .pair:not(.pair-heads)").evaluate_all(
+        """rows => rows.map(row => [...row.querySelectorAll(".pair-side")].map(one => one.getBoundingClientRect()))
+          .map(sides => [sides.map(one => Math.round(one.left)), Math.max(...sides.map(one => one.width))
+            - Math.min(...sides.map(one => one.width))])"""
+    )
+    assert len({tuple(lefts) for lefts, _ in rows}) == 1 < len(rows)
+    assert max(uneven for _, uneven in rows) < 2
+    for tab, part in (("Steps", "steps"), ("This case, elsewhere", "conformance"), ("Messages", "messages")):
+        page.get_by_role("link", name=tab, exact=True).click()
+        shown = boxes(page, ("messages", "steps", "places", "conformance"))
+        assert [*shown] == [part]
+        assert shown[part]["height"] >= 250
+        assert shown[part]["bottom"] <= 901
 
 
 LINE = 24  # pixels of the text under study
