@@ -171,7 +171,7 @@ def test_a_filter_cleared_before_another_window_came_leaves_the_events_of_that_w
 
 def await_result(page: Page, route: Route) -> None:
     """Until the server answers a request about a search with what was found."""
-    for _ in range(600):
+    for _ in range(1200):
         if "data-searching" not in page.request.get(route.request.url, headers=route.request.headers).text():
             return
         page.wait_for_timeout(100)

@@ -3,6 +3,7 @@ meant to fit fits, and nobody's settings (large text, forced colours, paper, no 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Any, Literal
@@ -371,6 +372,41 @@ def test_what_stands_at_the_thumb_leaves_the_screen_to_the_rest(page: Page, name
         "all => all.map(it => it.getBoundingClientRect().height)"
     )
     assert min(arrows) >= 44
+
+
+@pytest.mark.parametrize("width", [1101, 1150, 1200, 1280, 1440])
+def test_what_is_wrong_with_a_condition_is_read_whole(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto("/example/two-calls-with-prose?step=20&until=held+%3E+x")
+    problem = page.locator(".stop-note")
+    expect(problem).to_have_text(re.compile(r"held is compared with a number, as in held > 20\."))
+    assert problem.evaluate("one => [one.scrollWidth <= one.clientWidth, one.scrollHeight <= one.clientHeight + 1]") == [
+        True, True,
+    ]  # fmt: skip
+    assert (screens_high(page), sideways(page)) == (1, 0)
+    assert page.locator(".banner").evaluate("one => one.offsetHeight") < 50
+
+
+@pytest.mark.parametrize("path", ["/example/two-calls-with-prose?step=20", "/formats/example/harmony?step=30"])
+def test_the_roles_under_the_output_are_all_in_sight(page: Page, path: str) -> None:
+    page.goto(path)
+    legend = page.locator("#input .legend").bounding_box()
+    assert legend is not None
+    shown = page.locator("#input .legend .role-toggle:visible")
+    for box in [one.bounding_box() for one in shown.all()]:
+        assert box is not None
+        assert box["x"] + box["width"] <= legend["x"] + legend["width"] + 1
+        assert legend["y"] - 4 <= box["y"]
+        assert box["y"] + box["height"] <= legend["y"] + legend["height"] + 4
+
+
+def test_tabs_that_go_on_beyond_the_edge_say_so_and_have_the_current_one_in_sight(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto("/example/two-calls-with-prose?step=20&dock=wire#dock")
+    tabs = page.locator("#dock .tabs")
+    assert tabs.evaluate("row => row.scrollWidth > row.clientWidth && row.scrollLeft > 0")
+    expect(tabs.locator("[aria-current]")).to_be_in_viewport(ratio=1)
+    assert "local" in tabs.evaluate("row => getComputedStyle(row).backgroundAttachment")
 
 
 @pytest.mark.parametrize("width", [1024, 1100, 1200, 1279, 1280, 1440])

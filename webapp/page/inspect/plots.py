@@ -243,8 +243,8 @@ def _together(short: Sequence[tuple[int, str]], after: int) -> tuple[int, int, s
 
 
 def _short_names(states: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """What each may be called: its whole name, and those ends and beginnings of it that mean no other state. A name that
-    is not whole says so: it may be the whole of one that is not drawn here."""
+    """What each may be called: its whole name, and those ends and beginnings of it that mean no other state. What is
+    no whole name says so: it may be the name of a state that is not drawn here."""
     cut = {state: _cuts(state.split("_")) for state in states}
     meant = Counter([name for names in cut.values() for name in set(names)])
     return {state: (state, *[name for name in names if meant[name] == 1]) for state, names in cut.items()}
