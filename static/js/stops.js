@@ -1,9 +1,9 @@
 /* Stop conditions: while somebody types the server is asked at which steps they hold; Enter runs to the next, and from
    there on `r` does. What is typed counts for `r` and `R` too: it is asked for first. A long run is looked through on
    Enter alone. */
-import { aim, goTo, standing, step, total } from "./cursor.js";
+import { aim, goTo, step, total } from "./cursor.js";
 import { say } from "./dom.js";
-import { ask, choose } from "./request.js";
+import { askFor, choose } from "./request.js";
 
 const PAUSE = 300; // milliseconds
 const LONG = 20_000; // steps: to look through more of them takes too long for every pause
@@ -17,7 +17,7 @@ const isAsked = () => stops().dataset.stopsOf === field().value.trim();
 function apply() {
   clearTimeout(waiting);
   choose("until", field().value);
-  ask("#stops", "outerMorph", { ...standing(), step: String(step()), until: field().value });
+  askFor("stops", { step: String(step()), until: field().value });
 }
 
 /* What is wrong with a condition is said once it is entered or left, not while it is being typed. */
@@ -73,7 +73,11 @@ function typed({ target }) {
   if (total() <= LONG && !isHalf()) waiting = setTimeout(() => !isAsked() && apply(), PAUSE);
 }
 
-function swapped() {
+/* The marks of a timeline that was asked for before the condition are others. */
+function swapped({ detail }) {
+  const marks = document.getElementById("stop-marks");
+  const isOwn = detail.ctx?.sourceElement?.id === "ask-stops";
+  if (marks && !isOwn && isAsked() && marks.dataset.stopsOf !== stops().dataset.stopsOf) apply();
   if (!running || !field() || !isAsked()) return;
   const direction = running;
   running = null;

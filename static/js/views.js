@@ -15,7 +15,16 @@ function show(pane, value) {
   box.dataset.show = value;
   if (pane === "dock") document.getElementById("work").dataset.dock = value;
   for (const tab of bar.querySelectorAll("[data-tab]")) mark(tab, "aria-current", tab.dataset.tab === value && "true");
+  keepInRow(bar);
   choose(pane, value);
+}
+
+/* Where the tabs have no room the current one is in sight. */
+function keepInRow(bar) {
+  const tab = bar.querySelector("[aria-current]");
+  if (!tab || bar.scrollWidth <= bar.clientWidth) return;
+  const [row, own] = [bar.getBoundingClientRect(), tab.getBoundingClientRect()];
+  if (own.left < row.left || own.right > row.right) bar.scrollLeft += own.left - row.left - (row.width - own.width) / 2;
 }
 
 function chooseTab(tab) {
@@ -68,6 +77,7 @@ function click(event) {
 
 export function startViews() {
   openNamed(location.hash);
+  for (const bar of document.querySelectorAll("[data-tabs]")) keepInRow(bar);
   window.addEventListener("hashchange", () => openNamed(location.hash));
   document.addEventListener("click", click);
   document.addEventListener("htmx:after:swap", () => {

@@ -71,13 +71,12 @@ from webapp.security import TooLarge, check_limit
 from webapp.services import services
 from webapp.tokenizers import library, list_tokenizers
 
-_PARTS = {  # of choices
-    "stops": "_stops_parts.html",
-    "event-list": "_events_parts.html",
-    "watch": "_watch_parts.html",
+_PARTS = {  # of choices, by what asks for them
+    "ask-stops": "_stops_parts.html",
+    "ask-events": "_events_parts.html",
+    "ask-pins": "_pins_parts.html",
     "lines": "_lines.html",
 }
-_WITH_MARKS = ("page", "stops", "watch")  # where the findings are marked
 _BLOCKS = ("window", "truncated", "cut", *_PARTS)
 _GENERIC = ("tokenizer.json", "tekken.json", "tokenizer.model")
 PAGE_REPORT_SECONDS = 4.0  # the same for who has no script, and asks for the whole page each time
@@ -350,7 +349,7 @@ def show(
             return answer_of(subject, render("_report_progress.html", percent=percent))
         view = replace(view, state=replace(view.state, report=percent == 100))  # what is not done is not shown
     search = None
-    if checks or block in _WITH_MARKS or not is_partial():
+    if checks or block == "page" or not is_partial():
         search = search_of(subject.case, start=view.state.find)
     page = inspect_page(subject, view, search, setup, kind=kind, note=note, origin=origin)
     if checks:
