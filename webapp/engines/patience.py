@@ -1,6 +1,6 @@
-"""What an engine that hung is given from then on: for a while little time, and where several replays in a row hung, none.
+"""What an engine that hung is given from then on: little time for a while, and none where replays in a row hung.
 
-Whoever asks an engine that never answers would wait for all that a replay may take, and all who ask it for each other.
+Whoever asks an engine that never answers would wait for all that a replay may take, and all who ask for each other.
 What it is given follows from what its answers took before, so a parser that is slow and right is not said to hang.
 """
 

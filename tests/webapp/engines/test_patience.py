@@ -134,5 +134,5 @@ def test_a_start_that_hangs_is_waited_for_once(monkeypatch: pytest.MonkeyPatch) 
         with pytest.raises(EngineError, match=words):
             host.card()
     host.begin_anew()
-    with pytest.raises(EngineError, match="and its process was ended$"):
+    with pytest.raises(EngineError, match=r"and its process was ended$"):
         host.card()
