@@ -92,7 +92,7 @@ class Sent(Said):
 
 class Fault(Said):
     """What a parser failed with at a step; 0: before the first. `slow`: it was ended for the time that it took;
-    `ended`: with its process; `unasked`: it was not tried, for what it did before."""
+    `ended`: with its process; `unasked`: it was not tried, for what it did before; `rests`: nor would any other."""
 
     step: int = Field(ge=0, le=MOST_STEPS)
     kind: Short = "Exception"
@@ -101,6 +101,11 @@ class Fault(Said):
     slow: bool = False
     ended: bool = False
     unasked: bool = False
+    rests: bool = False
+
+    def told(self) -> Fault:
+        """The same without what is for nobody to say of himself: whoever answers was asked, and lives."""
+        return self.model_copy(update={"ended": False, "unasked": False, "rests": False})
 
 
 _Attribute = Annotated[tuple[Short, Sentence, Sentence, Sentence], Field(strict=False)]
@@ -163,7 +168,7 @@ class Replayed(Said):
             return Tape(sent, None, 0, printed, observed, *spent)
         words = failure.kind or "Exception", failure.message or "", failure.place or ""
         before = not (failure.step or failure.ended or failure.unasked)
-        told = Failure(*words, failure.slow, failure.ended, failure.unasked, before)
+        told = Failure(*words, failure.slow, failure.ended, failure.unasked, before, failure.rests)
         return Tape(sent, told, failure.step, printed, observed, *spent)
 
     def bounded(self) -> Replayed:
@@ -271,7 +276,7 @@ def read_replays(answer: Any, steps: list[int]) -> list[Replayed]:
         raise ProtocolError(f"/replays: {len(steps):,} were asked for, {len(found):,} came")
     for number, words in _wrong(found, steps):
         raise ProtocolError(f"/replays/{number}: {words}")
-    return found
+    return [one if one.raised is None else one.model_copy(update={"raised": one.raised.told()}) for one in found]
 
 
 def _wrong(found: list[Replayed], steps: list[int]) -> Iterator[tuple[int, str]]:

@@ -117,6 +117,21 @@ def test_a_pipe_that_is_left_is_read_to_what_is_there_and_written_no_more() -> N
         os.close(fd)
 
 
+def test_a_pipe_that_is_closed_is_left_by_nobody_and_so_none_that_has_its_numbers_by_now() -> None:
+    ends, (source, sink) = os.pipe(), os.pipe()
+    first = HeldPipe(ends[0])
+    first.close()
+    numbers = os.dup(source)  # that of the end which is closed
+    second = HeldPipe(source)
+    assert second._leave == first._leave
+    first.leave()
+    os.write(sink, b"still read")
+    assert second.read(100) == b"still read"
+    second.close()
+    for fd in (ends[1], sink, numbers):
+        os.close(fd)
+
+
 def test_leave_is_taken_of_a_group_once_and_none_is_ended_by_its_number_afterwards(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
