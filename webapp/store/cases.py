@@ -59,8 +59,8 @@ class Saved:
 
 @dataclass(slots=True, frozen=True)
 class StoredCase:
-    """A case as it was saved: canonical JSON text, the digest of its result then, the version, the time (UTC), and its
-    message then as JSON text; None where that is not known."""
+    """A case as it was saved: canonical JSON text, the digest of its result then, the version, the time (UTC), and what
+    came out then as JSON text; None where that is not known."""
 
     id: str
     body: str
@@ -100,8 +100,9 @@ class CaseStore:
         delete_key: str | None = None,
     ) -> Saved:
         """Store a case under its content hash; see the module's table for ids that are taken. With a `listing` it is in
-        the library, if this save creates it. `message` is what came out, as JSON text. Who saves it again with the
-        `delete_key` that it was created with is told that this created it.
+        the library, if this save creates it. `message` is what came out, as JSON text (see
+        `parsers.cases.outcome_words`). Who saves it again with the `delete_key` that it was created with is told that
+        this created it.
 
         When this returns, the case is on disk. Raises UsageError for an id that is not 16 characters or an empty body.
         """

@@ -9,7 +9,8 @@ from __future__ import annotations
 from flask import Response, abort, make_response, request, url_for
 
 from webapp.fields import CarriedFields
-from webapp.page.addresses.inspect_views import drift_of, search_of, show_filled_form
+from webapp.page.addresses.drifted import drift_of
+from webapp.page.addresses.inspect_views import search_of, show_filled_form
 from webapp.page.addresses.subjects import (
     Subject,
     blueprint,
