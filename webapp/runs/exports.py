@@ -204,7 +204,7 @@ def _report(run: CaseRun, target: str, permalink: str | None, found: CaseFound |
     versions, answers = {NAME: installed_version()}, answers_of(run, found)
     if target == "html":
         return html_report(run, versions=versions, permalink=permalink, answers=answers, found=found)
-    return markdown(run, versions=versions, permalink=permalink, answers=answers)
+    return markdown(run, versions=versions, permalink=permalink, answers=answers, found=found)
 
 
 def suite_test(

@@ -20,6 +20,7 @@ from parsers.cases.io import dumps, load_case, to_data
 from parsers.vocabulary.types import UsageError
 from webapp.engines import RESPONSE_TEMPLATE
 from webapp.fields import field_at, unix_lines
+from webapp.links import case_link, public_base
 from webapp.page.addresses.drifted import Drifted, drift_of
 from webapp.page.addresses.subjects import (
     Before,
@@ -43,7 +44,6 @@ from webapp.page.addresses.subjects import (
     may_show_picture,
     named_subject,
     posted_subject,
-    public_base,
     render,
     run_subject,
 )
@@ -484,8 +484,8 @@ def _fork(subject: Subject) -> Fork | None:
 def _picture(subject: Subject) -> _Picture | None:
     if subject.stored is None or not may_show_picture(subject.stored):
         return None
-    base, case_id = public_base().rstrip("/"), subject.name
-    return _Picture(base + url_for("page.case", case_id=case_id), base + url_for("page.picture", case_id=case_id))
+    case_id = subject.name
+    return _Picture(case_link(case_id), public_base() + url_for("page.picture", case_id=case_id))
 
 
 def _origin(source: str) -> Subject | None:
