@@ -26,6 +26,7 @@ from webapp.engines.protocol import (
     Card,
     EngineError,
     Fault,
+    Imported,
     Progress,
     ProtocolError,
     Replayed,
@@ -127,10 +128,15 @@ class EngineHost:
         except ProtocolError as error:
             self.close()
             raise EngineError(f"engine {self._name} does not speak the protocol: {error}") from error
-        if another := runs_another(entry, card.sources):
+        self._refuse_another(card.sources)
+        return card
+
+    def _refuse_another(self, sources: Sequence[str] | None) -> None:
+        """End it where it runs another revision than that of its entry, as far as it imported anything by now."""
+        another = "" if sources is None else runs_another(self._entry, sources)
+        if another:
             self.close()
             raise EngineError(f"engine {self._name}: {another}")
-        return card
 
     @property
     def spent_here(self) -> float:
@@ -218,13 +224,16 @@ class EngineHost:
         self, request: Mapping[str, Any], on_progress: Callable[[dict[str, Any]], object] | None = None
     ) -> Answer:
         """What it answers to a run, after hello where its process is new, be it in the place of one that ended itself.
-        Raises ChildError, and EngineError where it does not start."""
+        Raises ChildError, ProtocolError, and EngineError where it does not start, or has imported of another revision
+        than that of its entry."""
         seconds = self._entry.seconds
         with self._asking, self._timed():
             self._child.tidy()
             if self._child.pid is None:
                 self.card()
-            return self._child.ask("run", {**request, "seconds": seconds}, seconds=seconds, on_progress=on_progress)
+            answer = self._child.ask("run", {**request, "seconds": seconds}, seconds=seconds, on_progress=on_progress)
+            self._refuse_another(read(Imported, answer).sources)
+            return answer
 
     @contextmanager
     def _timed(self) -> Iterator[None]:
