@@ -11,6 +11,7 @@ from parsers.vocabulary.types import UsageError
 from webapp.api.answers import ErrorBody, LibraryCases, LibraryImport
 from webapp.api.lists import asked_limit
 from webapp.api.operations import API, LARGEST, MOST_ROWS, Files, Key, operation, whole
+from webapp.api.query_keys import is_asked
 from webapp.page.library.importing import import_some, tags_of
 from webapp.page.library.incoming import incoming
 from webapp.page.library.outgoing import KINDS, exported_cases
@@ -57,8 +58,7 @@ def export_cases() -> ResponseReturnValue:
 def import_cases() -> ResponseReturnValue:
     """Store the cases of a case file, a corpus, JSON Lines or a zip of these, as many as there is time for."""
     parts, found = services(), incoming(request.args.get("name", "cases")[:200], request.get_data(cache=False))
-    listed = request.args.get("listed", "") not in ("", "0")
-    tags = tags_of(request.args.get("tags", ""))
+    listed, tags = is_asked("listed"), tags_of(request.args.get("tags", ""))
     skip, most = _whole("skip") or 0, _whole("most", 1)
     report = import_some(found, parts.runner, parts.store, listed=listed, tags=tags, skip=skip, most=most)
     failed = [{"name": one.name, "why": one.why} for one in report.failed]

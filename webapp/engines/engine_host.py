@@ -28,6 +28,7 @@ from webapp.engines.protocol import (
     Card,
     EngineError,
     Fault,
+    Imported,
     Progress,
     ProtocolError,
     Replayed,
@@ -154,9 +155,15 @@ class EngineHost:
             raise EngineError(f"engine {self._name} does not start: {self._said(error)[1]}{_last(error)}") from error
         except ProtocolError as error:
             raise EngineError(f"engine {self._name} does not speak the protocol: {error}") from error
-        if another := runs_another(entry, card.sources):
-            raise EngineError(f"engine {self._name}: {another}")
+        self._refuse_another(card.sources)
         return card
+
+    def _refuse_another(self, sources: Sequence[str] | None) -> None:
+        """End it where it runs another revision than that of its entry, as far as it imported anything by now."""
+        another = "" if sources is None else runs_another(self._entry, sources)
+        if another:
+            self.close()
+            raise EngineError(f"engine {self._name}: {another}")
 
     @property
     def spent_here(self) -> float:
@@ -251,14 +258,17 @@ class EngineHost:
         self, request: Mapping[str, Any], on_progress: Callable[[dict[str, Any]], object] | None = None
     ) -> Answer:
         """What it answers to a run, after hello where its process is new, be it in the place of one that ended itself.
-        Raises ChildError, _RestsError where it is not asked, and EngineError where it does not start."""
+        Raises ChildError, ProtocolError, _RestsError where it is not asked, and EngineError where it does not start, or
+        has imported of another revision than that of its entry."""
         with self._asking, self._timed():
             if words := self._patience.rest:
                 raise _RestsError(words)
             self._child.tidy()
             if self._child.pid is None:
                 self._greeted()
-            return self._answer_to_run(request, on_progress)
+            answer = self._answer_to_run(request, on_progress)
+            self._refuse_another(read(Imported, answer).sources)
+            return answer
 
     def _answer_to_run(
         self, request: Mapping[str, Any], on_progress: Callable[[dict[str, Any]], object] | None

@@ -201,10 +201,14 @@ def engine_stamp(name: str | None) -> str:
         return ""  # the file of the entries cannot be used: whoever runs the case is told
 
 
-def engine_title(name: str) -> str:
-    """`vllm 0.33.0 at main (0123456789)`, as far as it is known; nothing is started for that."""
-    entry = entered().entries().get(name)
-    card = None if entry is None else entered().listed()[name]
+def engine_title(name: str | None) -> str:
+    """`vllm 0.33.0 at main (0123456789)`, as far as it is known; nothing is started for that. Empty for one of ours,
+    and where the file of the entries cannot be used."""
+    try:
+        entry = entered().entries().get(name or "")
+    except UsageError:
+        return ""
+    card = None if entry is None else entered().listed()[name or ""]
     words = "" if card is None else f"{card.name} {card.version}".strip()
     return f"{words} at {entry.revision}".strip() if entry is not None and entry.revision else words
 

@@ -53,6 +53,9 @@ Short = Annotated[Any, _at_most(200)]
 Sentence = Annotated[Any, _at_most(2_000)]
 
 
+Sources = Annotated[list[Annotated[str, Field(max_length=1_000)]], Field(max_length=MOST_SOURCES)]
+
+
 class Said(BaseModel):
     """A part of an answer. Keys that nobody knows are passed over: a later engine may say more."""
 
@@ -205,6 +208,12 @@ class Answers(Said):
     replays: Annotated[list[Replayed], Field(max_length=MOST_REPLAYS)]
 
 
+class Imported(Said):
+    """Where all modules lie, in an answer to replays that imported some; None where they did not."""
+
+    sources: Sources | None = None
+
+
 class Progress(Said):
     """The step that is begun now, and what the one before it sent."""
 
@@ -240,7 +249,7 @@ class Card(Said):
     tokenizer: Literal["none", "needed"] = "none"
     contract: Annotated[str, Field(max_length=100)] = ""
     server: Server = Server()
-    sources: Annotated[list[Annotated[str, Field(max_length=1_000)]], Field(max_length=MOST_SOURCES)] = []
+    sources: Sources = []
 
     def names(self, kind: str) -> list[str]:
         """Its parsers of a kind."""

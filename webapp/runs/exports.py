@@ -19,14 +19,16 @@ from parsers.cases.export.suite_target import SuiteFile, SuiteTarget, suite_file
 from parsers.cases.export.suites import SUITES
 from parsers.cases.find import CaseFound
 from parsers.cases.io import dumps, identified, loads
+from parsers.cases.message_events import events_of
+from parsers.cases.outcome_words import WrittenOutcome, dumped
 from parsers.cases.run import CaseRun, sent_of, settled_case, sse
-from parsers.cases.stored_outcome import outcome_digest, written_message
+from parsers.cases.stored_outcome import Outcome, outcome_digest
 from parsers.selection.registry import known_format
-from parsers.vocabulary.trace import Finding
+from parsers.vocabulary.trace import Finding, Trace
 from parsers.vocabulary.types import UsageError
 from parsers.wire.chunks import Dialect
 from webapp.engines import ENGINES, choose
-from webapp.engines.entered import entered
+from webapp.engines.entered import engine_title, entered
 from webapp.runs.answers import answers_of
 from webapp.runs.prepare import error_place, stored_form
 from webapp.runs.runner import Run, Runner
@@ -115,14 +117,20 @@ def save(
     One that is stored already is listed where its sharer knows the words that it has: these come along.
     """
     stored = stored_form(run if told is None else replace(run, case=told))
-    digest = outcome_digest(run.trace.message, run.trace.finish_reason, findings)
-    message = written_message(run.trace.message)
+    outcome = outcome_of(run.trace, findings)
+    kept = dumped(WrittenOutcome(outcome.message, outcome.shape, engine_title(run.case.parser.engine)))
     case_id, body = identified(stored)
-    version = installed_version()
-    saved = store.save(case_id, body, digest, version, listing, message=message, delete_key=delete_key)
+    saved = store.save(
+        case_id, body, outcome_digest(outcome), installed_version(), listing, message=kept, delete_key=delete_key
+    )
     if listing is not None and not saved.created:
         _list_known(store, saved.id, stored, listing)
     return saved
+
+
+def outcome_of(trace: Trace, findings: Sequence[Finding] | None) -> Outcome:
+    """What came out of a replay; `findings` are None where nothing was checked."""
+    return Outcome(trace.message, events_of(trace), trace.finish_reason, findings)
 
 
 def _list_known(store: CaseStore, case_id: str, told: Case, listing: Listing) -> None:
@@ -196,7 +204,7 @@ def _report(run: CaseRun, target: str, permalink: str | None, found: CaseFound |
     versions, answers = {NAME: installed_version()}, answers_of(run, found)
     if target == "html":
         return html_report(run, versions=versions, permalink=permalink, answers=answers, found=found)
-    return markdown(run, versions=versions, permalink=permalink, answers=answers)
+    return markdown(run, versions=versions, permalink=permalink, answers=answers, found=found)
 
 
 def suite_test(

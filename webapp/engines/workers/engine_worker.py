@@ -118,6 +118,8 @@ class Worker:
         self._guard = guard
         self._within = within
         self._tokenizer: Any = None
+        self._sources: list[str] = []
+        self._modules = 0
 
     def hello(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """What engine this is. A tokenizer goes to an adapter that reads its own kind, else it is read here."""
@@ -127,7 +129,9 @@ class Worker:
             self._adapter.take_tokenizer(path)
         elif path:
             self._tokenizer = module_of("token_table").whole_tokenizer(path)
-        return {"protocol": PROTOCOL, "sources": _sources(), **self._adapter.hello()}
+        said = {"protocol": PROTOCOL, "sources": [], **self._adapter.hello()}
+        self._sources, self._modules = _sources(), len(sys.modules)
+        return {**said, "sources": said["sources"] or self._sources}
 
     def run(self, asked: Mapping[str, Any], tell: Tell | None = None) -> dict[str, Any]:
         """Many replays. `tell` hears of each step before it is made, where that was asked for.
@@ -137,7 +141,15 @@ class Worker:
         heard = tell if asked.get("report") == "steps" else None
         table = lru_cache(lambda: module_of("token_table").TokenTable(asked, self._tokenizer))
         told_more = {**asked, "table": table}
-        return {"replays": [self._replay(told_more, deltas, heard) for deltas in asked["replays"]]}
+        replays = [self._replay(told_more, deltas, heard) for deltas in asked["replays"]]
+        return {"replays": replays, **self._imported_since()}
+
+    def _imported_since(self) -> dict[str, Any]:
+        """Where all modules lie, if a parser imported some that nobody was told of."""
+        if len(sys.modules) == self._modules:
+            return {}
+        before, self._sources, self._modules = self._sources, _sources(), len(sys.modules)
+        return {} if self._sources == before else {"sources": self._sources}
 
     def _replay(self, asked: Mapping[str, Any], deltas: Any, tell: Tell | None) -> dict[str, Any]:
         sent: list[Any] = []

@@ -6,16 +6,17 @@ The picture exists for cases of the library only. What another site posts to /ne
 
 from __future__ import annotations
 
-from flask import Response, abort, make_response, request, url_for
+from flask import Response, abort, make_response, request
 
 from webapp.fields import CarriedFields
-from webapp.page.addresses.inspect_views import drift_of, search_of, show_filled_form
+from webapp.links import case_link
+from webapp.page.addresses.drifted import drift_of
+from webapp.page.addresses.inspect_views import search_of, show_filled_form
 from webapp.page.addresses.subjects import (
     Subject,
     blueprint,
     case_subject,
     may_show_picture,
-    public_base,
     render,
     stored_case,
 )
@@ -38,7 +39,7 @@ def embed(case_id: str) -> Response:
         "embed.html",
         shown=_embedded(subject),
         drift=drift_of(subject),
-        link=public_base().rstrip("/") + url_for("page.case", case_id=case_id),
+        link=case_link(case_id),
     )
     origins = services().settings.embed_origins
     response.headers["Content-Security-Policy"] = policy_of(

@@ -17,6 +17,7 @@ from parsers.cases.case import Case, CaseError, Expect
 from parsers.cases.expect import accept
 from parsers.cases.io import load_case
 from parsers.cases.jsontext import JsonError, plain, read, utf8
+from webapp.links import case_link, public_base
 from webapp.page.addresses.compare_texts import posted_beside
 from webapp.page.addresses.comparison_views import store_comparison
 from webapp.page.addresses.inspect_views import share_of, show
@@ -28,7 +29,6 @@ from webapp.page.addresses.subjects import (
     is_loopback,
     is_partial,
     posted_subject,
-    public_base,
     render,
     stored_case,
 )
@@ -75,7 +75,7 @@ def save() -> ResponseReturnValue:
     is not listed although that was asked for. A script has the link in place of the form, and stays where it is."""
     saved, step = _saved(posted_subject().case)
     path = url_for("page.case", case_id=saved.id)
-    opened, others = _link("", path, step), list[Saved]()
+    opened, others = _at_step(path, step), list[Saved]()
     if words := request.form.get("go", ""):
         opened, others = store_comparison(saved, words, posted_beside(request.form))
     keys = [one for one in (saved, *others) if one.created]
@@ -117,7 +117,7 @@ def _shared_page(path: str, opened: str, keys: list[Saved], heading: str, *, lis
         status=201 if keys else 200,
         path=opened,
         heading=heading,
-        link=base.rstrip("/") + opened,
+        link=base + opened,
         keys=keys,
         listed=listed,
         refused=refused,
@@ -128,8 +128,8 @@ def _shared_page(path: str, opened: str, keys: list[Saved], heading: str, *, lis
     return response
 
 
-def _link(base: str, path: str, step: int | None) -> str:
-    return base.rstrip("/") + path + (f"?{urlencode({'step': step})}" if step else "")
+def _at_step(path: str, step: int | None) -> str:
+    return path + (f"?{urlencode({'step': step})}" if step else "")
 
 
 @at_every_subject("share")
@@ -166,7 +166,7 @@ def export(subject: Subject, target: str) -> Response:
         abort(404, f"There is no such export; there are {', '.join(TARGETS)}.")
     case, permalink = subject.case, None
     if subject.kind == "case":
-        permalink = _link(public_base(), url_for("page.case", case_id=subject.name), None)
+        permalink = case_link(subject.name)
     run = services().runner.run(case)
     expect, problem = _expectation()
     if TARGETS[target].tests and expect is None and case.known.expect is None:
