@@ -103,7 +103,7 @@ def _unparsable(subject: Subject, index: int, bad: int | None, about: About) -> 
         severity="error" if about == "parser" else "warning",
         about=about,
         step=place.step,
-        span=None if bad is None else place.span(),
+        span=place.span(0 if bad is None else 1),
         actual=excerpt(call.arguments, offset),
         policy=policy,
     )
