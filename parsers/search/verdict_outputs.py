@@ -90,7 +90,7 @@ def incomplete(evidence: Evidence) -> Verdict | None:
     place = f"it ends inside {grammar}" if leave.at >= size else f"it leaves {grammar} at character {leave.at}"
     words = f"The output holds no complete call{', cut off by its length limit' if cut else ''}: {place}"
     words += f", where {leave.clause}." if leave.missing else "."
-    details = (Detail(f"{nearest.title}: {'; '.join(nearest.evidence)}."),)
+    details: tuple[Detail, ...] = (Detail(f"{nearest.title}: {'; '.join(nearest.evidence)}."),)
     details += (Detail("Its end is missing, too: the length limit cut it off."),) if limited and not cut else ()
     numbers = [n for n, one in enumerate(evidence.findings) if one.about == "output" and one.severity != "info"]
     severity: Severity = "info" if cut else "warning"
