@@ -64,8 +64,9 @@ class Vocabulary:
 
     @cached_property
     def added(self) -> dict[int, Token]:
-        """The added tokens by id. They stand for their own text, whatever the decoder makes of others."""
-        return {i: token_of(text, text.encode(), "special" if flag else "added") for i, text, flag in self.markers}
+        """The added tokens by id. They go through the decoder as all others do: Gemma's runs of U+2581 are blanks."""
+        raw = self.spelling.raw
+        return {i: token_of(text, raw(text), "special" if flag else "added") for i, text, flag in self.markers}
 
 
 class _Folder:
