@@ -43,17 +43,14 @@ OTHERS = {
     "config": (b'{"tokenizer_class": "X"}', "tokenizer_config.json, which has no vocabulary; give the tokenizer.json"),
     "vocabulary": (b'{"a": 1, "b": 2}', "a vocab.json, which has no merges; give the tokenizer.json"),
     "other json": (b'{"a": []}', "no 'model', so it is no tokenizer.json"),
-    "sentencepiece": (
-        b"\n\x0e\n\x05<unk>\x15\x00\x00\x00\x00\x18\x02",
-        "a SentencePiece model; give the tokenizer.json",
-    ),
+    "sentencepiece cut off": (b"\n\x0e\n\x05<unk>\x15\x00\x00\x00\x00\x18\x02\n\x0e\n", "the file is not whole"),
     "gguf": (b"GGUF\x03\x00", "a GGUF model file"),
     "zip": (b"PK\x03\x04...", "a zip archive; unpack it"),
     "gzip": (b"\x1f\x8b\x08", "compressed with gzip; unpack it"),
     "pointer": (b"version https://git-lfs.github.com/spec/v1\noid", "a Git LFS pointer"),
     "page": (b"<!doctype html>", "a web page, not a tokenizer.json"),
     "empty": (b" \n", "the file is empty"),
-    "anything": (b"hello", "no tokenizer file; give a tokenizer.json, a tekken.json or a"),
+    "anything": (b"hello", "no tokenizer file; give a tokenizer.json, a tekken.json, a"),
 }
 
 

@@ -54,6 +54,7 @@ def test_preparing_tells_what_is_to_know(toy: Data, prepare: Callable[..., Data]
     assert answer == {
         "vocab_size": 267,
         "spelling": {"decoder": "byte_level", "replace": (), "fallback": False, "strip": 0, "first": False},
+        "exact": True,
         "added": [[264, "<|end|>", True], [265, "<think>", False], [300, "<tool_call>", False]],
         "templates": {"chat_template": "{{ x }}"},
     }
