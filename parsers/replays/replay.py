@@ -14,6 +14,7 @@ from parsers.machine.learnt import Known
 from parsers.replays.budget import Look, OverBudgetError
 from parsers.replays.columns import Recorded, Steps
 from parsers.replays.delta_columns import texts_of
+from parsers.replays.long_delta import absorb_delta, feed_delta
 from parsers.replays.partition import Partition
 from parsers.replays.reading import Reading
 from parsers.replays.tapes import PlayedError
@@ -80,8 +81,7 @@ def parse_in_parts(
             assembler.absorb(() if found.event is None else (found.event,))
             at = found.stop
         else:
-            events = parser.feed(deltas[at])
-            assembler.absorb(events)
+            events = absorb_delta(parser, deltas[at], assembler, look)
             reading.learn(at, events)
             at += 1
     reading.settle()
@@ -189,7 +189,7 @@ class _Recorder:
         try:
             if self._look is not None:
                 self._look()
-            events = self._parser.feed(delta)
+            events = feed_delta(self._parser, delta, self._look)
         except Exception as error:
             events = [self._failure(error, *self._steps.span(at))]
         self._step(events, text)

@@ -16,6 +16,10 @@ const later = { choices: new Map(), parts: new Map() };
 /* Whether a field carries what the server holds under an address: the case, and the outputs beside it. */
 export const carries = (name) => name === "case" || name === "held" || name.startsWith("beside.");
 
+/* How a window is replaced: in one go. htmx would draw it once with the attributes of the old one and set its own some
+   frames later, and only then say that it is here: until then the page would show the step that the server drew. */
+export const WINDOW_SWAP = "innerHTML settle:0ms";
+
 export function ask(target, swap, extra) {
   if (!form() || isPosting()) return posting?.sent;
   const values = Object.fromEntries(new FormData(form()));
@@ -52,7 +56,7 @@ export function postAgain(extra) {
   if (!form() || !held) return false;
   const values = Object.assign(Object.fromEntries(new FormData(form())), extra);
   for (const name of ["filter", "held"]) delete values[name];
-  const sent = window.htmx.ajax("POST", form().getAttribute("action"), { target: "#page", swap: "innerHTML", values });
+  const sent = window.htmx.ajax("POST", form().getAttribute("action"), { target: "#page", swap: WINDOW_SWAP, values });
   const mine = { held, sent };
   posting = mine;
   Promise.resolve(sent).finally(() => {

@@ -3,7 +3,7 @@
    in the address. And copying what is shown, where all of it is. */
 import { goTo, remember, step } from "./cursor.js";
 import { copyText, isPlain, mark, say } from "./dom.js";
-import { ask, choose } from "./request.js";
+import { ask, choose, WINDOW_SWAP } from "./request.js";
 
 const tabs = {}; // what was chosen in each pane
 let focus = ""; // the choice that had the focus when its window was replaced
@@ -52,7 +52,7 @@ const openNamed = (hash) => hash.length > 1 && openPanel(document.getElementById
 function draw(choice) {
   if (!choose(...choice.split("="))) return false;
   focus = choice;
-  ask("#window", "innerHTML", { step: String(step()) });
+  ask("#window", WINDOW_SWAP, { step: String(step()) });
   return true;
 }
 

@@ -95,7 +95,7 @@ class SearchJobs(Jobs[Asked, dict[str, Any], Written]):
             niceness=_PRIORITY,
             answer_bytes=(settings.find_cache_bytes - _FIXED_WEIGHT) // TIMES,
             fork=True,
-            patience=3,
+            patience=CLOCK_TIMES,
         )
         self.waiters = max(1, settings.threads // 2)
         self._places = Semaphore(self.waiters)
@@ -136,7 +136,7 @@ class SearchJobs(Jobs[Asked, dict[str, Any], Written]):
         return Crowded()
 
     def work(self, job: _Job, given: Asked) -> Written | Failure:
-        seconds = CLOCK_TIMES * self._settings.find_seconds + PATIENCE_SECONDS
+        seconds = self._settings.find_seconds + PATIENCE_SECONDS
         request = {"settings": settings_of_child(self._settings), "raw": given.case}
         answer = job.ask(self._program, "find", request, seconds=seconds, read=dict, on_question=engine_reply)
         if "failure" in answer:

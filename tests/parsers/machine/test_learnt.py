@@ -49,9 +49,9 @@ def test_steps_that_are_known_are_those_that_would_be_made(name: str, monkeypatc
     for output in outputs(case_named(name)):
         for chunking in CHUNKINGS:
             deltas = deltas_of(output, chunking)
-            monkeypatch.setattr(reading, "_WORTH", 10**9)
+            monkeypatch.setattr(reading, "WORTH", 10**9)
             trace, message = told(output, deltas)
-            monkeypatch.setattr(reading, "_WORTH", 0)
+            monkeypatch.setattr(reading, "WORTH", 0)
             known, again = told(output, deltas)
             assert again == message == known.message
             for one, two in zip(trace.steps, known.steps, strict=True):
@@ -77,9 +77,9 @@ def fed_singly(deltas: list[Delta], monkeypatch: pytest.MonkeyPatch, parser: str
         fed.append(delta)
         return own(self, delta)
 
-    monkeypatch.setattr(reading, "_WORTH", 10**9)
+    monkeypatch.setattr(reading, "WORTH", 10**9)
     expected = replay(made, deltas, Context())
-    monkeypatch.setattr(reading, "_WORTH", 0)
+    monkeypatch.setattr(reading, "WORTH", 0)
     monkeypatch.setattr(Machine, "feed", feed)
     assert replay(made, deltas, Context()) == expected
     return len(fed)

@@ -1,0 +1,114 @@
+"""A delta that a machine reads in parts, of which those are followed that say nothing new.
+
+An output in one delta may be a million characters in which the same stands again and again. What comes of it is what
+`feed` gives, with text that goes on in the same place as one event. The parts have a reading of their own: they are no
+deltas, and what follows one is not looked at alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from parsers.machine.held_events import joined
+from parsers.machine.lexer import slices
+from parsers.machine.machine import Machine
+from parsers.machine.moved import Move, with_id
+from parsers.replays import reading
+from parsers.replays.budget import Look
+from parsers.replays.delta_columns import Deltas
+from parsers.vocabulary.events import Event
+from parsers.vocabulary.trace import StreamParser, Transition
+from parsers.vocabulary.types import Delta, Piece
+from parsers.wire.assemble import Assembler
+
+
+def feed_delta(parser: StreamParser, delta: Delta, look: Look | None) -> list[Event]:
+    """What a parser that has begun tells of a delta. `look` is called before each part of a long one, and may raise."""
+    machine = _reader_in_parts(parser, delta)
+    return parser.feed(delta) if machine is None else _Parts(machine, delta.text, look).told()
+
+
+def absorb_delta(parser: StreamParser, delta: Delta, assembler: Assembler, look: Look | None) -> Sequence[Event]:
+    """Let an assembler take that in. Returns what was told; of a long delta only the last of it."""
+    machine = _reader_in_parts(parser, delta)
+    if machine is not None:
+        return _Parts(machine, delta.text, look).absorbed(assembler)
+    events = parser.feed(delta)
+    assembler.absorb(events)
+    return events
+
+
+def _reader_in_parts(parser: StreamParser, delta: Delta) -> Machine | None:
+    """The parser if it reads this delta in so many parts that they are learnt, by their text alone."""
+    if not (isinstance(parser, Machine) and parser.can_be_learnt and parser.reads_text):
+        return None
+    return parser if len(delta.text) > reading.WORTH * parser.stride else None
+
+
+class _Parts:
+    """The parts of a long delta, in order."""
+
+    def __init__(self, machine: Machine, text: str, look: Look | None) -> None:
+        start = machine.reached
+        *parts, last = slices(text, start, machine.stride)
+        self._machine, self._look = machine, look
+        self._deltas, self._last = Deltas([Piece(part) for part in parts]), Delta(1, (Piece(last),))
+        self._reading = reading.Reading(machine, self._deltas, parts, start)
+
+    def absorbed(self, assembler: Assembler) -> Sequence[Event]:
+        """See absorb_delta."""
+        parts, machine, number = self._reading, self._machine, 0
+        while number < len(self._deltas):
+            self._count()
+            if followed := parts.follow(number):
+                parts.absorb(assembler, followed)
+                number += len(followed)
+            else:
+                events = machine.feed_part(self._deltas[number])
+                assembler.absorb(events)
+                parts.learn(number, events)
+                number += 1
+        parts.settle()
+        events = machine.feed(self._last)
+        assembler.absorb(events)
+        return events
+
+    def told(self) -> list[Event]:
+        """See feed_delta."""
+        parts, machine, number = self._reading, self._machine, 0
+        events, moves = list[Event](), list[Transition]()
+        while number < len(self._deltas):
+            self._count()
+            followed = parts.follow(number)
+            for known, at, calls, _, _ in followed:
+                made = None if known.made is None else parts.made_id(known, calls)
+                move = Move(at, calls)
+                told = [move.event(event) for event in known.events]
+                events += told if made is None else [with_id(event, made) for event in told]
+                moves += [_moved(one, at) for one in known.recorded]
+            number += len(followed)
+            if not followed:
+                at, said = machine.reached, machine.feed_part(self._deltas[number])
+                events += said
+                moved, machine.transitions = machine.transitions or [], []
+                moves += moved
+                if (learnt := parts.learn(number, said)) is not None:
+                    learnt.recorded = [_moved(one, -at) for one in moved]
+                number += 1
+        parts.settle()
+        events += machine.feed(self._last)
+        moves += machine.transitions or []
+        for sub, one in enumerate(moves, 1):
+            one.sub = sub
+        machine.transitions = moves
+        return joined(events)
+
+    def _count(self) -> None:
+        if self._look is not None:
+            self._look()
+
+
+def _moved(one: Transition, by: int) -> Transition:
+    return Transition(
+        one.from_state, one.trigger, one.to_state, one.row, one.start + by, one.end + by, one.sub, one.note
+    )
