@@ -18,8 +18,9 @@ from parsers.checks.known import Fact
 from parsers.checks.leaks import begins_call
 from parsers.checks.mentions import is_shown, is_spoken_of
 from parsers.search.found import Detail, Verdict, VerdictKind
+from parsers.search.guess import spelled_rightly
 from parsers.search.reading import Reading, first_leave
-from parsers.search.verdict_evidence import Evidence
+from parsers.search.verdict_evidence import GUESSED, Evidence
 from parsers.search.verdict_outputs import TOLD, unanswered
 from parsers.search.verdict_phrases import lowered, summary
 from parsers.vocabulary.channels import call_words
@@ -122,7 +123,7 @@ def _by_grammar(evidence: Evidence) -> Iterator[_Fault]:
     flaw = _flaw(evidence)
     if flaw is not None and _is_call_before(evidence, own, flaw):
         yield _Fault(flaw.start, _mended(evidence, flaw))
-    if evidence.good and not evidence.replayer.black_box:
+    if any(call.complete for call in evidence.message.tool_calls) and not evidence.replayer.black_box:
         yield from _misspelt(evidence)
         yield from _given_back(evidence, own)
         yield from _surplus(own)
@@ -151,19 +152,21 @@ def _is_call_before(evidence: Evidence, own: Reading, flaw: Diagnostic) -> bool:
 def _mended(evidence: Evidence, flaw: Diagnostic) -> Verdict:
     whose = "the parser mends it" if evidence.own is None else "other parsers may mend it in another way"
     words = f"The output is not well-formed at character {flaw.start:,}, and {whose}: {lowered(flaw.message)}"
-    details, span = (Detail(f"Read: {summary(evidence.message)}."),), Span(flaw.start, max(flaw.start + 1, flaw.end))
+    details, end = (Detail(f"Read: {summary(evidence.message)}."),), max(flaw.start + 1, flaw.end)
+    span = Span(flaw.start, min(end, len(evidence.text)))
     return Verdict("output_flawed", "warning", "output", words, details, span=span, facts=_READ)
 
 
 def _misspelt(evidence: Evidence) -> Iterator[_Fault]:
     """Beside whole calls stands one whose marker is almost right."""
-    name = None if evidence.fmt is None else evidence.fmt.name
-    mine = next((one for one in evidence.guesses if one.name == name), None) if evidence.doubtful else None
-    leave = None if mine is None else mine.leaves
-    if mine is None or leave is None or not leave.misspelled or mine.calls <= len(evidence.message.tool_calls):
+    fmt, text = evidence.fmt, evidence.text
+    found = None if fmt is None or len(text) > GUESSED else spelled_rightly(fmt, text, evidence.context)
+    if found is None:
         return
-    words = f"A call stays in the content, for {leave.clause} at character {leave.at:,} of the output."
-    yield _Fault(leave.at, _of_output(words, leave.at, leave.at + 1))
+    reading, leave = found
+    if reading.complete > sum([call.complete for call in evidence.message.tool_calls]):
+        words = f"A call is not read, for {leave.clause} at character {leave.at:,} of the output."
+        yield _Fault(leave.at, _of_output(words, leave.at, leave.at + 1))
 
 
 def _given_back(evidence: Evidence, own: Reading) -> Iterator[_Fault]:
