@@ -73,7 +73,7 @@ PAGES = {
     "formats": Screen("/formats"),
     "tokenizers": Screen("/tokenizers"),
     "editor": Screen(
-        "/formats/edit?from=qwen", ("format-text", "format-findings", "format-machine", "samples"), high=((1440, 1),)
+        "/formats/edit?from=qwen", ("format-pane", "format-report", "samples-pane"), high=((1440, 1),)
     ),
     "checks": Screen("/checks"),
     "help": Screen("/help"),
