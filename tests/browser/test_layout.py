@@ -72,7 +72,9 @@ PAGES = {
     "gallery": Screen("/gallery"),
     "formats": Screen("/formats"),
     "tokenizers": Screen("/tokenizers"),
-    "editor": Screen("/formats/edit?from=qwen"),
+    "editor": Screen(
+        "/formats/edit?from=qwen", ("format-pane", "format-report", "samples-pane"), high=((1440, 1),)
+    ),
     "checks": Screen("/checks"),
     "help": Screen("/help"),
     "share": Screen("/example/unfinished-json/share"),
