@@ -65,11 +65,12 @@ _WORDS = 300  # characters
 
 class _OfThread(local):
     """What each thread that asks has to itself. `given`: the seconds that it had for its last message, and `little` why
-    they were few."""
+    they were few; `took`: those of its last answer."""
 
     spent = 0.0
     given = 0.0
     little = ""
+    took = 0.0
 
 
 class _RestsError(Exception):
@@ -213,14 +214,11 @@ class EngineHost:
             return [self._alone(run, replays[0])]
         if self._culprits.any:
             return self._until_wrong(run, replays, None)
-        began = monotonic()
         try:
             found = self._asked(run, replays)
         except (ChildError, ProtocolError) as error:
             return self._until_wrong(run, replays, error)
-        each = (monotonic() - began) / len(replays)
-        fitting = int(SHARE * self._of_thread.given / max(each, 1e-6))
-        self._batch = max(1, min(LARGEST_BATCH, 2 * self._batch, fitting))
+        self._batch = min(LARGEST_BATCH, 2 * self._batch)
         return found
 
     def _until_wrong(
@@ -271,7 +269,8 @@ class EngineHost:
             if _is_late(error) and len(request["replays"]) == 1:
                 self._patience.hung()  # before it is the turn of whoever asks next
             raise
-        self._patience.answered((monotonic() - began) / max(len(request["replays"]), 1))
+        took = self._of_thread.took = monotonic() - began
+        self._patience.answered(took / max(len(request["replays"]), 1))
         return answer
 
     @contextmanager
@@ -289,11 +288,17 @@ class EngineHost:
         """Raises ChildError or ProtocolError."""
         progress = more.pop("on_progress", None)
         answer = self._told({**run, "replays": replays, **more}, progress)
+        came = monotonic()
         try:
             return [one.bounded() for one in read_replays(answer, _steps(run, replays))]
         except ProtocolError:
             self.close()
             raise
+        finally:
+            took = self._of_thread.took + monotonic() - came  # to read what it says takes time, too
+            each = took / max(len(replays), 1)
+            fitting = int(SHARE * self._of_thread.given / max(each, 1e-6))
+            self._batch = max(1, min(self._batch, fitting))
 
     def _alone(self, run: Mapping[str, Any], deltas: Any) -> Replayed:
         """One replay: where it fails, what it sent until then, and at which step that was. What failed for another

@@ -29,6 +29,9 @@ MOST_SOURCES = 100
 MOST_ATTRIBUTES = 1_000
 MOST_ROWS = 2_000  # of a table of transitions, and transitions of one step
 MOST_SHOWN = 2_000_000  # characters that one replay shows of its parser
+LEAST_SHOWN = 20  # characters that an attribute or a transition counts for at least
+MOST_SENT = 20_000_000  # characters that one replay sends
+MOST_SHARES = 50_000  # of calls that one replay sends, and two more for each step
 
 
 class EngineError(UsageError):
@@ -119,6 +122,12 @@ class State(Said):
     state: Short = ""
     moves: Annotated[list[_Move], Field(max_length=MOST_ROWS)] = []
 
+    @property
+    def size(self) -> int:
+        """About how many characters it shows."""
+        texts = [*self.changed, *self.moves]
+        return sum([max(sum([len(text or "") for text in one]), LEAST_SHOWN) for one in texts])
+
     def step(self) -> ObservedStep:
         """The same without what it was read with."""
         changed = tuple(
@@ -176,10 +185,11 @@ class Replayed(Said):
         left = MOST_SHOWN - sum([len(name) + len(value or "") for name, value in self.attributes.items()])
         states: list[State] = []
         for number, one in enumerate(self.states or ()):
-            left -= sum([len(text or "") for change in one.changed for text in change])
+            left -= one.size
             if left < 0:
                 rest = [State(state=later.state) for later in (self.states or ())[number + 1 :]]
-                return self.model_copy(update={"states": [*states, one.model_copy(update={"changed": _CUT}), *rest]})
+                cut = one.model_copy(update={"changed": _CUT, "moves": []})
+                return self.model_copy(update={"states": [*states, cut, *rest]})
             states.append(one)
         return self
 
@@ -271,12 +281,44 @@ def read_card(answer: Any) -> Card:
 
 def read_replays(answer: Any, steps: list[int]) -> list[Replayed]:
     """The replays that were asked for, which have so many steps each. Raises ProtocolError."""
+    _bound(answer, steps)
     found = read(Answers, answer).replays
     if len(found) != len(steps):
         raise ProtocolError(f"/replays: {len(steps):,} were asked for, {len(found):,} came")
     for number, words in _wrong(found, steps):
         raise ProtocolError(f"/replays/{number}: {words}")
     return [one if one.raised is None else one.model_copy(update={"raised": one.raised.told()}) for one in found]
+
+
+def _bound(answer: Any, steps: list[int]) -> None:
+    """Leave out what a worker shows of itself beyond all that may be shown, before anything of it is read: to read a
+    million of small things takes long. Raises ProtocolError where a replay sends more than any parser does."""
+    replays = answer.get("replays") if isinstance(answer, dict) else None
+    for number, (one, many) in enumerate(zip(_listed(replays), steps, strict=False)):
+        if not isinstance(one, dict):
+            continue
+        sent = [step for step in _listed(one.get("sent")) if isinstance(step, dict)]
+        most = MOST_SHARES + 2 * many
+        if sum([len(_listed(step.get("tool_calls"))) for step in sent]) > most:
+            raise ProtocolError(f"/replays/{number}/sent: it sends more than {most:,} shares of calls")
+        if sum([len(step.get(key) or ()) for step in sent for key in ("content", "reasoning")
+                if isinstance(step.get(key), str)]) > MOST_SENT:  # fmt: skip
+            raise ProtocolError(f"/replays/{number}/sent: it sends more than {MOST_SENT:,} characters")
+        _bound_states([state for state in _listed(one.get("states")) if isinstance(state, dict)])
+
+
+def _bound_states(states: list[dict[str, Any]]) -> None:
+    left = MOST_SHOWN // LEAST_SHOWN
+    for state in states:
+        if left > 0:
+            left -= len(_listed(state.get("changed"))) + len(_listed(state.get("moves")))
+        else:
+            state.update(changed=[], moves=[])
+
+
+def _listed(value: Any) -> list[Any]:
+    """A list; of what is none, nothing."""
+    return value if isinstance(value, list) else []
 
 
 def _wrong(found: list[Replayed], steps: list[int]) -> Iterator[tuple[int, str]]:
