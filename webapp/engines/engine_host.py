@@ -290,7 +290,7 @@ class EngineHost:
         answer = self._told({**run, "replays": replays, **more}, progress)
         came = monotonic()
         try:
-            return [one.bounded() for one in read_replays(answer, _steps(run, replays))]
+            return [one.bounded() for one in read_replays(answer, _steps(run, replays), _fed(replays))]
         except ProtocolError:
             self.close()
             raise
@@ -384,6 +384,11 @@ class _Told:
 def _steps(run: Mapping[str, Any], replays: Sequence[Any]) -> list[int]:
     """How many steps each replay has."""
     return [1 if run.get("path") == "whole" else len(deltas) + 1 for deltas in replays]
+
+
+def _fed(replays: Sequence[Any]) -> list[int]:
+    """How many characters each replay is fed."""
+    return [sum([len(delta[0]) for delta in deltas]) for deltas in replays]
 
 
 def _length(sent: Sent | None) -> int:

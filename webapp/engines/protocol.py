@@ -7,7 +7,7 @@ they are checked by hand.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -31,6 +31,7 @@ MOST_ROWS = 2_000  # of a table of transitions, and transitions of one step
 MOST_SHOWN = 2_000_000  # characters that one replay shows of its parser
 LEAST_SHOWN = 20  # characters that an attribute or a transition counts for at least
 MOST_SENT = 20_000_000  # characters that one replay sends
+FREE_SENT = 1_000_000  # characters that it sends whatever it was fed; else all of that at each step is the most
 MOST_SHARES = 50_000  # of calls that one replay sends, and two more for each step
 
 
@@ -279,9 +280,10 @@ def read_card(answer: Any) -> Card:
     return read(Card, answer)
 
 
-def read_replays(answer: Any, steps: list[int]) -> list[Replayed]:
-    """The replays that were asked for, which have so many steps each. Raises ProtocolError."""
-    _bound(answer, steps)
+def read_replays(answer: Any, steps: list[int], fed: Sequence[int] = ()) -> list[Replayed]:
+    """The replays that were asked for, which have so many steps each, and were `fed` so many characters, as far as that
+    is known. Raises ProtocolError."""
+    _bound(answer, steps, fed)
     found = read(Answers, answer).replays
     if len(found) != len(steps):
         raise ProtocolError(f"/replays: {len(steps):,} were asked for, {len(found):,} came")
@@ -290,7 +292,7 @@ def read_replays(answer: Any, steps: list[int]) -> list[Replayed]:
     return [one if one.raised is None else one.model_copy(update={"raised": one.raised.told()}) for one in found]
 
 
-def _bound(answer: Any, steps: list[int]) -> None:
+def _bound(answer: Any, steps: list[int], fed: Sequence[int]) -> None:
     """Leave out what a worker shows of itself beyond all that may be shown, before anything of it is read: to read a
     million of small things takes long. Raises ProtocolError where a replay sends more than any parser does."""
     replays = answer.get("replays") if isinstance(answer, dict) else None
@@ -298,13 +300,20 @@ def _bound(answer: Any, steps: list[int]) -> None:
         if not isinstance(one, dict):
             continue
         sent = [step for step in _listed(one.get("sent")) if isinstance(step, dict)]
-        most = MOST_SHARES + 2 * many
-        if sum([len(_listed(step.get("tool_calls"))) for step in sent]) > most:
-            raise ProtocolError(f"/replays/{number}/sent: it sends more than {most:,} shares of calls")
-        if sum([len(step.get(key) or ()) for step in sent for key in ("content", "reasoning")
-                if isinstance(step.get(key), str)]) > MOST_SENT:  # fmt: skip
-            raise ProtocolError(f"/replays/{number}/sent: it sends more than {MOST_SENT:,} characters")
+        shares, characters = MOST_SHARES + 2 * many, MOST_SENT
+        if number < len(fed):
+            characters = min(characters, FREE_SENT + many * fed[number])
+        if sum([len(_listed(step.get("tool_calls"))) for step in sent]) > shares:
+            raise ProtocolError(f"/replays/{number}/sent: it sends more than {shares:,} shares of calls")
+        if sum(map(_characters, sent)) > characters:
+            raise ProtocolError(f"/replays/{number}/sent: it sends more than {characters:,} characters")
         _bound_states([state for state in _listed(one.get("states")) if isinstance(state, dict)])
+
+
+def _characters(step: dict[str, Any]) -> int:
+    """How many a step sends as text."""
+    texts = [step.get("content"), step.get("reasoning")]
+    return sum([len(text) for text in texts if isinstance(text, str)])
 
 
 def _bound_states(states: list[dict[str, Any]]) -> None:

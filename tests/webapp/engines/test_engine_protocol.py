@@ -9,6 +9,7 @@ import pytest
 from parsers.vocabulary.types import MessageDelta, ToolCallDelta
 from tests.webapp.engines.fake_engine import hello
 from webapp.engines.protocol import (
+    FREE_SENT,
     LEAST_SHOWN,
     MOST_SHARES,
     MOST_SHOWN,
@@ -151,3 +152,10 @@ def test_small_things_that_a_parser_shows_count_as_well(changed: list[Any], move
     assert (len(shown), len(bounded.states or ())) == (min(most, steps), steps)
     assert ("left out" in str(shown[-1].changed)) == (most < steps)
     assert {one.state for one in bounded.states or ()} == {"s"}
+
+
+def test_more_than_all_that_was_fed_at_each_step_is_sent_by_no_parser() -> None:
+    answer = many(sent=[{"content": "x" * FREE_SENT}, {"content": "x" * 200}])
+    assert read_replays(answer, [2], [100])
+    with pytest.raises(ProtocolError, match="it sends more than 1,000,198 characters"):
+        read_replays(answer, [2], [99])
