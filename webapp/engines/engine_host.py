@@ -66,11 +66,12 @@ _WORDS = 300  # characters
 
 class _OfThread(local):
     """What each thread that asks has to itself. `given`: the seconds that it had for its last message, and `little` why
-    they were few."""
+    they were few; `took`: those of its last answer."""
 
     spent = 0.0
     given = 0.0
     little = ""
+    took = 0.0
 
 
 class _RestsError(Exception):
@@ -220,14 +221,11 @@ class EngineHost:
             return [self._alone(run, replays[0])]
         if self._culprits.any:
             return self._until_wrong(run, replays, None)
-        began = monotonic()
         try:
             found = self._asked(run, replays)
         except (ChildError, ProtocolError) as error:
             return self._until_wrong(run, replays, error)
-        each = (monotonic() - began) / len(replays)
-        fitting = int(SHARE * self._of_thread.given / max(each, 1e-6))
-        self._batch = max(1, min(LARGEST_BATCH, 2 * self._batch, fitting))
+        self._batch = min(LARGEST_BATCH, 2 * self._batch)
         return found
 
     def _until_wrong(
@@ -281,7 +279,8 @@ class EngineHost:
             if _is_late(error) and len(request["replays"]) == 1:
                 self._patience.hung()  # before it is the turn of whoever asks next
             raise
-        self._patience.answered((monotonic() - began) / max(len(request["replays"]), 1))
+        took = self._of_thread.took = monotonic() - began
+        self._patience.answered(took / max(len(request["replays"]), 1))
         return answer
 
     @contextmanager
@@ -299,11 +298,17 @@ class EngineHost:
         """Raises ChildError or ProtocolError."""
         progress = more.pop("on_progress", None)
         answer = self._told({**run, "replays": replays, **more}, progress)
+        came = monotonic()
         try:
-            return [one.bounded() for one in read_replays(answer, _steps(run, replays))]
+            return [one.bounded() for one in read_replays(answer, _steps(run, replays), _fed(replays))]
         except ProtocolError:
             self.close()
             raise
+        finally:
+            took = self._of_thread.took + monotonic() - came  # to read what it says takes time, too
+            each = took / max(len(replays), 1)
+            fitting = int(SHARE * self._of_thread.given / max(each, 1e-6))
+            self._batch = max(1, min(self._batch, fitting))
 
     def _alone(self, run: Mapping[str, Any], deltas: Any) -> Replayed:
         """One replay: where it fails, what it sent until then, and at which step that was. What failed for another
@@ -389,6 +394,11 @@ class _Told:
 def _steps(run: Mapping[str, Any], replays: Sequence[Any]) -> list[int]:
     """How many steps each replay has."""
     return [1 if run.get("path") == "whole" else len(deltas) + 1 for deltas in replays]
+
+
+def _fed(replays: Sequence[Any]) -> list[int]:
+    """How many characters each replay is fed."""
+    return [sum([len(delta[0]) for delta in deltas]) for deltas in replays]
 
 
 def _length(sent: Sent | None) -> int:

@@ -33,6 +33,7 @@ from webapp.children.jobs import Failure
 from webapp.children.worker import Task, Tell
 from webapp.engines import engines_of
 from webapp.engines.entered import entered, use_engines
+from webapp.engines.protocol import EngineError
 from webapp.engines.workers.executed_lines import executed_lines
 from webapp.runs.prepare import error_place, prepare
 from webapp.settings import Settings
@@ -113,12 +114,15 @@ def _find(search: MakeSearch, request: Mapping[str, Any], tell: Tell) -> dict[st
     if hasattr(tell, "ask"):
         use_engines(settings, _Asking(tell))
     silence = SILENT_REPLAYS * settings.find_replay_seconds
+    given = json.loads(request["raw"])
     say = partial(_say_and_ask, tell) if request.get("asks") else tell
     try:
-        made = _made(search, json.loads(request["raw"]), settings)
+        made = _made(search, given, settings)
         found = searched(say, made, settings.find_seconds, silence)
     except _EngineRests as error:
         return {"failure": asdict(Failure("late", str(error)))}
+    except EngineError as error:
+        return {"failure": asdict(Failure("case", str(error), "/parser/engine" if isinstance(given, dict) else ""))}
     except CaseError as error:
         return {"failure": asdict(Failure("case", error.message, error.pointer))}
     except RequestEntityTooLarge as error:

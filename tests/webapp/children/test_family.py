@@ -158,3 +158,21 @@ def test_a_leader_of_which_somebody_took_leave_has_ended(monkeypatch: pytest.Mon
     process = subprocess.Popen([sys.executable, "-c", ""], start_new_session=True)
     os.waitpid(process.pid, 0)
     assert Group(process).wait(None) == 0
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="nobody tells of pipes")
+def test_what_has_the_other_end_of_a_pipe_is_a_stray_and_what_was_forked_from_us_is_none() -> None:
+    (their_source, sink), (source, their_sink) = os.pipe(), os.pipe()
+    pipes = {os.fstat(sink).st_ino: False, os.fstat(source).st_ino: True}
+    naps = [sys.executable, "-c", "import time; time.sleep(600)"]
+    forked = subprocess.Popen(naps, pass_fds=(sink, source))
+    strays = [subprocess.Popen(naps, pass_fds=(one,)) for one in (their_source, their_sink)]
+    for fd in (their_source, their_sink):
+        os.close(fd)
+    end_strays("x", pipes)
+    assert [one.wait(10) for one in strays] == [-9, -9]
+    assert forked.poll() is None
+    forked.kill()
+    forked.wait()
+    for fd in (sink, source):
+        os.close(fd)

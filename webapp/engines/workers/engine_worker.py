@@ -196,13 +196,18 @@ class Worker:
         replay = self._adapter.replay(asked)
         if watch is not None:
             watch.begin(replay)
-        for delta in deltas:
+        reason = asked.get("finish_reason")
+        for number, delta in enumerate(deltas, 1):
             text, ids = delta[0], delta[1] if len(delta) > 1 else []
-            if len(deltas) == 1 and hasattr(replay, "only"):  # the end comes with it
-                yield partial(replay.only, text, ids, asked.get("finish_reason"))
-            else:
-                yield partial(replay.feed, text, ids)
-        yield lambda: replay.finish(asked.get("finish_reason"))
+            ends = number == len(deltas) and hasattr(replay, "last") and _comes_with_the_end(deltas, ids, reason)
+            yield partial(replay.last, text, ids, reason) if ends else partial(replay.feed, text, ids)
+        yield lambda: replay.finish(reason)
+
+
+def _comes_with_the_end(deltas: Any, ids: Any, reason: Any) -> bool:
+    """Whether a server says with the last delta that it is the last: where it sends several tokens a delta the end
+    token is one of them, and where the length was reached there is none."""
+    return len(deltas) == 1 or len(ids) > 1 or reason == "length"
 
 
 def _sources() -> list[str]:
