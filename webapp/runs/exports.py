@@ -138,12 +138,12 @@ def _list_known(store: CaseStore, case_id: str, told: Case, listing: Listing) ->
     if found is None:
         return
     kept = loads(found.body)
-    if kept.title in (None, told.title) and _lines(kept) <= _lines(told) and {*kept.flags} <= {*told.flags}:
+    if kept.title in (None, told.title) and lines_of(kept) <= lines_of(told) and {*kept.flags} <= {*told.flags}:
         store.list_known(case_id, replace(listing, title=kept.title or "", tags=kept.flags))
 
 
-def _lines(case: Case) -> set[str]:
-    """The lines of its notes, which a form has as one text."""
+def lines_of(case: Case) -> set[str]:
+    """The lines of the notes of a case, which a form has as one text."""
     return {line.strip() for note in case.notes for line in note.splitlines()} - {""}
 
 

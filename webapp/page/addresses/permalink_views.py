@@ -72,9 +72,11 @@ def picture(case_id: str) -> Response:
 
 def _embedded(subject: Subject) -> Embedded:
     runner = services().runner
-    run = runner.run(subject.case)
-    panes = search_panes(run, runner.cheaply_checked(subject.case), search_of(subject.case), None, case_line)
-    return embedded(subject.heading, run, panes, installed_version())
+    run, known = runner.run(subject.case), runner.cheaply_checked(subject.case)
+    panes = search_panes(run, known, search_of(subject.case), None, case_line)
+    spans = [one.span for one in (known.findings if known is not None else ()) if one.severity != "info"]
+    place = next((span.start for span in spans if span is not None), 0)
+    return embedded(subject.heading, run, panes, installed_version(), place)
 
 
 @blueprint.post("/new")
