@@ -21,11 +21,12 @@ from parsers.cases.find import CaseFound
 from parsers.cases.io import dumps, identified, loads
 from parsers.cases.message_events import events_of
 from parsers.cases.outcome_words import WrittenOutcome, dumped
-from parsers.cases.run import CaseRun, sent_of, settled_case, sse
+from parsers.cases.run import CaseRun, api_stream, sent_of, settled_case, sse
 from parsers.cases.stored_outcome import Outcome, outcome_digest
 from parsers.selection.registry import known_format
 from parsers.vocabulary.trace import Finding, Trace
 from parsers.vocabulary.types import UsageError
+from parsers.wire.api_events import APIS
 from parsers.wire.chunks import Dialect
 from webapp.engines import ENGINES, choose
 from webapp.engines.entered import engine_title, entered
@@ -62,6 +63,7 @@ def _of_suite(target: SuiteTarget) -> Target:
     )
 
 
+_EVENTS = "text/event-stream"
 _PYTEST_NEEDS = "needs pytest and the parser, and nothing else"
 TARGETS = {
     target.name: target
@@ -72,6 +74,8 @@ TARGETS = {
         Target("html", "HTML report", "one file, to read offline", ".html", "text/html", tells=True),
         Target("jsonl", "JSON line", "for a corpus", ".jsonl", "application/jsonl"),
         Target("sse", "SSE transcript", "what a client receives", ".sse", "text/event-stream"),
+        Target("responses", "Responses events", "what a client of that API receives", ".responses.sse", _EVENTS),
+        Target("messages", "Anthropic events", "what a client of Messages receives", ".messages.sse", _EVENTS),
         *map(_of_suite, SUITES.values()),
     )
 }
@@ -193,6 +197,8 @@ def exported(
         text = _report(replace(run, case=case), target, permalink, found)
     elif target == "sse":
         text = sse(run, dialect)
+    elif target in APIS:
+        text = api_stream(run, "responses" if target == "responses" else "messages")
     else:
         with error_place("/expect"):
             text = _pytest_file(run, case, expect)

@@ -69,7 +69,7 @@ TABS: dict[str, tuple[str, ...]] = {
     "source": ("lines", "state", "diagram", "all", "table"),
     "result": ("step", "final", "diff"),
     "dock": ("", "findings", "chunkings", "events", "watch", "robustness", "truncation", "lag", "wire"),
-    "wire": ("chunks", "sse", "response", "clients"),
+    "wire": ("chunks", "sse", "response", "responses", "messages", "clients"),
     "dialect": ("reasoning", "reasoning_content"),
 }
 
