@@ -138,12 +138,12 @@ class Learner:
 
     def learn(self, text: str, key: Hashable, events: Sequence[Event]) -> Known | None:
         """The machine read a delta of this text and key. Returns the step if it is known from now on."""
-        before, start, calls, examined = self.place, self._at, self._calls, self._examined
-        number = self._rejected
         if self._waits > 0:
             self._at += len(text)
             self._wait()
             return None
+        before, start, calls, examined = self.place, self._at, self._calls, self._examined
+        number = self._rejected
         self._go_on(len(text))
         rejected = self._machine.rejected[number:]
         if before is None or self.place is None or len(text) > self._machine.stride:
@@ -175,10 +175,11 @@ class Learner:
         self._at, self.place = self._at + characters, None
 
     def _wait(self) -> None:
-        """One delta less until something is learnt, or what takes as long. Where calls stand, more of them may follow."""
-        rejected = len(self._machine.rejected)
-        self._waits -= 1 + _OF_REJECTED * (rejected - self._rejected)
-        self._rejected = rejected
+        """One delta less until something is learnt, or what takes as long. Where calls stand, more may follow."""
+        self._waits -= 1
+        if (rejected := len(self._machine.rejected)) > self._rejected:
+            self._waits -= _OF_REJECTED * (rejected - self._rejected)
+            self._rejected = rejected
         if self._waits <= 0 and not self._has_tried and self._machine.calls > 1:
             self._credit, self._hopes = _CREDIT_OF_CALLS, self._machine.calls + _HOPE
 

@@ -7,6 +7,7 @@ deltas, and what follows one is not looked at alike.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from parsers.machine.held_events import joined
@@ -22,33 +23,19 @@ from parsers.vocabulary.types import Delta, Piece
 from parsers.wire.assemble import Assembler
 
 
-def feed_delta(parser: StreamParser, delta: Delta, look: Look | None) -> list[Event]:
-    """What a parser that has begun tells of a delta. `look` is called before each part of a long one, and may raise."""
-    machine = _reader_in_parts(parser, delta)
-    return parser.feed(delta) if machine is None else _Parts(machine, delta.text, look).told()
-
-
-def absorb_delta(parser: StreamParser, delta: Delta, assembler: Assembler, look: Look | None) -> Sequence[Event]:
-    """Let an assembler take that in. Returns what was told; of a long delta only the last of it."""
-    machine = _reader_in_parts(parser, delta)
-    if machine is not None:
-        return _Parts(machine, delta.text, look).absorbed(assembler)
-    events = parser.feed(delta)
-    assembler.absorb(events)
-    return events
-
-
-def _reader_in_parts(parser: StreamParser, delta: Delta) -> Machine | None:
-    """The parser if it reads this delta in so many parts that they are learnt, by their text alone."""
+def longest(parser: StreamParser) -> float:
+    """How many characters a delta may have that a parser, which has begun, reads in one: no more would be in so many
+    parts that they are learnt, by their text alone."""
     if not (isinstance(parser, Machine) and parser.can_be_learnt and parser.reads_text):
-        return None
-    return parser if len(delta.text) > reading.WORTH * parser.stride else None
+        return math.inf
+    return reading.WORTH * parser.stride
 
 
-class _Parts:
-    """The parts of a long delta, in order."""
+class LongDelta:
+    """The parts of a delta that is longer than `longest`, in order. `look` is called before each, and may raise."""
 
-    def __init__(self, machine: Machine, text: str, look: Look | None) -> None:
+    def __init__(self, machine: StreamParser, text: str, look: Look | None) -> None:
+        assert isinstance(machine, Machine), "no other parser reads in parts"
         start = machine.reached
         *parts, last = slices(text, start, machine.stride)
         self._machine, self._look = machine, look
@@ -56,7 +43,7 @@ class _Parts:
         self._reading = reading.Reading(machine, self._deltas, parts, start)
 
     def absorbed(self, assembler: Assembler) -> Sequence[Event]:
-        """See absorb_delta."""
+        """Let an assembler take in what the machine tells of it. Returns the last of that."""
         parts, machine, number = self._reading, self._machine, 0
         while number < len(self._deltas):
             self._count()
@@ -74,7 +61,7 @@ class _Parts:
         return events
 
     def told(self) -> list[Event]:
-        """See feed_delta."""
+        """What the machine tells of all of it; its transitions are those of all parts."""
         parts, machine, number = self._reading, self._machine, 0
         events, moves = list[Event](), list[Transition]()
         while number < len(self._deltas):

@@ -21,13 +21,12 @@ _Reads = Callable[[Sequence[Hashable], Sequence[str], int], OpenText | None]
 class Reading:
     """One parser that has begun, and reads `deltas` with their `texts` in order.
 
-    They come behind `start` characters. Each time, `follow` comes first; then `read_open`, if there was nothing to follow; and then the parser is fed, if it
-    was no open text. What it was fed is to be told to `learn`. At the end `settle` is called.
+    They come behind `start` characters. Each time, `follow` comes first; then `read_open`, if there was nothing to
+    follow; and then the parser is fed, if it was no open text. What it was fed is to be told to `learn`. At the end
+    `settle` is called.
     """
 
-    def __init__(
-        self, parser: StreamParser, deltas: Sequence[Delta], texts: Sequence[str], start: int = 0
-    ) -> None:
+    def __init__(self, parser: StreamParser, deltas: Sequence[Delta], texts: Sequence[str], start: int = 0) -> None:
         self._texts = texts
         self._reads_open = _open_reader(parser)
         by_text = not isinstance(parser, Machine) or parser.reads_text

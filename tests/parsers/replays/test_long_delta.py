@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
 from parsers.machine import learnt
 from parsers.machine.held_events import _one, joined
 from parsers.machine.machine import Machine
-from parsers.replays import long_delta, reading
+from parsers.replays import reading
+from parsers.replays import replay as replays
 from parsers.replays.replay import parse, replay
 from parsers.selection.registry import build, get_format
 from parsers.vocabulary.trace import Step, Trace
@@ -26,7 +29,10 @@ CALLS = {
     "braces": ("json", "{"),
     "half markers": ("qwen", "<tool_call"),
     "markers alone": ("qwen", "<tool_call>"),
-    "content and calls": ("pythonic", 'Now, so that only one begins in a part of it: [read(path="a b c d e f g h i j", line=7)]\n'),
+    "content and calls": (
+        "pythonic",
+        'Now, so that only one begins in a part of it: [read(path="a b c d e f g h i j", line=7)]\n',
+    ),
 }
 
 
@@ -38,12 +44,12 @@ def _learns_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def in_one_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(long_delta, "_reader_in_parts", lambda *_: None)
+    monkeypatch.setattr(replays, "longest", lambda _: math.inf)
 
 
 def cut(text: str, *at: int) -> list[Delta]:
     places = (0, *at, len(text))
-    return [Delta(n, (Piece(text[a:b]),)) for n, (a, b) in enumerate(zip(places, places[1:], strict=False), 1)]
+    return [Delta(n, (Piece(text[a:b]),)) for n, (a, b) in enumerate(pairwise(places), 1)]
 
 
 def parts_followed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
@@ -61,9 +67,7 @@ def parts_followed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 @pytest.mark.parametrize("begins", [0, 3], ids=["from the beginning", "behind a short one"])
 @pytest.mark.parametrize("name", CALLS)
-def test_what_is_said_again_is_followed_inside_a_delta(
-    name: str, begins: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_said_again_is_followed_inside_a_delta(name: str, begins: int, monkeypatch: pytest.MonkeyPatch) -> None:
     parser, said = CALLS[name]
     text = "Hm." * (begins > 0) + said * (96 * (2 + 40 // len(said)))
     deltas, fmt, context = cut(text, *[begins] * (begins > 0)), get_format(parser), Context(id_seed=5)
