@@ -105,6 +105,7 @@ def test_what_else_is_wrong_stands_beside_it() -> None:
         ("qwen", f'{{"name": "Anna", "arguments": "f"}}\n{qwen(F, G)}', "stop"),
         ("llama", f'{{"who": "Anna"}}\n{{"name": "f", "parameters": {PARIS}}}', "stop"),
         ("llama", SINGLE.replace("'", '"')[:-1], "length"),
+        ("pythonic", '[f(city="Rome"), g(city="Bern")]', "stop"),
     ],
 )
 def test_prose_data_and_what_a_limit_took_are_no_fault(parser: str, text: str, finish: str) -> None:
