@@ -36,8 +36,11 @@ def said_of(text: str, parser: str, finish: str | None = "stop") -> Verdict:
 def kimi(marker: str, name: str, *, end: str = "<|tool_call_end|>") -> str:
     """Two calls in a section, the first of them with another marker, or the second behind one that does not end."""
     first, second = ("<|tool_call_begin|>", marker) if not end else (marker, "<|tool_call_begin|>")
-    begun = f"<|tool_calls_section_begin|>{first}functions.f:0<|tool_call_argument_begin|>{PARIS}{end}"
-    return f"{begun}{second}functions.{name}:1<|tool_call_argument_begin|>{ROME}<|tool_call_end|><|tool_calls_section_end|>"
+    written = (
+        f"{first}functions.f:0<|tool_call_argument_begin|>{PARIS}{end}",
+        f"{second}functions.{name}:1<|tool_call_argument_begin|>{ROME}<|tool_call_end|>",
+    )
+    return f"<|tool_calls_section_begin|>{''.join(written)}<|tool_calls_section_end|>"
 
 
 CODER = "".join(
