@@ -351,7 +351,9 @@ def _stops_before_parser(subject: Subject, literal: str) -> bool:
     foreign = subject.black_box or literal not in subject.grammar.end_tokens
     unsent = not (subject.server.plays or _was_sent(subject, literal))
     text = subject.trace.text
-    return foreign and unsent and text.rstrip().endswith(literal) and text.count(literal) == 1
+    return (
+        foreign and unsent and text.rstrip().endswith(literal) and _first_unshown(text, literal) == text.rfind(literal)
+    )
 
 
 def _was_sent(subject: Subject, literal: str) -> bool:

@@ -36,8 +36,11 @@ def said_of(text: str, parser: str, finish: str | None = "stop") -> Verdict:
 def kimi(marker: str, name: str, *, end: str = "<|tool_call_end|>") -> str:
     """Two calls in a section, the first of them with another marker, or the second behind one that does not end."""
     first, second = ("<|tool_call_begin|>", marker) if not end else (marker, "<|tool_call_begin|>")
-    begun = f"<|tool_calls_section_begin|>{first}functions.f:0<|tool_call_argument_begin|>{PARIS}{end}"
-    return f"{begun}{second}functions.{name}:1<|tool_call_argument_begin|>{ROME}<|tool_call_end|><|tool_calls_section_end|>"
+    written = (
+        f"{first}functions.f:0<|tool_call_argument_begin|>{PARIS}{end}",
+        f"{second}functions.{name}:1<|tool_call_argument_begin|>{ROME}<|tool_call_end|>",
+    )
+    return f"<|tool_calls_section_begin|>{''.join(written)}<|tool_calls_section_end|>"
 
 
 CODER = "".join(
@@ -105,6 +108,7 @@ def test_what_else_is_wrong_stands_beside_it() -> None:
         ("qwen", f'{{"name": "Anna", "arguments": "f"}}\n{qwen(F, G)}', "stop"),
         ("llama", f'{{"who": "Anna"}}\n{{"name": "f", "parameters": {PARIS}}}', "stop"),
         ("llama", SINGLE.replace("'", '"')[:-1], "length"),
+        ("pythonic", '[f(city="Rome"), g(city="Bern")]', "stop"),
     ],
 )
 def test_prose_data_and_what_a_limit_took_are_no_fault(parser: str, text: str, finish: str) -> None:
