@@ -191,7 +191,7 @@ def test_what_a_search_asked_for_before_takes_neither_pins_nor_stops_away(page: 
     await_result(page, search.routes[0])
     search.release()
     expect(page.locator("#search-poll[data-searching]")).to_have_count(0)
-    expect(page.locator("#overview .pin")).to_have_count(2)
+    expect(page.locator("#overview .pin")).to_have_count(1)
     expect_pins(page, 19, 20)
 
 
