@@ -29,6 +29,7 @@ from parsers.vocabulary.types import UsageError
 
 STYLES = tuple(map(Style, range(3)))  # the replacements that are tried for a word before any of it stays
 MOST_RUNS = 400
+_PARTS: tuple[Callable[[int], Style], ...] = (lambda many: Style(head=many), lambda many: Style(tail=many))
 
 
 class Part(Enum):
@@ -196,11 +197,11 @@ class Redaction:
             return
         held = self._holds({**self._styles, word: Style(hexadecimal=True)})
         yield self.runs
-        for part in ("head", "tail") if not held else ():
+        for part in _PARTS if not held else ():
             fails, holds = 0, len(word)  # characters that stay
             while holds - fails > 1 and not self._is_spent:
                 middle = (fails + holds) // 2
-                held = self._holds({**self._styles, word: Style(**{part: middle})})
+                held = self._holds({**self._styles, word: part(middle)})
                 fails, holds = (fails, middle) if held else (middle, holds)
                 yield self.runs
             if holds < len(word):

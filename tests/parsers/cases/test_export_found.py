@@ -22,11 +22,13 @@ CALL = ToolCall("id", "look|up", '{"a": 1}')
 LATE = "toolcall-inspector replay smallest.case.json --chunk token --holdback 1"
 
 
-def small(by: dict[str, Any], **told: Message) -> tuple[CaseRun, CaseFound]:
+def small(by: dict[str, Any], gives: Message | None = None, meant: Message | None = None) -> tuple[CaseRun, CaseFound]:
     """A search whose smallest case is cut so."""
     run, found = searched(input={"text": "abcd"})
     finding = Finding("chunking", "error", "parser", "words", None, Span(0, 1))
-    found.found.minimized = Minimized("chunking", finding, PIECES, Chunking(**by), Context(), 3, **told)
+    found.found.minimized = Minimized(
+        "chunking", finding, PIECES, Chunking(**by), Context(), 3, gives=gives, meant=meant
+    )
     found.minimized = run.case
     return run, found
 

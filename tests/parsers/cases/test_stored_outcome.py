@@ -99,7 +99,11 @@ def test_a_run_that_came_out_as_stored_is_none() -> None:
     assert drift(outcome_digest(then), then) is None
 
 
-ORDERS = ("text", "tool_call", "text"), ("text", "text", "tool_call"), ("tool_call", "text", "text")
+ORDERS: list[tuple[EventKind, ...]] = [
+    ("text", "tool_call", "text"),
+    ("text", "text", "tool_call"),
+    ("tool_call", "text", "text"),
+]
 
 
 def ordered(kinds: tuple[EventKind, ...]) -> Outcome:

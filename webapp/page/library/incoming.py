@@ -45,12 +45,24 @@ class Incoming(NamedTuple):
     text: str | UsageError
 
 
-def incoming(name: str, data: bytes) -> Iterator[Incoming]:
-    """The cases of a file called `name`."""
-    if data.startswith((ZIP, EMPTY_ZIP)) or name.lower().endswith(ARCHIVE):
+def incoming(name: str, data: bytes, line: int | None = None) -> Iterator[Incoming]:
+    """The cases of a file called `name`. With `line` it is a part of JSON Lines: the number of its first line."""
+    if line is not None:
+        yield from _of_lines(name, data, line)
+    elif data.startswith((ZIP, EMPTY_ZIP)) or name.lower().endswith(ARCHIVE):
         yield from _of_archive(name, data)
     else:
         yield from of_text(name, data)
+
+
+def _of_lines(name: str, data: bytes, first: int) -> Iterator[Incoming]:
+    """A case for each line that is not empty, whatever the others are."""
+    for number, line in enumerate(data.split(b"\n"), first):
+        if line.strip():
+            try:
+                yield Incoming(f"{name}::{number}", decoded(line))
+            except CaseError as error:
+                yield Incoming(f"{name}::{number}", error)
 
 
 def of_text(name: str, data: bytes) -> Iterator[Incoming]:

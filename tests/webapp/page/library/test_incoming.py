@@ -23,9 +23,10 @@ def archive(*members: tuple[str | zipfile.ZipInfo, str | bytes], kind: int = zip
     return made.getvalue()
 
 
-def told(name: str, data: bytes) -> list[tuple[str, str]]:
+def told(name: str, data: bytes, line: int | None = None) -> list[tuple[str, str]]:
     """The cases as (name, "case"), and those that are none as (name, why)."""
-    return [(one.name, str(one.text) if isinstance(one.text, UsageError) else "case") for one in incoming(name, data)]
+    found = incoming(name, data, line)
+    return [(one.name, str(one.text) if isinstance(one.text, UsageError) else "case") for one in found]
 
 
 TEXTS = [
@@ -167,3 +168,10 @@ def test_a_damaged_member_costs_itself_alone(kind: int) -> None:
 def test_what_is_called_an_archive_and_is_none_says_so() -> None:
     ((name, why),) = told("x.zip", CASE.encode())
     assert (name, why.startswith("it is no zip archive, or a damaged one")) == ("x.zip", True)
+
+
+def test_a_part_of_many_lines_has_their_numbers_whatever_its_first_line_is() -> None:
+    found = told("f", b"{broken\n\n" + CASE.encode() + b"\n\xff\n", 201)
+    assert [name for name, _ in found] == ["f::201", "f::203", "f::204"]
+    assert [why == "case" for _, why in found] == [True, True, False]  # what is no JSON is told where it is read
+    assert told("x.zip", CASE.encode(), 7) == [("x.zip::7", "case")]
