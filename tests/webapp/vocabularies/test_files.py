@@ -13,9 +13,10 @@ import tiktoken as reference
 from tokenizers import Tokenizer
 
 from webapp.vocabularies import rank_files
-from webapp.vocabularies.files import rebuild, templates
+from webapp.vocabularies.files import is_exact, rebuild, templates
 from webapp.vocabularies.plain_json import VocabularyError
 from webapp.vocabularies.sanitize import tokenizer_text
+from webapp.vocabularies.spelling import Spelling
 
 Data = dict[str, Any]
 
@@ -96,6 +97,14 @@ def test_a_config_beside_a_rank_file_names_its_special_tokens() -> None:
         assert rebuild(rank_file(RANKS), nothing) == rebuild(rank_file(RANKS))
     with pytest.raises(VocabularyError, match="added_tokens_decoder/x: expected an id"):
         rebuild(rank_file(RANKS), {"added_tokens_decoder": {"x": {"content": "<x>"}}})
+
+
+def test_a_rank_file_of_any_size_is_taken_and_its_words_are_a_guess() -> None:
+    data = rank_file(RANKS)
+    assert loaded(rebuild(data)).encode("hello wor").ids == [259, 264]
+    spelling = Spelling("byte_level")
+    assert [is_exact(one, False, spelling) for one in (data, b"{}")] == [False, True]
+    assert [is_exact(b"", pieces, Spelling("byte_fallback")) for pieces in (True, False)] == [True, False]
 
 
 BAD_RANKS = {
@@ -183,6 +192,10 @@ TEMPLATES: list[tuple[Any, Data]] = [
     (
         {"chat_template": [{"name": "default", "template": "a"}, {"name": "tool_use", "template": "b"}]},
         {"chat_template": "b"},
+    ),
+    (
+        {"chat_template": "x", "bos_token": "<s>", "eos_token": {"content": "</s>"}, "pad_token": None},
+        {"chat_template": "x", "tokens": {"bos_token": "<s>", "eos_token": "</s>"}},
     ),
     ({"response_template": {"fields": {}}, "auto_map": "x.py"}, {"response_template": {"fields": {}}}),
 ]

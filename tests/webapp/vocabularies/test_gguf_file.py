@@ -27,6 +27,7 @@ BYTES = {
     "ggml.token_type": KINDS,
     "ggml.merges": MERGES,
 }
+WITHOUT_MERGES = {key: one for key, one in BYTES.items() if key != "ggml.merges"}
 SAID = {"ggml.bos_token_id": 264, "ggml.eos_token_id": 9_999, "chat_template": "{{ bos_token }}"}
 
 
