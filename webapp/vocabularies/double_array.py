@@ -7,10 +7,13 @@ value of a string is where its text begins.
 
 from __future__ import annotations
 
+import base64
 from array import array
+from binascii import Error
 
 from webapp.vocabularies.plain_json import VocabularyError
 
+MAX_CHARSMAP = 4_000_000  # that of NFKC has some 240,000 bytes
 _BROKEN = "the table of the normal form is broken; fetch the file again"
 _LEAF = 1 << 31
 
@@ -48,3 +51,16 @@ class DoubleArray:
 
 def _offset(unit: int) -> int:
     return (unit >> 10) << ((unit & 512) >> 6)
+
+
+def require_charsmap(charsmap: str) -> bytes:
+    """The table of a normal form. Raises VocabularyError where a place in it leads outside."""
+    try:
+        data = base64.b64decode(charsmap, validate=True)
+    except (Error, ValueError):
+        raise VocabularyError("the table of the normal form is not base64; fetch the file again") from None
+    if len(data) > MAX_CHARSMAP:
+        raise VocabularyError(f"the table of the normal form has {len(data):,} bytes; at most {MAX_CHARSMAP:,}")
+    if data:
+        DoubleArray(data)
+    return data

@@ -13,10 +13,13 @@ from webapp.vocabularies import rank_files
 from webapp.vocabularies.components import Part
 from webapp.vocabularies.gguf_file import gguf_config, gguf_tokenizer, is_gguf
 from webapp.vocabularies.plain_json import VocabularyError, parse_json, pointer_part
-from webapp.vocabularies.sanitize import MAX_ADDED, sanitize
+from webapp.vocabularies.sanitize import MAX_ADDED, MAX_TOKEN_CHARS, sanitize
 from webapp.vocabularies.sentencepiece_file import is_sentencepiece, sentencepiece_pieces
+from webapp.vocabularies.spelling import Spelling
 
 MAX_TEMPLATE = 400_000
+# Special tokens that chat templates write by these names.
+TEMPLATE_TOKENS = ("bos_token", "eos_token", "pad_token", "unk_token", "sep_token", "cls_token", "mask_token")
 _OTHERS = (
     (b"PK\x03\x04", "this is a zip archive; unpack it and give the tokenizer.json inside"),
     (b"\x1f\x8b", "this file is compressed with gzip; unpack it and give the tokenizer.json"),
@@ -43,6 +46,14 @@ def rebuild(data: bytes, config: Any = None, slots: Mapping[int, str] | None = N
     if rank_files.is_tekken(found):
         return sanitize(rank_files.tekken_json(found, slots or {}))
     return sanitize(found)
+
+
+def is_exact(data: bytes, pieces: bool, spelling: Spelling) -> bool:
+    """Return whether the ids are surely those of the model: not where blanks are cut otherwise than SentencePiece does
+    it, nor where a rank file does not say how words are cut."""
+    if rank_files.is_tiktoken(data):
+        return rank_files.is_known(data)
+    return pieces or spelling.decoder == "byte_level"
 
 
 def _other(data: bytes) -> str:
@@ -90,6 +101,15 @@ def templates(config: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if isinstance(chat, str) and len(chat) <= MAX_TEMPLATE:
         found["chat_template"] = chat
+    tokens = {name: text for name in TEMPLATE_TOKENS if (text := _token_text(config.get(name))) is not None}
+    if tokens:
+        found["tokens"] = tokens
     if isinstance(config.get("response_template"), dict):
         found["response_template"] = config["response_template"]
     return found
+
+
+def _token_text(value: Any) -> str | None:
+    """The text of a special token: text, or an object with it."""
+    text = value.get("content") if isinstance(value, dict) else value
+    return text if isinstance(text, str) and len(text) <= MAX_TOKEN_CHARS else None

@@ -5,14 +5,12 @@ It is what `piece_tokenizer` works with, and JSON like a rebuilt tokenizer.json,
 
 from __future__ import annotations
 
-import base64
 import math
-from binascii import Error
 from collections.abc import Sequence
 from typing import Any, Literal
 
 from webapp.vocabularies.components import Part
-from webapp.vocabularies.double_array import DoubleArray
+from webapp.vocabularies.double_array import require_charsmap
 from webapp.vocabularies.plain_json import VocabularyError
 from webapp.vocabularies.sanitize import MAX_ADDED, MAX_TOKEN_CHARS, MAX_VOCAB
 from webapp.vocabularies.spelling import Spelling
@@ -21,9 +19,6 @@ Algorithm = Literal["bpe", "unigram"]
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
 BLANK = "▁"
 HEAD = b'{"sentencepiece":'
-
-# A charsmap of NFKC has some 240,000 bytes.
-MAX_CHARSMAP = 4_000_000
 
 
 def piece_table(
@@ -79,19 +74,6 @@ def _require_few(kinds: list[int]) -> None:
     count = sum([kind in (CONTROL, USER_DEFINED) for kind in kinds])
     if count > MAX_ADDED:
         raise VocabularyError(f"the model has {count:,} symbols of its own; at most {MAX_ADDED:,} are taken")
-
-
-def require_charsmap(charsmap: str) -> bytes:
-    """The table of a normal form. Raises VocabularyError where a place in it leads outside."""
-    try:
-        data = base64.b64decode(charsmap, validate=True)
-    except (Error, ValueError):
-        raise VocabularyError("the table of the normal form is not base64; fetch the file again") from None
-    if len(data) > MAX_CHARSMAP:
-        raise VocabularyError(f"the table of the normal form has {len(data):,} bytes; at most {MAX_CHARSMAP:,}")
-    if data:
-        DoubleArray(data)
-    return data
 
 
 def spelling_of_table(table: Part) -> Spelling:

@@ -23,7 +23,7 @@ from heapq import heapify, heappop, heappush
 from typing import Any
 
 from webapp.vocabularies.components import Part
-from webapp.vocabularies.double_array import DoubleArray
+from webapp.vocabularies.double_array import DoubleArray, require_charsmap
 from webapp.vocabularies.piece_table import (
     BLANK,
     BYTE,
@@ -32,7 +32,6 @@ from webapp.vocabularies.piece_table import (
     UNKNOWN,
     UNUSED,
     USER_DEFINED,
-    require_charsmap,
 )
 
 _UNKNOWN_PENALTY = 10.0

@@ -104,8 +104,7 @@ def _prepared(source: bytes, config: Any, slots: Mapping[int, str]) -> tuple[byt
         "bytes": len(data),
         "vocab_size": backend.get_vocab_size(),
         "spelling": asdict(spelling),
-        # the library cuts blanks otherwise than SentencePiece does
-        "exact": pieces or spelling.decoder == "byte_level",
+        "exact": files.is_exact(source, pieces, spelling),
         "added": [[token["id"], token["content"], token["special"]] for token in added],
         "templates": files.templates(files.config_of(source, config)),
     }
