@@ -361,15 +361,11 @@ class JsonValue(Part):
             if self._frames:
                 self._frames.pop()
             self.done = not self._frames
-        elif self._frames and self._frames[-1].schema is not None:
-            self._between(self._frames[-1], unit)
-
-    def _between(self, frame: _Frame, unit: Unit) -> None:
-        """A colon says whose value follows; behind a comma the key before it is over, also where the next is none."""
-        if unit == "comma":
-            frame.key = frame.value_schema = None
-        elif frame.key is not None:
-            frame.value_schema = property_schema(frame.schema, unescape_json("".join(frame.key)))
+        elif self._frames and (frame := self._frames[-1]).schema is not None:
+            if unit == "comma":  # the key before it is over, also where what follows is none
+                frame.key = frame.value_schema = None
+            elif frame.key is not None:
+                frame.value_schema = property_schema(frame.schema, unescape_json("".join(frame.key)))
 
     def _schema(self) -> Mapping[str, Any] | None:
         if not self._frames:

@@ -108,7 +108,7 @@ SHAPES: dict[str, tuple[list[dict[str, Any]], str, str, str | None, str]] = {
     ),
     "arguments that come twice": (
         streamed(begun(WHOLE_ARGUMENTS), more(WHOLE_ARGUMENTS)),
-        "text_added", "error", "parser", "The server sent text twice: the whole text of the arguments of call 0",
+        "text_added", "error", "parser", "The server sent text twice: every delta of the arguments of call 0",
     ),
     "an index from 1 on": (
         streamed(begun("", 1), more(WHOLE_ARGUMENTS, 1)),
