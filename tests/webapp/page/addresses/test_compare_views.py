@@ -195,7 +195,7 @@ def test_another_stored_case_is_a_side_by_its_address(client: FlaskClient, store
         assert answer.headers["Location"] == f"{EXAMPLE}?a_chunk=token&b_chunk=whole&c_text=case:{stored}"
     page = client.get(answer.headers["Location"]).text
     assert f"case {stored}" in page
-    assert "The outputs differ from A&#39;s: C in 1 place" in page
+    assert "The outputs differ from A&#39;s: C in " in page
     answer = client.post("/compare/put", data={**data, "put": "/example/unknown-tool"})
     assert answer.headers["Location"].endswith("c_text=example:unknown-tool")
 
