@@ -46,6 +46,9 @@ class Cut:
     ids: list[int] = field(default_factory=list)
     offsets: list[tuple[int, int]] = field(default_factory=list)
 
+    def __len__(self) -> int:
+        return len(self.ids)
+
 
 class PieceTokenizer:
     """A table of pieces that is asked as a tokenizer of the library is."""
