@@ -133,7 +133,7 @@ class Normalizer:
         blank, fewer = self._blank, self._fewer
         out: list[str] = []
         places: list[int] = []
-        before = fewer
+        before = fewer and first
         for part, start in self._parts(text):
             shown = part.lstrip(" ") if before else part
             if shown:
