@@ -46,6 +46,9 @@ class Cut:
     ids: list[int] = field(default_factory=list)
     offsets: list[tuple[int, int]] = field(default_factory=list)
 
+    def __len__(self) -> int:
+        return len(self.ids)
+
 
 class PieceTokenizer:
     """A table of pieces that is asked as a tokenizer of the library is."""
@@ -130,7 +133,7 @@ class Normalizer:
         blank, fewer = self._blank, self._fewer
         out: list[str] = []
         places: list[int] = []
-        before = fewer
+        before = fewer and first
         for part, start in self._parts(text):
             shown = part.lstrip(" ") if before else part
             if shown:

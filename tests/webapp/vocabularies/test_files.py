@@ -45,7 +45,7 @@ OTHERS = {
     "vocabulary": (b'{"a": 1, "b": 2}', "a vocab.json, which has no merges; give the tokenizer.json"),
     "other json": (b'{"a": []}', "no 'model', so it is no tokenizer.json"),
     "sentencepiece cut off": (b"\n\x0e\n\x05<unk>\x15\x00\x00\x00\x00\x18\x02\n\x0e\n", "the file is not whole"),
-    "gguf": (b"GGUF\x03\x00", "a GGUF model file"),
+    "gguf": (b"GGUF\x03\x00", "the GGUF header is not whole"),
     "zip": (b"PK\x03\x04...", "a zip archive; unpack it"),
     "gzip": (b"\x1f\x8b\x08", "compressed with gzip; unpack it"),
     "pointer": (b"version https://git-lfs.github.com/spec/v1\noid", "a Git LFS pointer"),

@@ -367,7 +367,9 @@ HOLE = "\u2026"
 
 @dataclass(slots=True)
 class _WireRow:
-    """One chunk: the step that sent it, its delta, the reason if it is the last, and the event that carries it."""
+    """One chunk: the step that sent it, its delta, the reason if it is the last, and the event that carries it.
+
+    An event of another API has its name in the place of a delta."""
 
     step: int
     delta: str
@@ -460,7 +462,7 @@ def _stream_events(found: Wire, api: Api, events: list[ApiEvent], step: int) -> 
 
 
 def _event_row(event: ApiEvent) -> _WireRow:
-    return _WireRow(event.step, event.name, "", shortened(event.text.rstrip("\n")))
+    return _WireRow(event.step, event.name, "", shortened(event.text.split("\n")[1]))
 
 
 def dialect_of(name: str) -> Dialect:
