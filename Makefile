@@ -43,7 +43,7 @@ lint format: export PATH := $(CURDIR)/$(BIN):$(PATH)
 lint: $(LINTERS)  ## style and types, of Python, templates, scripts and style sheets
 	ruff check .
 	ruff format --check .
-	mypy --num-workers $(JOBS) & types=$$!; { \
+	mypy & types=$$!; { \
 	  djlint --quiet templates && \
 	  $(NODE_BIN)/eslint --config requirements/node/eslint.config.js --max-warnings 0 $(SCRIPTS) && \
 	  $(NODE_BIN)/stylelint --config requirements/node/stylelint.config.js --max-warnings 0 'static/css/*.css' && \
