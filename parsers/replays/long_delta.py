@@ -28,7 +28,7 @@ def longest(parser: StreamParser) -> float:
     parts that they are learnt, by their text alone."""
     if not (isinstance(parser, Machine) and parser.can_be_learnt and parser.reads_text):
         return math.inf
-    return reading.WORTH * parser.stride
+    return max(reading.WORTH, 1) * parser.stride  # what is read in one is learnt as one step
 
 
 class LongDelta:
