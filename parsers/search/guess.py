@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cache
 
 from parsers.compare.divergence import shared_prefix
 from parsers.formats.model import Format, builtin_formats
@@ -105,7 +104,7 @@ def _changes(fmt: Format, text: str, near: Sequence[AlmostMarker]) -> Iterator[t
         at = first.start + shared_prefix(wrong, first.literal)
         spelled = f"{quoted(first.literal)} is spelled {quoted(wrong)}"
         yield _corrected(text, list(ours.values())), Leave(at, spelled, misspelled=True)
-    for opener, closer in _pairs(fmt.name):
+    for opener, closer in _pairs(fmt):
         body = _unopened(text, opener, closer)
         if body is not None:
             yield text[:body] + opener + text[body:], Leave(body, f"the opening {quoted(opener)}")
@@ -120,9 +119,8 @@ def _corrected(text: str, near: Sequence[AlmostMarker]) -> str:
     return "".join([*parts, text[at:]])
 
 
-@cache
-def _pairs(name: str) -> tuple[tuple[str, str], ...]:
-    terminals = builtin_formats()[name].terminals
+def _pairs(fmt: Format) -> tuple[tuple[str, str], ...]:
+    terminals = fmt.terminals
     ends = [key for key in terminals if key.endswith("_END") and not key.startswith("THINK")]
     starts = [(key.removesuffix("_END") + "_START", key) for key in ends]
     return tuple((terminals[start], terminals[end]) for start, end in starts if start in terminals)

@@ -75,12 +75,9 @@ def assumed_boundary(evidence: Evidence) -> Verdict | None:
     shown = next((one for one in (worst, right) if one.cuts is CutGrade.ASSUMED), worst)
     supposed = Grader(evidence.replayer).supposed(shown.smallest)
     when, damage = under(worst.smallest, len(evidence.text)), harm(right.message, worst.message)
-    if supposed and shown is worst:
-        said = f"if {supposed}, {damage}"
-    elif supposed:  # what is lost is sure, and that it ever comes is not
-        said = f"{when}, {damage}, but not if {supposed}"
-    else:
-        said = f"{when}, {damage}"
+    # Where the worst is sure and that anything else ever comes is not, the condition stands behind.
+    unless = f", but not if {supposed}" * bool(supposed)
+    said = f"if {supposed}, {damage}" if supposed and shown is worst else f"{when}, {damage}{unless}"
     words = f"The parser may depend on chunk boundaries: {said}."
     numbers = evidence.numbers(Topic.CHUNKS, severity="warning")
     details = (Detail(_shares(evidence, worst, right)), *evidence.messages(numbers))

@@ -118,8 +118,8 @@ class _Walker:
         if call.part is None:
             yield from self._named(step, number, "")
         del self.calls[number]
-        if call.part is not None:
-            yield step, Move.ENDS, call.part, ""
+        assert call.part is not None  # it began with its name
+        yield step, Move.ENDS, call.part, ""
 
     def _part(self, kind: PartKind, given: str = "", name: str = "") -> Part:
         self.count += 1

@@ -141,6 +141,10 @@ def test_what_was_stored_without_its_order_has_not_drifted_for_lack_of_it(now: t
     said = drift(digest, came(Message(None, "ab", []), "stop", []))
     assert said is not None
     assert said.words == "What differs: the calls."
+    then = ordered(now)
+    said = drift(digest, Outcome(then.message, then.events, "length", []))
+    assert said is not None
+    assert [part.name for part in said.parts] == ["reasoning", "content", "calls", "finish reason", "findings"]
 
 
 def test_what_differs_is_said_part_by_part() -> None:

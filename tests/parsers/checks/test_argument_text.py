@@ -55,7 +55,7 @@ NONE = "The arguments of call 0 (`f`) are no JSON object: at character "
             NONE + "4 of the output `[` stands instead of the opening brace.",
             (4, 5),
         ),
-        ('{"a": [', "The arguments of call 0 (`f`) end before their JSON does.", None),
+        ('{"a": [', "The arguments of call 0 (`f`) end before their JSON does.", (11, 11)),
         ("", "The arguments of call 0 (`f`) are empty, not a JSON object.", None),
     ],
 )

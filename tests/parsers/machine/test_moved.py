@@ -10,7 +10,7 @@ from parsers.machine.call_life import CallState
 from parsers.machine.machine import Machine
 from parsers.machine.moved import Move, key_of
 from parsers.replays.chunking import Chunking
-from parsers.vocabulary.events import CallId
+from parsers.vocabulary.events import CallId, CallName, Segment
 from parsers.vocabulary.types import Delta
 from tests.amount import every
 from tests.corpus import case_named
@@ -39,6 +39,14 @@ def told(parser: Machine, deltas: Sequence[Delta], at: int) -> Iterator[tuple[ob
         assert Move(-FURTHER, -MORE).state(Move(FURTHER, MORE).state(state)).value == state.value
         waits = parser._calls.state is CallState.NAMED  # with an id that was made from the number of the call
         yield events, None if waits else key_of(state, *here)
+
+
+def test_of_calls_that_are_held_the_ids_that_were_made_up_are_those_of_where_they_come_to_stand() -> None:
+    made = [CallId(3, 3, "f-0", (Segment("f-0", 3, 3, "synthetic"),), call=0), CallName(3, 4, "f", call=0)]
+    sent = [CallId(5, 8, "own", call=1), CallName(8, 9, "g", call=1)]
+    held = Move(10, 2, lambda number, name: f"{name}-{number}")._held([*made, *sent])
+    assert [getattr(event, "text", None) for event in held] == ["f-2", "f", "own", "g"]
+    assert [(event.start, getattr(event, "call", None)) for event in held] == [(13, 2), (13, 2), (15, 3), (18, 3)]
 
 
 @pytest.mark.replays

@@ -61,7 +61,7 @@ def test_a_run_has_the_exports_that_can_say_it(runner: Runner) -> None:
     assert {*qwen} - {*apriel} == {"vllm", "vllm_format", "sglang", "vllm_rust", "tool_parser"}
     stream = {"stream": [{"choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": "stop"}]}]}
     played = [one.name for one in offered(runner.run_checked(case("recorded", input=stream)))]
-    assert played == ["case", "markdown", "html", "jsonl", "sse"]
+    assert played == ["case", "markdown", "html", "jsonl", "sse", "responses", "messages"]
 
 
 def test_what_a_suite_cannot_say_is_told_at_the_parser(runner: Runner) -> None:

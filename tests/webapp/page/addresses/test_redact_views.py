@@ -64,7 +64,7 @@ def test_the_share_form_offers_it(client: FlaskClient) -> None:
 @pytest.mark.parametrize(
     ("stays", "same", "words"),
     [
-        ((Stays("beta", Why.NEEDED),), True, "These stay, for without them the finding is another:"),
+        ((Stays("beta", Why.NEEDED),), True, "These stay, for without them the finding is another (… stands for"),
         ((Stays("beta", Why.UNTRIED),), True, "There was no time to try"),
         ((), False, "The findings are others now."),
     ],

@@ -115,7 +115,7 @@ def test_what_was_dropped_says_why_on_the_token(make: Any) -> None:
 def test_the_legend_filters_with_links(client: FlaskClient) -> None:
     page = html.unescape(client.get(f"{EXAMPLE}?step=9&only=dropped,name").text)
     assert 'data-show="tokens" data-only="name dropped"' in page
-    legend = page[page.index('<footer class="legend"') :]
+    legend = page[page.index('<footer class="legend') :]
     pressed = re.findall(r'aria-label="(\w+), [^"]*" role="button" data-role-toggle="\w+" aria-pressed="true"', legend)
     assert pressed == ["name", "dropped"]
     assert f'href="{EXAMPLE}?step=9&only=dropped" ' in legend
