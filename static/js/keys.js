@@ -110,8 +110,8 @@ function isMeant(key, target) {
   return !SCROLLS.includes(key) || target.matches(STEPS) || refocusing() || !isInScrolling(target);
 }
 
-/* Whether there is something that these keys would scroll: a pane, or a run that is taller than the screen. A comparison
-   has one cursor for all of it, and its panes stand under each other wherever the screen is not wide. */
+/* Whether there is something that these keys would scroll: a pane, or a run that is taller than the screen. A
+   comparison has one cursor for all of it, and its panes stand under each other wherever the screen is not wide. */
 const isInScrolling = (target) =>
   target.closest(".pane-body, .scroll, .pairs, .side-steps > .pane") ||
   (inspector() && document.documentElement.scrollHeight > window.innerHeight);

@@ -189,7 +189,7 @@ def test_a_new_window_stands_at_the_step_of_the_cursor_from_its_first_frame_on(p
 def test_a_long_run_says_at_once_that_it_is_looked_through_for_a_stop(page: Page) -> None:
     waiting: list[Route] = []
     page.route("**/r/*until=*", lambda route: waiting.append(route), times=1)
-    open_long(page, TEXT * 3)
+    open_long(page, "word " * 21_000)
     page.locator("#until").fill("step > 9")
     page.locator("#until").press("Enter")
     expect(page.locator("#stop-note")).to_contain_text("looking through")
