@@ -11,7 +11,8 @@ Invariants: format, seed and number give the same case, on every machine and Pyt
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -19,7 +20,7 @@ from parsers.cases.case import Case
 from parsers.cases.engines import choose
 from parsers.cases.expect import differences
 from parsers.cases.io import load_case
-from parsers.cases.run import characters, replayer_of
+from parsers.cases.run import replayer_of
 from parsers.cases.written.dialects import DIALECTS
 from parsers.cases.written.notation import Call, Dialect, Spoken
 from parsers.cases.written.schema_values import Schema, arguments_of
@@ -27,12 +28,14 @@ from parsers.cases.written.texts import sentences
 from parsers.formats.model import Format
 from parsers.machine.program import literals
 from parsers.replays.chunking import WHOLE, Chunking
+from parsers.replays.replayer import Replayer
 from parsers.selection.registry import get_format
-from parsers.vocabulary.types import UsageError
+from parsers.vocabulary.types import Piece, UsageError
 
 ATTEMPTS = 20  # drawings for one output
 STYLES = 12
 _READINGS = (WHOLE, Chunking(by="char"))
+_LONG_READINGS = (WHOLE, Chunking(by="random", seed=1, unit="char", max=64))  # of texts of many words
 
 
 @dataclass(slots=True, frozen=True)
@@ -134,8 +137,9 @@ def drawn_output(
 ) -> Drawn | None:
     """The output of that number, None where none can be drawn. Raises UsageError for a format of which none can be."""
     fmt, kit = generated_format(name), kit or KIT
+    readings = _LONG_READINGS if kit.words else _READINGS
     found = (_drawn(fmt, scenarios, (seed, number, attempt), kit) for attempt in range(ATTEMPTS))
-    return next((one for one in found if _is_read_as_meant(one.case)), None)
+    return next((one for one in found if _is_read_as_meant(one.case, readings)), None)
 
 
 def _dialects(fmt: Format) -> list[Dialect]:
@@ -230,10 +234,16 @@ _STRINGS: Mapping[str, Callable[[Random, Format], list[str]]] = {
 }
 
 
-def _is_read_as_meant(case: Case) -> bool:
+def _is_read_as_meant(case: Case, readings: Sequence[Chunking]) -> bool:
     """Whether the built-in parser gives what is expected, however the output is cut."""
-    choice = choose(case)
-    replayer = replayer_of(case, choice, characters(case.text()))
+    replayer = replace(_replayer(case.parser.name), pieces=(Piece(case.text()),), context=case.to_context())
     assert case.expect is not None
-    outcomes = [replayer.outcome(chunking) for chunking in _READINGS]
+    outcomes = (replayer.outcome(chunking) for chunking in readings)
     return not any(differences(case.expect, one.message, None, case.compare) for one in outcomes)
+
+
+@cache
+def _replayer(name: str) -> Replayer:
+    """A replayer of the parser of a format, for any output."""
+    case = load_case({"schema": 1, "parser": {"name": name}, "input": {"text": "."}})
+    return replayer_of(case, choose(case), (Piece("."),))
