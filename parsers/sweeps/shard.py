@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
@@ -30,6 +30,7 @@ _NOT_READ = ("expect",)  # of a row: what should come of it is for `check`
 
 Clock = Callable[[], float]
 Row = tuple[int, Any]  # the number of a row in its shard, and what it holds: decoded JSON, or why that is none
+BLANK = object()  # what a line holds that is no row, but is counted as a line
 Data = dict[str, Any]
 
 
@@ -72,10 +73,11 @@ def run_shard(
     clock: Clock | None = None,
 ) -> Outcome:
     """Run the rows of a shard, `at` so many files and shards of that file."""
-    run = _Run(plan, at, engines, clock)
-    for number, row in rows:
-        run.take(Place(*at, number), row)
-    run.outcome.summary.lines[at] = run.outcome.summary.rows
+    run, lines = _Run(plan, at, engines, clock), 0
+    for lines, row in rows:
+        if row is not BLANK:
+            run.take(Place(*at, lines), row)
+    run.outcome.summary.lines[at] = lines
     return run.outcome
 
 
@@ -207,15 +209,10 @@ def _of_columns(row: Any, plan: Plan) -> Data:
     return {key: value for key, value in data.items() if key in _OF_CASE}
 
 
-def lines_read(lines: Iterable[bytes]) -> Iterator[Row]:
-    """The rows of lines of JSON, numbered from 1; a blank line is no row but has a number."""
-    for number, line in enumerate(lines, 1):
-        yield number, _decoded(line)
-
-
-def _decoded(line: bytes) -> Any:
+def decoded(line: bytes) -> Any:
+    """What a line of JSON holds, or why it holds none."""
     if not line.strip():
-        return Skip.NO_OUTPUT
+        return BLANK
     try:
         return json.loads(line.decode("utf-8"))
     except UnicodeDecodeError:

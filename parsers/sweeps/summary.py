@@ -34,6 +34,7 @@ class Skip(Enum):
     NO_CASE = "no case can be made of it"
     REFUSED = "its parser or policy is not known, or cannot read it"
     TOO_LARGE = "it is larger than a sweep reads"
+    DAMAGED = "the file cannot be read from here on"
     LOST = "no process survived it, or was done with it in time"
 
 
