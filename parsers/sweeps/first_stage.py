@@ -7,6 +7,7 @@ outputs. Equal outputs of equal requests give equal findings, whoever asks and i
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -42,22 +43,47 @@ class Looked:
     cut: bool = False
 
 
+class Bases:
+    """Replayers by their parser: what they are made of is made once, whatever tools a request declares.
+
+    `chunkings` are those that outputs are replayed under besides the whole one.
+    """
+
+    def __init__(self, chunkings: Sequence[Chunking] = CHUNKINGS, engines: Mapping[str, Engine] = ENGINES) -> None:
+        self.chunkings = tuple(chunkings)
+        self.engines = engines
+        self._known: dict[str, Replayer] = {}
+
+    def replayer(self, case: Case, choice: Choice) -> Replayer:
+        """A replayer of any output of the request of a case."""
+        said = case.context.model_dump(mode="json", exclude=_OF_REQUEST)
+        key = json.dumps([choice.selection.name, case.parser.model_dump(mode="json"), said, _named(case.contract)])
+        base = self._known.get(key)
+        if base is None:
+            base = self._known[key] = replayer_of(case, choice, (Piece("."),))
+        return replace(base, make=choice.make, context=case.to_context(), reasons=())
+
+
+_OF_REQUEST = frozenset(("finish_reason", "tool_choice", "model", "model_type"))  # what parsers are not made of
+
+
+def _named(contract: object) -> str:
+    return contract if isinstance(contract, str) else repr(contract)
+
+
 class Request:
     """Outputs of one request: everything but the text is the same. `case` has any text."""
 
-    def __init__(
-        self, case: Case, chunkings: Sequence[Chunking] = CHUNKINGS, engines: Mapping[str, Engine] = ENGINES
-    ) -> None:
+    def __init__(self, case: Case, made: Bases | None = None) -> None:
         self._case = case
-        self._chunkings = tuple(chunkings)
-        self._engines = engines
+        self._made = made or Bases()
         self._bases: dict[str, tuple[Choice, Replayer, Plain]] = {}
         self._named: str | None = None
 
     def looked(self, text: str) -> Looked:
         """Look at one output. Raises UsageError where it cannot be replayed."""
         choice, base, plain = self._base(text)
-        replayer = replace(base, pieces=(Piece(text),) if text else (), known=Replays(), reasons=())
+        replayer = replace(base, pieces=(Piece(text),) if text else (), known=Replays())
         cut = None if choice.black_box else self._plainly_read(text, replayer, plain)
         if cut is not None:
             return Looked(choice.selection.name)
@@ -72,10 +98,10 @@ class Request:
         if self._named is not None:
             return self._bases[self._named]
         case = self.case_of(text)
-        choice = choose(case, None, self._engines)
+        choice = choose(case, None, self._made.engines)
         name = choice.selection.name
         if name not in self._bases:
-            base = replayer_of(case, choice, (Piece("."),))
+            base = self._made.replayer(case, choice)
             self._bases[name] = choice, base, Plain(choice.format, base.context)
         if case.parser.name != "auto" or case.parser.format is not None:
             self._named = name
@@ -91,17 +117,17 @@ class Request:
             return None
         if not plain.holds(text, read):
             return None
-        outcomes = [replayer.outcome(chunking) for chunking in self._chunkings]
+        outcomes = [replayer.outcome(chunking) for chunking in self._made.chunkings]
         alike = all(one.raised is None and same_message(one.message, read.message, EXACT) for one in outcomes)
         return read.message if alike else None
 
     def _judged(self, choice: Choice, replayer: Replayer) -> Looked:
         """The checks on an output, as far as they need no changed outputs."""
         rules = self._case.compare.rules()
-        replayer.foresee([WHOLE, *self._chunkings])
+        replayer.foresee([WHOLE, *self._made.chunkings])
         trace = replayer.trace(WHOLE)
         ended = trace.failure is not None and trace.failure.ended
-        chunkings = () if ended else self._chunkings
+        chunkings = () if ended else self._made.chunkings
         beside = [compare_chunking(replayer, chunking, trace, rules) for chunking in chunkings]
         subject = subject_of(replayer, trace, trace, beside, rules=rules, counted=False)
         report = run_checks(subject, self._case.checks)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from typing import Any
 
@@ -18,7 +18,7 @@ from parsers.cases.engines import ENGINES, Engine
 from parsers.cases.io import load_case, to_data
 from parsers.intake.column_rows import RowError, case_of_row
 from parsers.replays.chunking import Chunking
-from parsers.sweeps.first_stage import CHUNKINGS, Looked, Request
+from parsers.sweeps.first_stage import CHUNKINGS, Bases, Looked, Request
 from parsers.sweeps.signature import Signature
 from parsers.sweeps.summary import LARGEST_KEPT, Place, Reading, Skip, Smallest, Summary, Tally
 from parsers.vocabulary.types import FormatError, UsageError
@@ -71,12 +71,16 @@ def run_shard(
     at: tuple[int, int],
     engines: Mapping[str, Engine] = ENGINES,
     clock: Clock | None = None,
+    lost: Collection[int] = (),
+    say: Callable[[int], object] = lambda row: None,
 ) -> Outcome:
-    """Run the rows of a shard, `at` so many files and shards of that file."""
+    """Run the rows of a shard, `at` so many files and shards of that file. `say` is called with the number of each row
+    before it is read; those that are `lost` are not read."""
     run, lines = _Run(plan, at, engines, clock), 0
     for lines, row in rows:
         if row is not BLANK:
-            run.take(Place(*at, lines), row)
+            say(lines)
+            run.take(Place(*at, lines), Skip.LOST if lines in lost else row)
     run.outcome.summary.lines[at] = lines
     return run.outcome
 
@@ -85,7 +89,7 @@ class _Run:
     def __init__(self, plan: Plan, at: tuple[int, int], engines: Mapping[str, Engine], clock: Clock | None) -> None:
         self.outcome = Outcome(Summary(), [])
         self._plan = plan
-        self._engines = engines
+        self._bases = Bases(plan.chunkings, engines)
         self._clock = clock
         self._requests: OrderedDict[str, Request] = OrderedDict()
         self._known: dict[bytes, Looked] = {}
@@ -118,7 +122,7 @@ class _Run:
                 case = load_case({**data, "input": {"text": "."}})
             except (CaseError, FormatError) as error:
                 raise SkippedError(Skip.NO_CASE) from error
-            found = Request(case, self._plan.chunkings, self._engines)
+            found = Request(case, self._bases)
             self._requests[key] = found
             if len(self._requests) > MOST_REQUESTS:
                 self._requests.popitem(last=False)
@@ -163,6 +167,22 @@ class _Run:
         if len(text) <= LARGEST_KEPT and (tally.smallest is None or small.rank < tally.smallest.rank):
             small.case = to_data(load_case({**to_data(request.case_of(".")), "input": {"text": text}}))
         tally.note(looked.parser, place, small)
+
+
+def outcome_json(outcome: Outcome) -> dict[str, Any]:
+    """What came of a shard, as it is kept and as it travels."""
+    return {
+        "summary": outcome.summary.to_json(),
+        "found": [[*place, list(ids)] for place, ids in outcome.found],
+        "costs": {str(size): asdict(cost) for size, cost in sorted(outcome.costs.items())},
+    }
+
+
+def outcome_of(data: Mapping[str, Any]) -> Outcome:
+    """What `outcome_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
+    found = [(Place(file, shard, row), tuple(ids)) for file, shard, row, ids in data["found"]]
+    costs = {int(size): Cost(**cost) for size, cost in data["costs"].items()}
+    return Outcome(Summary.from_json(data["summary"]), found, costs)
 
 
 class SkippedError(Exception):

@@ -22,8 +22,11 @@ _BESIDE = 24  # so many characters around a place are searched for a marker
 
 @dataclass(slots=True, frozen=True)
 class Signature:
-    """What findings are counted by. `sort` is that of the finding, or how far two messages differ; `where`, where there is
-    none, is what the place in the output became; `parser`, `state` and `marker` are those of a fault of the parser only."""
+    """What findings are counted by.
+
+    `sort` is that of the finding, or how far two messages differ; `where`, where there is none, is what the place in
+    the output became. `parser`, `state` and `marker` are those of a fault of the parser only.
+    """
 
     check: str
     severity: str

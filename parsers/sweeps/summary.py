@@ -1,7 +1,7 @@
 """What came of some outputs of a corpus: counts by signature, with a few examples. Summaries are added in any order.
 
-Invariants: a summary grows with its signatures and parsers, never with outputs; `add` is commutative and associative, so
-that no order of shards and no number of processes shows in a report.
+Invariants: a summary grows with its signatures and parsers, never with outputs; `add` is commutative and associative,
+so that no order of shards and no number of processes shows in a report.
 """
 
 from __future__ import annotations
@@ -86,7 +86,11 @@ class Reading:
 
     def add(self, other: Reading) -> None:
         """Take in what another one has of the same parser."""
-        self.outputs, self.wrong, self.cut = self.outputs + other.outputs, self.wrong + other.wrong, self.cut + other.cut
+        self.outputs, self.wrong, self.cut = (
+            self.outputs + other.outputs,
+            self.wrong + other.wrong,
+            self.cut + other.cut,
+        )
 
 
 @dataclass(slots=True)
@@ -152,8 +156,12 @@ class Summary:
             "repeated": self.repeated,
             "characters": self.characters,
             "readings": {name: asdict(one) for name, one in sorted(self.readings.items())},
-            "tallies": [{"signature": asdict(one), **asdict(tally)} for one, tally in sorted(self.tallies.items(), key=_by_id)],
-            "skipped": {why.name: asdict(one) for why, one in sorted(self.skipped.items(), key=lambda one: one[0].name)},
+            "tallies": [
+                {"signature": asdict(one), **asdict(tally)} for one, tally in sorted(self.tallies.items(), key=_by_id)
+            ],
+            "skipped": {
+                why.name: asdict(one) for why, one in sorted(self.skipped.items(), key=lambda one: one[0].name)
+            },
             "lines": [[*key, count] for key, count in sorted(self.lines.items())],
         }
 
@@ -164,7 +172,9 @@ class Summary:
             *[data[key] for key in ("rows", "outputs", "repeated", "characters")],
             readings={name: Reading(**one) for name, one in data["readings"].items()},
             tallies={Signature(**one["signature"]): _tally(one) for one in data["tallies"]},
-            skipped={Skip[name]: Skipped(one["count"], _places(one["examples"])) for name, one in data["skipped"].items()},
+            skipped={
+                Skip[name]: Skipped(one["count"], _places(one["examples"])) for name, one in data["skipped"].items()
+            },
             lines={(file, shard): count for file, shard, count in data["lines"]},
         )
 

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from parsers.cases.jsontext import plain, utf8
 from parsers.sweeps.second_stage import Studied
-from parsers.sweeps.shard import Cost, Outcome
-from parsers.sweeps.summary import Place, Summary
+from parsers.sweeps.shard import Outcome, outcome_json, outcome_of
 from parsers.vocabulary.types import UsageError
 from webapp.sweeps.corpus_files import Shard
 
@@ -29,7 +28,7 @@ class Folder:
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
-            for inner in ("shards", "found", "studied", "cases"):
+            for inner in ("shards", "studied", "cases"):
                 (path / inner).mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UsageError(f"--output {path} cannot be written: {error.strerror}") from error
@@ -45,27 +44,17 @@ class Folder:
         return True
 
     def keep(self, shard: Shard, outcome: Outcome) -> None:
-        """Keep what came of a shard. The summary comes last: where it is, all is."""
-        name = _name(shard)
-        rows = [json.dumps([place, list(ids)]) for place, ids in outcome.found]
-        self.write(f"found/{name}.jsonl", "".join([f"{row}\n" for row in rows]))
-        costs = {str(size): asdict(cost) for size, cost in sorted(outcome.costs.items())}
-        self.write(f"shards/{name}.json", plain({"summary": outcome.summary.to_json(), "costs": costs}))
+        """Keep what came of a shard."""
+        self.write(f"shards/{_name(shard)}.json", plain(outcome_json(outcome)))
 
-    def kept(self, shard: Shard) -> tuple[Summary, dict[int, Cost]] | None:
+    def kept(self, shard: Shard) -> Outcome | None:
         """What came of a shard, None where it was not run."""
         data = self._read(f"shards/{_name(shard)}.json")
-        if data is None:
-            return None
-        return Summary.from_json(data["summary"]), {int(size): Cost(**cost) for size, cost in data["costs"].items()}
+        return None if data is None else outcome_of(data)
 
-    def found(self, shards: Sequence[Shard]) -> Iterator[tuple[Place, tuple[str, ...]]]:
-        """The rows in which something is wrong, in order, with the ids of the signatures."""
-        for shard in shards:
-            with (self.path / "found" / f"{_name(shard)}.jsonl").open(encoding="utf-8") as lines:
-                for line in lines:
-                    place, ids = json.loads(line)
-                    yield Place(*place), tuple(ids)
+    def has(self, shard: Shard) -> bool:
+        """Return whether a shard was run."""
+        return (self.path / "shards" / f"{_name(shard)}.json").exists()
 
     def studied(self, key: str) -> Studied | None:
         """What the second stage said of a signature and its smallest output, by their key."""
@@ -78,10 +67,18 @@ class Folder:
 
     def write(self, name: str, text: str) -> None:
         """Write a file whole. Raises UsageError where that cannot be."""
+        self._write(name, [text])
+
+    def write_lines(self, name: str, lines: Iterable[str]) -> None:
+        """The same line by line, as they come."""
+        self._write(name, (f"{line}\n" for line in lines))
+
+    def _write(self, name: str, parts: Iterable[str]) -> None:
         file = self.path / name
         beside = file.with_name(f".{file.name}.{os.getpid()}")
         try:
-            beside.write_bytes(utf8(text))
+            with beside.open("wb") as out:
+                out.writelines(map(utf8, parts))
             beside.replace(file)
         except OSError as error:
             raise UsageError(f"{file} cannot be written: {error.strerror}") from error

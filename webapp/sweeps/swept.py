@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import process_time
 from typing import Any
@@ -17,6 +17,7 @@ from parsers.cases.io import load_case
 from parsers.cases.jsontext import plain
 from parsers.intake.column_rows import guessed_columns
 from parsers.replays.chunking import Chunking
+from parsers.search.sweep import json_of
 from parsers.selection.registry import resolve
 from parsers.sweeps.first_stage import CHUNKINGS
 from parsers.sweeps.report import report_json
@@ -26,7 +27,7 @@ from parsers.sweeps.signature import Signature
 from parsers.sweeps.summary import Summary, Tally
 from parsers.vocabulary.types import UsageError
 from webapp.sweeps.corpus_files import SHARD_BYTES, CorpusFile, Shard, corpus_files, first_rows, rows_of, shards_of
-from webapp.sweeps.folder import Folder
+from webapp.sweeps.sweep_folder import Folder
 
 FORMAT = 1  # of plans and of what is kept of a shard
 
@@ -71,7 +72,7 @@ class Planned:
             "guessed": sorted(self.guessed),
             "parser": self.plan.parser,
             "policy": dict(sorted(self.plan.policy.items())),
-            "chunkings": ["whole", *[one.model_dump(mode="json", exclude_defaults=True) for one in self.plan.chunkings]],
+            "chunkings": ["whole", *map(json_of, self.plan.chunkings)],
         }
 
 
@@ -102,10 +103,10 @@ def planned(asked: Asked) -> Planned:
     return Planned(files, tuple(shards_of(files, asked.shard_bytes)), plan, frozenset(guessed), asked.words)
 
 
-def run_task(task: Task) -> Outcome:
+def run_task(task: Task, lost: Collection[int] = (), say: Callable[[int], object] = lambda row: None) -> Outcome:
     """Run one shard here."""
-    rows = rows_of(task.file, task.shard)
-    return run_shard(task.plan, rows, (task.shard.file, task.shard.number), clock=process_time)
+    at = (task.shard.file, task.shard.number)
+    return run_shard(task.plan, rows_of(task.file, task.shard), at, clock=process_time, lost=lost, say=say)
 
 
 def inline(tasks: Iterable[Task]) -> Iterator[tuple[Task, Outcome]]:
@@ -126,7 +127,7 @@ class Swept:
 def sweep(made: Planned, folder: Folder, run: Runner = inline, say: Say = lambda done, of: None) -> Swept:
     """Run what is not done yet, and make the report of all."""
     folder.begin(made.to_json())
-    left = [shard for shard in made.shards if folder.kept(shard) is None]
+    left = [shard for shard in made.shards if not folder.has(shard)]
     done = len(made.shards) - len(left)
     say(done, len(made.shards))
     for task, outcome in run([Task(made.files[shard.file], shard, made.plan) for shard in left]):
@@ -145,11 +146,9 @@ def _id(item: tuple[Signature, Tally]) -> str:
 
 def _merged(folder: Folder, shards: Sequence[Shard]) -> tuple[Summary, dict[int, Cost]]:
     summary, costs = Summary(), dict[int, Cost]()
-    for shard in shards:
-        kept = folder.kept(shard)
-        assert kept is not None  # it was run just now
-        summary.add(kept[0])
-        for size, cost in kept[1].items():
+    for outcome in filter(None, map(folder.kept, shards)):
+        summary.add(outcome.summary)
+        for size, cost in outcome.costs.items():
             one = costs.setdefault(size, Cost())
             one.outputs, one.characters = one.outputs + cost.outputs, one.characters + cost.characters
             one.seconds += cost.seconds
@@ -171,12 +170,22 @@ def _studied(folder: Folder, signature: Signature, tally: Tally, words: bool) ->
 
 
 def write_reports(folder: Folder, made: Planned, swept: Swept) -> None:
-    """Write the files of a report: report.json, the smallest case of each signature, and the rows by signature."""
+    """Write the files of a report: all of it as JSON, the smallest case of each signature, the rows in which something
+    is wrong, and what outputs cost."""
     folder.write("report.json", plain(swept.report, 2) + "\n")
     for one in swept.report["signatures"]:
         if one["smallest"]["case"] is not None:
             folder.write(f"cases/{one['id']}.case.json", plain(one["smallest"]["case"], 2) + "\n")
     folder.write("timing.json", plain(_timing(swept.costs), 2) + "\n")
+    folder.write_lines("rows.jsonl", _rows(folder, made, swept.summary))
+
+
+def _rows(folder: Folder, made: Planned, summary: Summary) -> Iterator[str]:
+    """The rows in which something is wrong, each with the ids of its signatures, in order: a shard at a time."""
+    names = [file.name for file in made.files]
+    for outcome in filter(None, map(folder.kept, made.shards)):
+        for place, ids in outcome.found:
+            yield plain({"file": names[place.file], "line": summary.line(place), "signatures": list(ids)})
 
 
 def _timing(costs: Mapping[int, Cost]) -> dict[str, Any]:
