@@ -83,7 +83,7 @@ class Request:
     def looked(self, text: str) -> Looked:
         """Look at one output. Raises UsageError where it cannot be replayed."""
         choice, base, plain = self._base(text)
-        replayer = replace(base, pieces=(Piece(text),) if text else (), known=Replays())
+        replayer = self._replayer(base, text)
         cut = None if choice.black_box else self._plainly_read(text, replayer, plain)
         if cut is not None:
             return Looked(choice.selection.name)
@@ -106,6 +106,9 @@ class Request:
         if case.parser.name != "auto" or case.parser.format is not None:
             self._named = name
         return self._bases[name]
+
+    def _replayer(self, base: Replayer, text: str) -> Replayer:
+        return replace(base, pieces=(Piece(text),) if text else (), known=Replays())
 
     def _plainly_read(self, text: str, replayer: Replayer, plain: Plain) -> Message | None:
         """The message of an output with which nothing is wrong; None where something may be."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from typing import Any
@@ -165,7 +166,8 @@ class _Run:
         tally = self.outcome.summary.tallies.setdefault(signature, Tally())
         small = Smallest(len(text), place, None)
         if len(text) <= LARGEST_KEPT and (tally.smallest is None or small.rank < tally.smallest.rank):
-            small.case = to_data(load_case({**to_data(request.case_of(".")), "input": {"text": text}}))
+            with suppress(CaseError):  # half a character, which no case can hold
+                small.case = to_data(load_case({**to_data(request.case_of(".")), "input": {"text": text}}))
         tally.note(looked.parser, place, small)
 
 

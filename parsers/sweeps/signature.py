@@ -72,9 +72,12 @@ def signature_of(finding: Finding, trace: Trace, terminals: Mapping[str, str]) -
     }
     if finding.about != "parser":
         return Signature(**said)
-    failure = trace.failure if finding.topic is Topic.FAILURE else None
-    state = f"{failure.kind}: {failure.place}" if failure is not None else _state_at(trace, finding)
-    return Signature(**said, parser=trace.parser, state=state, marker=_marker_at(trace, finding, terminals))
+    if finding.topic is Topic.FAILURE:  # its code says all: where in an output that was reached does not matter
+        failure = trace.failure
+        code = "" if failure is None else f"{failure.kind}: {failure.place}"
+        return Signature(**{**said, "where": ""}, parser=trace.parser, state=code)
+    marker = _marker_at(trace, finding, terminals)
+    return Signature(**said, parser=trace.parser, state=_state_at(trace, finding), marker=marker)
 
 
 def _owner_at(trace: Trace, finding: Finding) -> Owner | None:

@@ -26,7 +26,7 @@ SHARD_BYTES = 16_000_000
 LONGEST_LINE = 32_000_000  # bytes
 LARGEST_LIST = 512_000_000  # bytes of a file that is one list
 _LINES = (".jsonl", ".ndjson", ".jsonlines")
-_FIRST_ROWS = 20
+_FIRST_ROWS = 200
 
 
 class Kind(Enum):

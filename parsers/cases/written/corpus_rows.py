@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from parsers.cases.io import to_data
 from parsers.cases.written.faults import FAULTS, Broken, truncated
 from parsers.cases.written.generated import KIT, Drawn, Kit, drawn_output, generated_format
 
@@ -56,15 +55,15 @@ def _row(wanted: Wanted, number: int, drawn: Drawn) -> Row:
         fault, broken = TRUNCATED, truncated(draw, drawn)
     made = broken or Broken(drawn.case.text())
     usual = "tool_calls" if drawn.said.calls else "stop"
+    demands = {"name": made.tool_choice} if made.tool_choice not in (None, "required") else made.tool_choice
     row: Row = {
         "id": f"{drawn.fmt.name}-{wanted.seed}-{number}",
         "parser": drawn.fmt.name,
         "output": made.text,
         "finish_reason": made.finish_reason or usual,
-        "tools": to_data(drawn.case).get("tools", []),
+        "tool_choice": demands or "auto",
+        "tools": [wanted.kit.tools[tool.name] for tool in drawn.case.to_context().tools],
     }
-    if made.tool_choice is not None:
-        row["tool_choice"] = made.tool_choice if made.tool_choice == "required" else {"name": made.tool_choice}
     return row if broken is None else {**row, "planted": fault}
 
 
