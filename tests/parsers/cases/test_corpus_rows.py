@@ -44,7 +44,8 @@ def test_shares_say_how_many_are_broken_and_cut_off() -> None:
     rows = [*corpus_rows(Wanted(("qwen",), malformed=0.4, truncated=0.3), 0, 40)]
     planted = Counter([row.get("planted") for row in rows])
     assert set(planted) <= {None, TRUNCATED, *FAULTS}
-    assert planted[TRUNCATED] and planted[None]
+    assert planted[TRUNCATED]
+    assert planted[None]
     assert len(planted) > 4
     assert {row["finish_reason"] for row in rows if row.get("planted") == TRUNCATED} == {"length"}
 
@@ -53,7 +54,8 @@ def test_only_the_faults_that_are_asked_for_are_planted() -> None:
     rows = [*corpus_rows(Wanted(("qwen",), malformed=1.0, faults=("unknown_tool",)), 0, 12)]
     assert {row.get("planted") for row in rows} <= {None, "unknown_tool"}
     wrong = [row for row in rows if "planted" in row]
-    assert wrong and all("_v2" in row["output"] for row in wrong)
+    assert wrong
+    assert all("_v2" in row["output"] for row in wrong)
 
 
 def test_calls_are_drawn_from_the_schemas_that_are_given() -> None:

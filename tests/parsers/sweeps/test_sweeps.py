@@ -21,8 +21,8 @@ from parsers.cases.written.generated import KIT, Kit
 from parsers.intake.column_rows import guessed_columns
 from parsers.sweeps.report import named, percent, report_json, sentence
 from parsers.sweeps.second_stage import MOST_CHARACTERS, studied
-from parsers.sweeps.shard import BLANK, MOST_CHARACTERS as LONGEST
-from parsers.sweeps.shard import Outcome, Plan, decoded, outcome_json, outcome_of, run_shard
+from parsers.sweeps.shard import BLANK, Outcome, Plan, decoded, outcome_json, outcome_of, run_shard
+from parsers.sweeps.shard import MOST_CHARACTERS as LONGEST
 from parsers.sweeps.signature import Signature
 from parsers.sweeps.summary import EXAMPLES, Place, Skip, Summary, merged
 from parsers.vocabulary.types import Context, Delta
@@ -248,12 +248,15 @@ def test_a_parser_that_raises_is_a_signature_by_its_place() -> None:
 
 def test_the_smallest_output_of_a_signature_is_made_smaller_and_redacted() -> None:
     ((signature, tally),) = run([row(f"Secret words. {WRONG}")]).summary.tallies.items()
-    assert tally.smallest is not None and tally.smallest.case is not None
+    assert tally.smallest is not None
+    assert tally.smallest.case is not None
     case = load_case(tally.smallest.case)
     shown, hidden = studied(signature, case, words=True), studied(signature, case)
-    assert shown.case is not None and hidden.case is not None
+    assert shown.case is not None
+    assert hidden.case is not None
     assert (shown.redacted, hidden.redacted) == (False, True)
-    assert "g" in shown.headline and hidden.headline == ""
+    assert "g" in shown.headline
+    assert hidden.headline == ""
     assert "Secret" not in json.dumps(hidden.case)
     again = run([dict(hidden.case)]).summary.tallies
     assert [one.check for one in again] == [signature.check]
