@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -96,7 +97,8 @@ def _kit(tools: str | None, words: int) -> Kit:
 def _written(file: str) -> Iterator[BinaryIO]:
     """The file, open for bytes. Raises UsageError where it cannot be written."""
     if file == STDIN:
-        yield click.get_binary_stream("stdout")
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
         return
     try:
         Path(file).parent.mkdir(parents=True, exist_ok=True)

@@ -15,7 +15,7 @@ from time import monotonic
 
 from parsers.sweeps.shard import Outcome, outcome_of
 from parsers.vocabulary.types import UsageError
-from webapp.children.child import Child, ChildError, Ending, Program
+from webapp.children.child import Child, ChildError, Ending, Program, preload
 from webapp.sweeps.sweep_program import task_json
 from webapp.sweeps.swept import Task
 
@@ -35,6 +35,7 @@ class SweepPool:
         self._jobs = jobs
         self._row_seconds = row_seconds
         self._program = Program(program, limits={"DATA": MEMORY_BYTES}, fork=True)
+        preload(self._program, PROGRAM)  # a process that is forked need not import all of ours
         self._stop = Event()
         self._mine = local()
         self._children: list[Child] = []
