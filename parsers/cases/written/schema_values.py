@@ -54,5 +54,6 @@ def _object(draw: Random, schema: Schema, strings: Sequence[str], depth: int) ->
 
 def _within(value: float, schema: Schema) -> float:
     """The number, or the nearest one that the schema allows."""
-    low, high = schema.get("minimum", value), schema.get("maximum", value)
+    low: float = schema.get("minimum", value)
+    high: float = schema.get("maximum", value)
     return min(max(value, low), high)
