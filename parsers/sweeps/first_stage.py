@@ -56,7 +56,7 @@ class Bases:
 
     def replayer(self, case: Case, choice: Choice) -> Replayer:
         """A replayer of any output of the request of a case."""
-        said = case.context.model_dump(mode="json", exclude=_OF_REQUEST)
+        said = case.context.model_dump(mode="json", exclude={*_OF_REQUEST})
         key = json.dumps([choice.selection.name, case.parser.model_dump(mode="json"), said, _named(case.contract)])
         base = self._known.get(key)
         if base is None:

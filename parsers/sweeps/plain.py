@@ -62,6 +62,7 @@ class Plain:
             and _covers(read.events, len(text))
             and all(map(self._is_clean, (message.reasoning, message.content)))
             and all(map(self._is_sound, message.tool_calls))
+            and len({call.id for call in message.tool_calls}) == len(message.tool_calls)
         )
 
     def _is_answer(self, message: Message) -> bool:

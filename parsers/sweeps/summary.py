@@ -169,7 +169,10 @@ class Summary:
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         """What a manifest holds. Raises KeyError, TypeError or ValueError for what is none."""
         return cls(
-            *[data[key] for key in ("rows", "outputs", "repeated", "characters")],
+            rows=data["rows"],
+            outputs=data["outputs"],
+            repeated=data["repeated"],
+            characters=data["characters"],
             readings={name: Reading(**one) for name, one in data["readings"].items()},
             tallies={Signature(**one["signature"]): _tally(one) for one in data["tallies"]},
             skipped={

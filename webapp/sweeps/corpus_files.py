@@ -71,8 +71,8 @@ def _files(name: str) -> Iterator[CorpusFile]:
         yield from map(_file, inner)
     elif path.exists():
         yield _file(path)
-    elif inner := sorted(glob(name, recursive=True)):
-        yield from [_file(Path(one)) for one in inner if Path(one).is_file()]
+    elif named := sorted(glob(name, recursive=True)):
+        yield from [_file(Path(one)) for one in named if Path(one).is_file()]
     else:
         raise UsageError(f"{name}: there is no such file")
 
