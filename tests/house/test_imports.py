@@ -52,6 +52,7 @@ WEB_ROOMS = (
     "sweeps",
     "guests",
     "services",
+    "links",
     "page.drawing",
     "page.search",
     "page.library",
