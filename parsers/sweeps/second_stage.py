@@ -17,7 +17,6 @@ from parsers.cases.io import to_data
 from parsers.cases.redaction.redact import Redaction, shown_by
 from parsers.cases.run import run_case
 from parsers.sweeps.signature import Signature
-from parsers.vocabulary.types import UsageError
 
 MOST_REPLAYS = 400
 MOST_RUNS = 60  # of a redaction
@@ -69,12 +68,8 @@ def _redacted(case: Case, engines: Mapping[str, Engine]) -> Case | None:
     def judged(one: Case) -> Hashable:
         return shown_by(run_case(one, compare=False, engines=engines))
 
-    try:
-        fmt = choose(bare, None, engines).format
-        redaction = Redaction(bare, judged, [fmt], most_runs=MOST_RUNS)
-        for _ in redaction.run():
-            pass
-    except UsageError:
-        return None
+    redaction = Redaction(bare, judged, [choose(bare, None, engines).format], most_runs=MOST_RUNS)
+    for _ in redaction.run():
+        pass
     made = redaction.result()
     return made.case if made.same else None

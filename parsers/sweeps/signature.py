@@ -89,9 +89,7 @@ def _owner_at(trace: Trace, finding: Finding) -> Owner | None:
 
 
 def _state_at(trace: Trace, finding: Finding) -> str:
-    if finding.step is None or not trace.steps or finding.step > len(trace.steps):
-        return ""
-    return trace.steps[finding.step - 1].state
+    return "" if finding.step is None else trace.steps[finding.step - 1].state
 
 
 def _marker_at(trace: Trace, finding: Finding, terminals: Mapping[str, str]) -> str:

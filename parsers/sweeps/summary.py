@@ -157,7 +157,8 @@ class Summary:
             "characters": self.characters,
             "readings": {name: asdict(one) for name, one in sorted(self.readings.items())},
             "tallies": [
-                {"signature": asdict(one), **asdict(tally)} for one, tally in sorted(self.tallies.items(), key=_by_id)
+                {"signature": asdict(one), **asdict(tally), "parsers": dict(sorted(tally.parsers.items()))}
+                for one, tally in sorted(self.tallies.items(), key=_by_id)
             ],
             "skipped": {
                 why.name: asdict(one) for why, one in sorted(self.skipped.items(), key=lambda one: one[0].name)

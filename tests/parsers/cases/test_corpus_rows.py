@@ -11,6 +11,7 @@ import pytest
 
 from parsers.cases.io import load_case
 from parsers.cases.run import run_case
+from parsers.cases.written import generated
 from parsers.cases.written.corpus_rows import TRUNCATED, Wanted, corpus_rows
 from parsers.cases.written.faults import FAULTS
 from parsers.cases.written.generated import KIT, Kit, drawn_output, kit_of
@@ -38,6 +39,11 @@ def test_format_seed_and_number_give_the_same_row() -> None:
     assert [*corpus_rows(wanted, 4, 3)] == several[4:7]
     assert [row["parser"] for row in several[:5]] == [*FORMATS]
     assert [*corpus_rows(Wanted(FORMATS, seed=4, malformed=0.5), 0, 10)] != several
+
+
+def test_a_number_for_which_nothing_can_be_drawn_has_no_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(generated, "ATTEMPTS", 0)
+    assert not [*corpus_rows(Wanted(FORMATS), 0, 5)]
 
 
 def test_shares_say_how_many_are_broken_and_cut_off() -> None:

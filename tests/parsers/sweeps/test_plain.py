@@ -15,7 +15,8 @@ from parsers.sweeps.first_stage import Request
 LONG = Kit(KIT.tools, 15)
 FORMATS = ("qwen", "glm45_moe", "harmony", "mistral", "pythonic")
 CALL = '<tool_call>\n{"name": "f", "arguments": {"n": 1}}\n</tool_call>'
-TOOL = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {"n": {}}}}}
+ARGUMENTS = {"type": "object", "properties": {"n": {}, "unit": {"enum": ["C", "F"]}}}
+TOOL = {"type": "function", "function": {"name": "f", "parameters": ARGUMENTS}}
 
 
 class Judged(Request):
@@ -70,6 +71,7 @@ def test_in_a_plain_output_no_check_finds_anything(name: str) -> None:
         (CALL.replace('"n": 1', '"m": 1'), False),
         (CALL.replace('"f"', '"g"'), False),
         (CALL.replace("1", "NaN"), False),
+        (CALL.replace("1", '1, "unit": "\\ud800"'), False),
         (CALL.replace("1", '"</tool_call>"'), False),
         (CALL[:-14], False),
         ("<think>So.", False),

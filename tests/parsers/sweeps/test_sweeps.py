@@ -12,20 +12,24 @@ from typing import Any
 import pytest
 
 from parsers.cases.case import Case
-from parsers.cases.engines import Choice
+from parsers.cases.engines import Choice, choose
 from parsers.cases.engines import builtin as builtin_engine
 from parsers.cases.io import load_case
+from parsers.cases.run import replayer_of
 from parsers.cases.written.corpus_rows import Wanted, corpus_rows
 from parsers.cases.written.faults import FAULTS
 from parsers.cases.written.generated import KIT, Kit
 from parsers.intake.column_rows import guessed_columns
+from parsers.replays.chunking import WHOLE
+from parsers.sweeps import shard
 from parsers.sweeps.report import named, percent, report_json, sentence
 from parsers.sweeps.second_stage import MOST_CHARACTERS, studied
 from parsers.sweeps.shard import BLANK, Outcome, Plan, decoded, outcome_json, outcome_of, run_shard
 from parsers.sweeps.shard import MOST_CHARACTERS as LONGEST
-from parsers.sweeps.signature import Signature
+from parsers.sweeps.signature import Signature, signature_of
 from parsers.sweeps.summary import EXAMPLES, Place, Skip, Summary, merged
-from parsers.vocabulary.types import Context, Delta
+from parsers.vocabulary.trace import Finding
+from parsers.vocabulary.types import Context, Delta, Piece, Span, UsageError
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {"n": 1}}\n</tool_call>'
 TOOLS = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {"n": {}}}}}]
@@ -111,6 +115,19 @@ def test_a_row_may_be_a_case() -> None:
     case = {"schema": 1, "parser": {"name": "qwen"}, "input": {"text": [WRONG[:20], WRONG[20:]]}, "tools": TOOLS}
     bare = {key: value for key, value in case.items() if key != "parser"}
     assert [one.count for one in run([case, bare]).summary.tallies.values()] == [2]
+
+
+def test_outputs_without_a_parser_are_read_by_the_one_that_they_look_like() -> None:
+    texts = [CALL, f"Fine. {CALL}", '[TOOL_CALLS][{"name": "f", "arguments": {"n": 1}}]']
+    summary = run([row(text, parser="auto") for text in texts]).summary
+    assert {name: one.outputs for name, one in summary.readings.items()} == {"qwen": 2, "mistral": 1}
+
+
+def test_a_request_that_is_no_longer_kept_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [row(WRONG, tools=tools) for tools in (TOOLS, [], TOOLS)] + [row(f"Fine. {WRONG}")]
+    kept = run(rows).summary.to_json()
+    monkeypatch.setattr(shard, "MOST_REQUESTS", 1)
+    assert run(rows).summary.to_json() == kept
 
 
 def test_a_plan_may_name_the_parser_and_its_policies() -> None:
@@ -223,7 +240,9 @@ class Faulty:
         self._fed += 1
         if self._fails == "raise":
             raise IndexError("list index out of range")
-        return self._parser.feed(delta)
+        if self._fails == "refuse":
+            raise UsageError("not this one")
+        return [event for event in self._parser.feed(delta) if event.owner != "content"]
 
 
 def engine(fails: str) -> Mapping[str, Any]:
@@ -238,6 +257,40 @@ def test_a_parser_that_raises_is_a_signature_by_its_place() -> None:
     found = [*run([row("It rains."), row(CALL)], engines=engine("raise")).summary.tallies]
     assert [(one.check, one.about) for one in found] == [("parser_raised", "parser")]
     assert found[0].state.startswith("IndexError: ")
+
+
+def test_an_output_that_a_parser_refuses_is_skipped() -> None:
+    assert [*run([row(CALL)], engines=engine("refuse")).summary.skipped] == [Skip.REFUSED]
+
+
+def test_text_that_a_parser_loses_is_its_own_fault_in_the_state_it_was_in() -> None:
+    found = [*run([row(f"It rains. {CALL}")], engines=engine("lose")).summary.tallies]
+    assert found
+    assert {(one.about, one.parser) for one in found} == {("parser", "qwen")}
+
+
+@pytest.mark.parametrize(
+    ("text", "part", "marker"),
+    [
+        (CALL, "</tool_call>", "</tool_call>"),
+        (CALL, "n", "<tool_call>"),
+        ("It rains.", "rains", ""),
+        (CALL, None, ""),
+    ],
+)
+def test_a_fault_of_a_parser_belongs_to_its_state_and_the_marker_beside(
+    text: str, part: str | None, marker: str
+) -> None:
+    case = load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": text}})
+    replayer = replayer_of(case, choose(case), (Piece(text),))
+    trace = replayer.trace(WHOLE)
+    finding = Finding("every_character_accounted", "error", "parser", "Lost.")
+    if part is not None:
+        finding.step, finding.span = 1, Span(text.index(part), text.index(part) + len(part))
+    signature = signature_of(finding, trace, replayer.terminals)
+    assert (signature.parser, signature.marker) == ("qwen", marker)
+    assert signature.state == ("" if part is None else trace.steps[0].state)
+    assert bool(signature.where) == (part is not None)
 
 
 def test_the_smallest_output_of_a_signature_is_made_smaller_and_redacted() -> None:

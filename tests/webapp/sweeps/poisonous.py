@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from webapp.sweeps import sweep_program, swept
+from webapp.sweeps import corpus_files, sweep_program
 
 
 def tasks() -> Mapping[str, Any]:
@@ -18,7 +18,7 @@ def tasks() -> Mapping[str, Any]:
 
 def _shard(request: dict[str, Any], tell: Any) -> Any:
     task = sweep_program.task_of(request["task"])
-    rows = dict(swept.rows_of(task.file, task.shard))
+    rows = dict(corpus_files.rows_of(task.file, task.shard))
 
     def hear(progress: dict[str, Any]) -> None:
         tell(progress)
