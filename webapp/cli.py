@@ -49,6 +49,10 @@ COMMANDS = {
     "find": _Place("find", "Search for a chunking that breaks the parser; exit 1 on an error."),
     "check": _Place("check", "Run case files; exit 1 when one fails."),
     "export": _Place("replay", "Write a case as a file for another tool."),
+    "sweep": _Place(
+        "sweep", "Replay the outputs of a corpus and count what is wrong with them; exit 1 where anything is."
+    ),
+    "corpus": _Place("corpus", "Make a corpus of generated outputs."),
     "redact": _Place("redact", "Replace the words of a case while it shows the same failure."),
     "parsers": _Place("parsers", "List the parsers, show one, or check a format file."),
     "engines": _Place("engines", "Enter engines that are installed elsewhere, list and check them."),

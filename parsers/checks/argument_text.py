@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from parsers.checks.check import LIMIT, Need, check
 from parsers.checks.deltas import taken_back
-from parsers.checks.json_text import JsonPrefix, is_whole_object, misfit, read_object, walk
+from parsers.checks.json_text import JsonPrefix, is_whole_object, misfit, read_object, stands_at, walk
 from parsers.checks.known import Finish
 from parsers.checks.schema import misfits
 from parsers.checks.subject import Subject
@@ -115,6 +115,7 @@ def _unparsable(subject: Subject, index: int, bad: int | None, about: About) -> 
         span=place.span(0 if bad is None else 1),
         actual=excerpt(call.arguments, offset),
         policy=policy,
+        sort="end" if bad is None else stands_at(call.arguments, bad),
     )
 
 

@@ -199,6 +199,7 @@ class Check:
         grade: str | None = None,
         policy: str | None = None,
         proof: Proof | None = None,
+        sort: str = "",
     ) -> Finding:
         """A finding of this check; long texts are cut to an excerpt, and a contract is never more than a note.
 
@@ -223,6 +224,7 @@ class Check:
             policy=policy,
             proof=proof,
             topic=topic or _TOPICS.get(self.id, Topic.RULE),
+            sort=sort,
         )
 
 

@@ -62,6 +62,7 @@ def _misfits(subject: Subject, index: int, call: ToolCall, parameters: Mapping[s
             at=subject.arguments(index).place(problem.at),
             expected=problem.expected,
             actual=problem.actual,
+            sort=problem.keyword,
         )
 
 

@@ -85,6 +85,11 @@ class JsonPrefix:
         return self._scalar.startswith(("string", "escape", "hex"))
 
     @property
+    def stands(self) -> str:
+        """Return where it stands, as one word: in a string, in another scalar, or before what may come next."""
+        return "string" if self.in_string else "scalar" if self._scalar else self._expect
+
+    @property
     def awaits(self) -> str:
         """Return what may come next, in words."""
         if self.in_string:
@@ -162,6 +167,13 @@ def misfit(text: str, at: int) -> str:
         quotes = [match.start() for match in _QUOTES.finditer(before) if match[0] == '"']
         found += f" after the string {quoted(before[quotes[-2] :])}"
     return f"{found} stands after its end" if reader.done else f"{found} stands instead of {reader.awaits}"
+
+
+def stands_at(text: str, at: int) -> str:
+    """Return where the first impossible character of a text stands, as one word (`JsonPrefix.stands`)."""
+    reader = JsonPrefix()
+    reader.feed(text[:at])
+    return reader.stands
 
 
 def is_whole_object(text: str) -> bool:

@@ -128,6 +128,7 @@ def _call_as_asked(subject: Subject) -> Iterator[Finding]:
         f"The request {clause}{': its length limit cut it off' if cut else ''}.",
         severity="info" if cut else None,
         about="parser" if played else None,
+        sort=request.tool_choice,
     )
 
 

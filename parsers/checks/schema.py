@@ -107,6 +107,7 @@ class _Problem:
     """One way in which a value breaks its schema.
 
     `at` is where the value, or the key it belongs to, begins in the text; `wanted` lists types for a wrong type.
+    `keyword` is that of the schema.
     """
 
     path: Path
@@ -115,6 +116,7 @@ class _Problem:
     expected: str | None = None
     actual: str | None = None
     wanted: tuple[str, ...] = ()
+    keyword: str = ""
 
 
 @dataclass(slots=True)
@@ -423,7 +425,8 @@ class _Report:
                 return [self._unlisted(node, path, key, "") for key in keys]
             case Kind.Required(property=name):
                 inner = (*path, name)
-                return [_Problem(inner, node.end - 1, f"{where(inner)} is missing; {self._tool} requires it")]
+                message = f"{where(inner)} is missing; {self._tool} requires it"
+                return [_Problem(inner, node.end - 1, message, keyword="required")]
             case Kind.AnyOf(context=forms) | Kind.OneOfNotValid(context=forms):
                 found = [[one for error in errors for one in self.problems(error)] for errors in forms]
                 return self._nearest([sorted(form, key=_by_place) for form in found], node, path, at)
@@ -439,17 +442,18 @@ class _Report:
         if len(near) == 1:
             return near[0]
         message = f"{where(path)} fits none of the forms that {self._tool} allows"
-        return [_Problem(path, at, message, None, self._written(node))]
+        return [_Problem(path, at, message, None, self._written(node), keyword="anyOf")]
 
     def _unlisted(self, node: Node, path: Path, key: str, listed: str) -> _Problem:
         owner, inner = where(path) if path else self._tool, (*path, key)
-        return _Problem(inner, self._members_of(node)[key].at, f"{where(inner)} is not a property of {owner}{listed}")
+        message = f"{where(inner)} is not a property of {owner}{listed}"
+        return _Problem(inner, self._members_of(node)[key].at, message, keyword="properties")
 
     def _wrong_type(self, node: Node, path: Path, at: int, types: Sequence[str]) -> _Problem:
         wanted = tuple([name for name in _TYPES if name in types])
         words = " or ".join([_TYPES[name] for name in wanted])
         message = f"{where(path)} is {_TYPES[node.kind]}; {self._tool} wants {words}"
-        return _Problem(path, at, message, " or ".join(wanted), self._written(node), wanted)
+        return _Problem(path, at, message, " or ".join(wanted), self._written(node), wanted, "type")
 
     def _wrong_value(self, kind: Kind, node: Node, path: Path, at: int) -> _Problem:
         expected: str | None = None
@@ -463,7 +467,7 @@ class _Report:
             message = f"{where(path)} is {shortened(self._written(node), _TEXT_SHOWN)}; {self._tool} wants {expected}"
         else:
             message = f"{where(path)} is not what {self._tool} wants by `{kind.name}`"
-        return _Problem(path, at, message, expected, self._written(node))
+        return _Problem(path, at, message, expected, self._written(node), keyword=kind.name)
 
     def _written(self, node: Node) -> str:
         return self._text[node.start : node.end]

@@ -24,7 +24,7 @@ _SHOWN = 12
 _NOT_THERE = object()
 
 
-class _RowError(Exception):
+class RowError(Exception):
     """What a row says that no case can; the text says why."""
 
 
@@ -39,7 +39,7 @@ class _Column:
 
 def _word(cell: Any) -> str:
     if not isinstance(cell, str):
-        raise _RowError(f"a text is expected, not {type(cell).__name__}")
+        raise RowError(f"a text is expected, not {type(cell).__name__}")
     return cell
 
 
@@ -59,7 +59,7 @@ def _told(cell: Any) -> Any:
 
 def _switch(cell: Any) -> bool:
     if not isinstance(cell, bool):
-        raise _RowError("true or false is expected")
+        raise RowError("true or false is expected")
     return cell
 
 
@@ -77,14 +77,14 @@ def _call(one: Any) -> Payload:
     """A call as `{"name", "arguments"}`, in a `function`, or as `{NAME: arguments}`."""
     inner = one["function"] if isinstance(one, dict) and isinstance(one.get("function"), dict) else one
     if not isinstance(inner, dict):
-        raise _RowError("a call is an object with a name and arguments")
+        raise RowError("a call is an object with a name and arguments")
     if isinstance(inner.get("name"), str):
         name: str = inner["name"]
         told: Any = next((inner[key] for key in _ARGUMENTS if key in inner), None)
     elif len(inner) == 1 and isinstance(next(iter(inner.values())), dict):
         ((name, told),) = inner.items()
     else:
-        raise _RowError("a call is an object with a name and arguments")
+        raise RowError("a call is an object with a name and arguments")
     arguments = _told({} if told is None else told)
     return {"name": name, "arguments": arguments} if isinstance(arguments, dict) else {"name": name, "raw": str(told)}
 
@@ -125,15 +125,19 @@ def columns_of(words: Iterable[str]) -> dict[str, str]:
     return found
 
 
+def guessed_columns(rows: Iterable[Payload], named: Mapping[str, str]) -> dict[str, str]:
+    """The columns that nobody named and that have a usual name in one of these rows."""
+    keys = frozenset([key for row in rows for key in row])
+    return {key: name for key, one in COLUMNS.items() if key not in named for name in one.usual[::-1] if name in keys}
+
+
 def read_rows(text: str, named: Mapping[str, str]) -> Intake | None:
     """Read the cases of rows; None where there are no rows. `named` are the columns that somebody named."""
     rows = list(_rows(text))
     first = next((row for _, row in rows if isinstance(row, dict)), None)
     if first is None:
         return None
-    guessed = {
-        key: name for key, one in COLUMNS.items() if key not in named for name in one.usual[::-1] if name in first
-    }
+    guessed = guessed_columns([first], named)
     columns = {key: path for key in COLUMNS if (path := named.get(key, guessed.get(key, ""))) != ""}
     if "text" not in columns:
         keys = ", ".join([*first][:_SHOWN])
@@ -161,10 +165,10 @@ def _intake(rows: list[tuple[int, Any]], columns: Mapping[str, str], guessed: Ma
     skipped = []
     for line, row in rows:
         try:
-            data = _case(row, columns)
+            data = case_of_row(row, columns)
             name = str(data.setdefault("title", str(line)))
             cases[unused_name(name, cases, line)] = dumps(load_case(data))
-        except (_RowError, CaseError) as error:
+        except (RowError, CaseError) as error:
             skipped.append(Skipped(line, str(error)))
     return Intake(
         kind="corpus",
@@ -179,9 +183,10 @@ def _intake(rows: list[tuple[int, Any]], columns: Mapping[str, str], guessed: Ma
     )
 
 
-def _case(row: Any, columns: Mapping[str, str]) -> Payload:
+def case_of_row(row: Any, columns: Mapping[str, str]) -> Payload:
+    """The case that a row says, as decoded JSON. Raises RowError."""
     if not isinstance(row, dict):
-        raise _RowError("it is no JSON object")
+        raise RowError("it is no JSON object")
     data: Payload = {"schema": 1, "parser": {"name": "auto"}, "input": {}, "source": {"kind": "suite_row"}}
     for key, path in columns.items():
         cell = _at(row, path)
@@ -190,8 +195,8 @@ def _case(row: Any, columns: Mapping[str, str]) -> Payload:
         place = COLUMNS[key].place
         try:
             made = COLUMNS[key].read(cell)
-        except _RowError as error:
-            raise _RowError(f"{path}: {error}") from error
+        except RowError as error:
+            raise RowError(f"{path}: {error}") from error
         within = data.setdefault(place[0], {}) if len(place) > 1 else data
         within[place[-1]] = made
     _settle_text(data, columns["text"])
@@ -206,7 +211,7 @@ def _settle_text(data: Payload, path: str) -> None:
     elif isinstance(given, str):
         data["input"]["text"] = given
     else:
-        raise _RowError(f"{path}: there is no text")
+        raise RowError(f"{path}: there is no text")
 
 
 def _at(row: Payload, path: str) -> Any:

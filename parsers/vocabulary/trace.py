@@ -391,7 +391,8 @@ class Finding:
     `topic` is what it says for a program, `message` for a person. `id` is the check's number. `grade`, of checks that
     compare messages: calls, text or whitespace. `policy` names the policy (key=value) that makes this a contract and
     not a fault. `proof` is what shows it, where the traced replay alone does not. `follows` are findings that have this
-    one as their cause.
+    one as their cause. `sort` tells what findings of one topic differ in, as a word: the keyword of a schema, what JSON
+    waits for, what the request demands.
     """
 
     check: str
@@ -408,6 +409,7 @@ class Finding:
     proof: Proof | None = None
     topic: Topic = Topic.RULE
     follows: tuple[Finding, ...] = ()
+    sort: str = ""
 
     def blamed(self, *, played: bool) -> str:
         """Return whose fault it looks like, as a noun: of a stream that is played back no parser ran, the server's

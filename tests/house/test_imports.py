@@ -28,6 +28,7 @@ ROOMS = (
     "search",
     "cases",
     "intake",
+    "sweeps",
 )
 # The same for `webapp`: what is nearest to the program first. The rooms of the page are rooms of their own.
 WEB_ROOMS = (
@@ -48,6 +49,7 @@ WEB_ROOMS = (
     "recordings",
     "runs",
     "jobs",
+    "sweeps",
     "guests",
     "services",
     "links",

@@ -40,7 +40,20 @@ def counted(what: str) -> Iterator[Callable[[int], object]]:
         line.show("")
 
 
-def _say_nothing(_progress: object) -> None:
+@contextmanager
+def parts_done(what: str) -> Iterator[Callable[[int, int], object]]:
+    """Inside, what is called with how many of how many are done; the line is gone afterwards."""
+    if not sys.stderr.isatty():
+        yield _say_nothing
+        return
+    line = _Line(sys.stderr)
+    try:
+        yield lambda done, of: line.show(f"[{'#' * (24 * done // max(of, 1)):<24}] {done:,} of {of:,} {what}")
+    finally:
+        line.show("")
+
+
+def _say_nothing(*_progress: object) -> None:
     """Nobody watches."""
 
 

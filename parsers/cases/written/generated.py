@@ -11,7 +11,8 @@ Invariants: format, seed and number give the same case, on every machine and Pyt
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -19,18 +20,22 @@ from parsers.cases.case import Case
 from parsers.cases.engines import choose
 from parsers.cases.expect import differences
 from parsers.cases.io import load_case
-from parsers.cases.run import characters, replayer_of
+from parsers.cases.run import replayer_of
 from parsers.cases.written.dialects import DIALECTS
 from parsers.cases.written.notation import Call, Dialect, Spoken
+from parsers.cases.written.schema_values import Schema, arguments_of
+from parsers.cases.written.texts import sentences
 from parsers.formats.model import Format
 from parsers.machine.program import literals
 from parsers.replays.chunking import WHOLE, Chunking
+from parsers.replays.replayer import Replayer
 from parsers.selection.registry import get_format
-from parsers.vocabulary.types import UsageError
+from parsers.vocabulary.types import Piece, UsageError
 
 ATTEMPTS = 20  # drawings for one output
 STYLES = 12
 _READINGS = (WHOLE, Chunking(by="char"))
+_LONG_READINGS = (WHOLE, Chunking(by="random", seed=1, unit="char", max=64))  # of texts of many words
 
 
 @dataclass(slots=True, frozen=True)
@@ -89,16 +94,52 @@ def generated_format(name: str) -> Format:
     return fmt
 
 
+@dataclass(slots=True, frozen=True)
+class Kit:
+    """What outputs are drawn from: the declared tools, and of about how many words a text is. 0: a phrase."""
+
+    tools: Mapping[str, Mapping[str, Any]]
+    words: int = 0
+
+    def schema(self, name: str) -> Schema:
+        """The schema of the arguments of a tool."""
+        return self.tools[name]["function"].get("parameters") or {}
+
+
+def kit_of(tools: Sequence[Mapping[str, Any]], words: int = 0) -> Kit:
+    """The kit of declared tools, in the shape of OpenAI's API. Raises UsageError where there are none of that shape."""
+    named = {one["function"]["name"]: one for one in tools if isinstance(one.get("function"), Mapping)}
+    if not named:
+        raise UsageError('tools are declared as {"type": "function", "function": {"name", "parameters"}}')
+    return Kit(named, words)
+
+
+@dataclass(slots=True, frozen=True)
+class Drawn:
+    """An output that was drawn: what is said, how that is written, and the case that expects it back."""
+
+    fmt: Format
+    dialect: Dialect
+    said: Spoken
+    case: Case
+
+
 def generated(name: str, seed: int, first: int, count: int, *, reasoning: bool = True) -> Iterator[Case]:
     """The cases of these numbers, in order; one that cannot be drawn is left out. `reasoning`: whether some of them
     have any. Raises UsageError for a format of which nothing can be drawn."""
-    fmt = generated_format(name)
     scenarios = [one for one in SCENARIOS if reasoning or not one.reasoning]
-    for number in range(first, first + count):
-        found = (_drawn(fmt, scenarios, (seed, number, attempt)) for attempt in range(ATTEMPTS))
-        case = next((one for one in found if _is_read_as_meant(one)), None)
-        if case is not None:
-            yield case
+    found = (drawn_output(name, seed, number, scenarios=scenarios) for number in range(first, first + count))
+    yield from (one.case for one in found if one is not None)
+
+
+def drawn_output(
+    name: str, seed: int, number: int, *, scenarios: Sequence[Scenario] = SCENARIOS, kit: Kit | None = None
+) -> Drawn | None:
+    """The output of that number, None where none can be drawn. Raises UsageError for a format of which none can be."""
+    fmt, kit = generated_format(name), kit or KIT
+    readings = _LONG_READINGS if kit.words else _READINGS
+    found = (_drawn(fmt, scenarios, (seed, number, attempt), kit) for attempt in range(ATTEMPTS))
+    return next((one for one in found if _is_read_as_meant(one.case, readings)), None)
 
 
 def _dialects(fmt: Format) -> list[Dialect]:
@@ -106,21 +147,21 @@ def _dialects(fmt: Format) -> list[Dialect]:
     return [one for one in DIALECTS.values() if one.parser == fmt.name and not one.policy]
 
 
-def _drawn(fmt: Format, scenarios: Sequence[Scenario], place: tuple[int, int, int]) -> Case:
+def _drawn(fmt: Format, scenarios: Sequence[Scenario], place: tuple[int, int, int], kit: Kit) -> Drawn:
     seed, number, attempt = place
     draw = Random(f"{fmt.name} {seed} {number} {attempt}")
     scenario, dialect = draw.choice(scenarios), draw.choice(_dialects(fmt))
-    said = _said(draw, scenario, dialect, fmt)
-    named = {call.name for call in said.calls} | {draw.choice([*TOOLS])}
+    said = _said(draw, scenario, dialect, fmt, kit)
+    named = {call.name for call in said.calls} | {draw.choice([*kit.tools])}
     calls = [{"name": call.name, "arguments": call.arguments} for call in said.calls]
-    return load_case(
+    case = load_case(
         {
             "schema": 1,
             "title": f"{fmt.name}: {scenario.words}",
             "notes": [f"Generated: format {fmt.name}, seed {seed}, output {number}."],
             "parser": {"name": fmt.name},
             "input": {"text": dialect.write(said)},
-            "tools": [_declared(name) for name in TOOLS if name in named],
+            "tools": [tool for name, tool in kit.tools.items() if name in named],
             "replay": _chunkings(draw),
             "expect": {
                 "reasoning": (said.reasoning or "").rstrip() or None,
@@ -130,6 +171,7 @@ def _drawn(fmt: Format, scenarios: Sequence[Scenario], place: tuple[int, int, in
             "compare": {"arguments": "json", "whitespace": "soft"},
         }
     )
+    return Drawn(fmt, dialect, said, case)
 
 
 def _chunkings(draw: Random) -> list[dict[str, Any]]:
@@ -143,36 +185,27 @@ def _declared(name: str) -> dict[str, Any]:
     return {"type": "function", "function": {"name": name, "parameters": schema}}
 
 
-def _said(draw: Random, scenario: Scenario, dialect: Dialect, fmt: Format) -> Spoken:
+KIT = kit_of([_declared(name) for name in TOOLS])
+
+
+def _said(draw: Random, scenario: Scenario, dialect: Dialect, fmt: Format, kit: Kit) -> Spoken:
     strings = _STRINGS[scenario.strings](draw, fmt)
-    calls = [_call(draw, strings) for _ in range(scenario.calls)]
+    calls = [_call(draw, strings, kit) for _ in range(scenario.calls)]
     places = [scenario.before, *[scenario.between] * (scenario.calls - 1), *[scenario.after] * bool(scenario.calls)]
     ends = strings if scenario.strings == "beginnings" else [""]
-    prose = [f"{draw.choice(_SPOKEN)} {draw.choice(ends)}".rstrip() if wanted else "" for wanted in places]
-    thought = draw.choice(_SPOKEN) if scenario.reasoning and dialect.think is not None else None
+    prose = [f"{_text(draw, kit)} {draw.choice(ends)}".rstrip() if wanted else "" for wanted in places]
+    thought = _text(draw, kit) if scenario.reasoning and dialect.think is not None else None
     return Spoken(prose, calls, thought, draw.randrange(STYLES))
 
 
-def _call(draw: Random, strings: Sequence[str]) -> Call:
-    name = draw.choice([*TOOLS])
-    wanted = [key for at, key in enumerate(TOOLS[name]) if at == 0 or draw.random() < 0.6]
-    return Call(name, {key: _value(draw, TOOLS[name][key], strings) for key in wanted})
+def _text(draw: Random, kit: Kit) -> str:
+    return sentences(draw, draw.randint(kit.words // 2, kit.words * 3 // 2)) if kit.words else draw.choice(_SPOKEN)
 
 
-def _value(draw: Random, schema: Mapping[str, Any], strings: Sequence[str]) -> Any:
-    if "enum" in schema:
-        return draw.choice(schema["enum"])
-    if schema["type"] == "object":
-        return {key: _value(draw, one, strings) for key, one in schema["properties"].items() if draw.random() < 0.7}
-    if schema["type"] == "array":
-        return [_value(draw, schema["items"], strings) for _ in range(draw.randrange(4))]
-    plain: dict[str, Any] = {
-        "string": draw.choice(strings),
-        "integer": draw.choice([0, 7, -3, 12_345]),
-        "number": draw.choice([0.5, -12.25, 3.0, 1_000.125]),
-        "boolean": draw.random() < 0.5,
-    }
-    return plain[schema["type"]]
+def _call(draw: Random, strings: Sequence[str], kit: Kit) -> Call:
+    name = draw.choice([*kit.tools])
+    texts = [*strings, *[_text(draw, kit)] * len(strings)] if kit.words else strings
+    return Call(name, arguments_of(draw, kit.schema(name), texts))
 
 
 # What strings hold, by the word of a scenario.
@@ -201,10 +234,16 @@ _STRINGS: Mapping[str, Callable[[Random, Format], list[str]]] = {
 }
 
 
-def _is_read_as_meant(case: Case) -> bool:
+def _is_read_as_meant(case: Case, readings: Sequence[Chunking]) -> bool:
     """Whether the built-in parser gives what is expected, however the output is cut."""
-    choice = choose(case)
-    replayer = replayer_of(case, choice, characters(case.text()))
+    replayer = replace(_replayer(case.parser.name), pieces=(Piece(case.text()),), context=case.to_context())
     assert case.expect is not None
-    outcomes = [replayer.outcome(chunking) for chunking in _READINGS]
+    outcomes = (replayer.outcome(chunking) for chunking in readings)
     return not any(differences(case.expect, one.message, None, case.compare) for one in outcomes)
+
+
+@cache
+def _replayer(name: str) -> Replayer:
+    """A replayer of the parser of a format, for any output."""
+    case = load_case({"schema": 1, "parser": {"name": name}, "input": {"text": "."}})
+    return replayer_of(case, choose(case), (Piece("."),))

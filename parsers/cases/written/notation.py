@@ -174,7 +174,7 @@ def mistral_array(call: Call, index: int, said: Spoken) -> str:
 
 def mistral_name(call: Call, index: int, said: Spoken) -> str:
     """Mistral from v11: the name, in some styles an id, and the arguments."""
-    middle = ["", "[ARGS]", "[CALL_ID]abcdefghi[ARGS]"][said.style % 3]
+    middle = ["", "[ARGS]", f"[CALL_ID]abcdefgh{index % 10}[ARGS]"][said.style % 3]
     return f"[TOOL_CALLS]{call.name}{middle}{said.dumped(call.arguments)}"
 
 

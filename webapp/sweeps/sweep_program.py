@@ -1,0 +1,47 @@
+"""The program of a child that runs shards. Tasks and outcomes travel as JSON; before each row its number is told."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Mapping
+from typing import Any
+
+from parsers.replays.chunking import Chunking
+from parsers.sweeps.shard import Plan, outcome_json
+from webapp.children.worker import Task as ChildTask
+from webapp.children.worker import Tell
+from webapp.sweeps.corpus_files import CorpusFile, Kind, Shard
+from webapp.sweeps.swept import Task, run_task
+
+
+def tasks() -> Mapping[str, ChildTask]:
+    """The one task."""
+    gc.freeze()
+    return {"shard": _shard}
+
+
+def task_json(task: Task) -> dict[str, Any]:
+    """A task as it travels."""
+    file, shard, plan = task.file, task.shard, task.plan
+    return {
+        "file": [file.name, file.kind.name, file.packed, file.size],
+        "shard": [shard.file, shard.number, shard.start, shard.end],
+        "columns": dict(plan.columns),
+        "parser": plan.parser,
+        "policy": dict(plan.policy),
+        "engine": plan.engine,
+        "chunkings": [one.model_dump(mode="json") for one in plan.chunkings],
+    }
+
+
+def task_of(data: Mapping[str, Any]) -> Task:
+    """What `task_json` wrote."""
+    name, kind, packed, size = data["file"]
+    chunkings = tuple([Chunking.model_validate(one) for one in data["chunkings"]])
+    plan = Plan(data["columns"], data["parser"], data["policy"], data["engine"], chunkings)
+    return Task(CorpusFile(name, Kind[kind], packed, size), Shard(*data["shard"]), plan)
+
+
+def _shard(request: dict[str, Any], tell: Tell) -> dict[str, Any]:
+    outcome = run_task(task_of(request["task"]), frozenset(request["lost"]), lambda row: tell({"row": row}))
+    return outcome_json(outcome)
