@@ -6,6 +6,7 @@ The modules in the order in which the bytes pass them. Each imports only those a
     captures           the commands that record what is missing
     plain_text         bytes -> text (UTF-8, BOM, CRLF), escapes, halves of characters
     written_values     text -> values, as JSON writes them or Python prints them
+    layers             what tools put around a text, and how each comes off
     moments            time stamps -> when each part of a log came
     json_frames        text -> JSON objects, as event streams, lines and logs carry them
     surroundings       text -> the body, without HTTP, curl's noise, prefixes of log lines and prose
@@ -32,6 +33,7 @@ The modules in the order in which the bytes pass them. Each imports only those a
     python_statements  statements of Python -> names and their values
     python_modules     a file of Python -> the records that it makes
     vllm_suites        samples of vLLM's tests -> cases
+    peeling            which layers come off by themselves, and which are offered
     recognise          every reader in order -> the answer, with the other readings
     case_data          a recording -> the data of a case, without a tokenizer
     column_rows        rows of a suite, by columns -> cases

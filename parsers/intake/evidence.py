@@ -112,6 +112,21 @@ class Capture:
     command: str
 
 
+class Peeled(NamedTuple):
+    """A layer that came off: its name for programs, what it was, and on how many lines (0: of no text)."""
+
+    name: str
+    words: str
+    lines: int
+
+
+class Offer(NamedTuple):
+    """Layers that could come off one after the other, by name, and what would be read then."""
+
+    names: tuple[str, ...]
+    title: str
+
+
 @dataclass(slots=True, frozen=True)
 class Reading:
     """Something else that the same bytes can be taken for."""
@@ -160,7 +175,8 @@ class Intake:
     `captures` how to record what is missing; `readings` what else it can be taken for; `notes` the changes made.
     `request` is what was asked of the server, and `server` the one that the log shows signs of, as `captures` names it.
     `skipped` are samples of a suite that no case could be made of, `columns` what its rows were read by.
-    `family` is what a suite calls the parser of its cases.
+    `family` is what a suite calls the parser of its cases. `layers` came off before anything was recognised, `offers`
+    could come off.
     """
 
     kind: Kind
@@ -181,6 +197,8 @@ class Intake:
     skipped: tuple[Skipped, ...] = ()
     columns: tuple[ColumnTaken, ...] = ()
     family: str = ""
+    layers: tuple[Peeled, ...] = ()
+    offers: tuple[Offer, ...] = ()
 
     @property
     def recording(self) -> Recording | None:

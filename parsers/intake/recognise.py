@@ -24,6 +24,7 @@ from parsers.intake.evidence import (
     Fact,
     Intake,
     Kind,
+    Peeled,
     Reader,
     Reading,
     Warn,
@@ -34,7 +35,9 @@ from parsers.intake.evidence import (
     number,
     text_facts,
 )
+from parsers.intake.layers import from_bytes, peeled
 from parsers.intake.litellm_logs import raw_responses
+from parsers.intake.peeling import is_damaged, is_recording, offers, read_peeled
 from parsers.intake.plain_text import BOM, text_of
 from parsers.intake.printed_answers import read_printed_answer
 from parsers.intake.python_modules import Modules
@@ -98,23 +101,58 @@ def recognise(
     filename: str | None = None,
     take_as: Kind | None = None,
     modules: Modules | None = None,
+    layers: Sequence[str] | None = None,
 ) -> Intake:
     """Say what the bytes are. `pasted` text came through a form, otherwise it is a file, perhaps with a name.
 
     `take_as` is a kind that the person chose in place of the first guess. `modules` gives the text of what a file of
-    Python imports. Never raises; linear in the input.
+    Python imports. `layers` are the names of those that come off, in order; None: those that come off by themselves.
+    Never raises; linear in the input.
     """
+    data, packed = from_bytes(data) if layers is None or len(layers) else (data, ())
     read = text_of(data, pasted=pasted)
     if isinstance(read, Intake):
         return read
     text, changes = read
     if not text:
         advice = "Paste a model's raw output or open a file that holds it."
-        return Intake(kind="empty", title="empty input", advice=advice, notes=changes)
-    found = _chosen_reading(text, filename, take_as, modules)
-    found.notes = changes + found.notes
+        return Intake(kind="empty", title="empty input", advice=advice, notes=changes, layers=packed)
+    if layers is None:
+        found = _peeled_reading(text, filename, take_as, modules)
+    else:
+        bare, taken = peeled(text, layers)
+        found = _chosen_reading(bare, filename, take_as, modules)
+        found.layers = taken
+    found.layers = (*packed, *found.layers)
+    found.notes = (*changes, *map(_taken_off, found.layers), *found.notes)
     _complete(found)
     return found
+
+
+def _taken_off(layer: Peeled) -> str:
+    where = f" on {number(layer.lines, 'line')}" if layer.lines else ""
+    return f"Taken off before it was read: {layer.words}{where}."
+
+
+def _peeled_reading(text: str, filename: str | None, take_as: Kind | None, modules: Modules | None) -> Intake:
+    """Return the reading of the text, or of the recording under layers that come off by themselves; others are
+    offered."""
+    found = _chosen_reading(text, filename, take_as, modules)
+    if found.kind in ("case", "corpus") or (take_as is not None and found.kind == take_as):
+        return found
+    if is_recording(found) and not is_damaged(found):
+        return found
+
+    def read(bare: str) -> Intake:
+        return _chosen_reading(bare, filename, take_as, modules)
+
+    inner = read_peeled(text, read)
+    if inner is None or (is_recording(found) and is_damaged(inner)):
+        found.offers = offers(text, read, raw=found.kind == "raw_text")
+        return found
+    others = {one.kind: one for one in (*inner.readings, Reading(found.kind, found.title), *found.readings)}
+    inner.readings = tuple([one for kind, one in others.items() if kind != inner.kind])
+    return inner
 
 
 def _chosen_reading(text: str, filename: str | None, take_as: Kind | None, modules: Modules | None) -> Intake:
