@@ -192,15 +192,20 @@ _TIME = rf"{_DATE}?\d\d:\d\d:\d\d(?:[.,]\d{{1,9}})?(?:Z| ?[+-]\d\d:?\d\d)?"
 # beginning of what a recording's own lines begin with.
 _PREFIXES: tuple[tuple[str, str, str], ...] = (
     ("quote", "the sign of a quote, `>`", r"[ \t]*>(?!>)(?: |(?=\S)|$)"),
-    ("prompt", "the prompt of a shell or of Python", r"[ \t]*(?:>>>|\.\.\.|In ?\[\d+\]:|\$|%|[\w.-]+@[\w.-]+:\S*[$#])(?: |$)"),
+    ("prompt", "the prompt of a shell or of Python",
+     r"[ \t]*(?:>>>|\.\.\.|In ?\[\d+\]:|\$|%|[\w.-]{1,60}@[\w.-]{1,60}:\S{0,200}[$#])(?: |$)"),
     ("diff", "the sign of a change, `+` or `-`", r"[+-] ?(?!\d)"),
     ("comment", "the sign of a comment", r"[ \t]*(?:#|//|--|;|\*)(?: |(?=\S)|$)"),
-    ("container", "the name of a container or a pod", r"(?:\[?(?:pod/)?[\w./@-]{1,80}\]? *\| ?|\[(?:pod/)?[\w.-]{1,60}(?:/[\w.-]{1,60}){0,3}\] )"),
-    ("journal", "what the journal of a system writes", r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,80} [\w.@/-]{1,80}(?:\[\d+\])?: ?"),
+    ("container", "the name of a container or a pod",
+     r"(?:\[?(?:pod/)?[\w./@-]{1,80}\]? *\| ?|\[(?:pod/)?[\w.-]{1,60}(?:/[\w.-]{1,60}){0,3}\] )"),
+    ("journal", "what the journal of a system writes",
+     r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,80} [\w.@/-]{1,80}(?:\[\d+\])?: ?"),
     ("process", "the name of a process", r"\([A-Z]\w*(?: \w+)? pid=\d+\) ?"),
     ("time", "a time stamp", rf"[ \t]*\[?{_TIME}\]?(?:[ \t:,|-]+|$)(?:(?:stdout|stderr) [FP](?: |$))?"),
     ("time", "a time stamp", r"\d{10}(?:\.\d{1,9}|\d{3})?[ \t:]+"),
-    ("level", "the level of a log and its origin", rf"[ \t]*(?:[\w.]{{1,60}} - )?\[?{_LEVEL}\b\]?[ \t:|-]*(?:{_TIME} )?(?:\[?[\w./-]+:\d+\](?: |$)|[\w.]{{1,60}}:(?: |(?=\S))|- )?"),
+    ("level", "the level of a log and its origin",
+     rf"[ \t]*(?:[\w.]{{1,60}} - )?\[?{_LEVEL}\b\]?[ \t:|-]*(?:{_TIME} )?"
+     r"(?:\[?[\w./-]{1,80}:\d+\](?: |$)|[\w.]{1,60}:(?: |(?=\S))|- )?"),
     ("place", "the name of a file and the number of a line", r"(?:[\w./-]+\.\w{1,6}[:-](?:\d{1,7}[:-])?)"),
     ("number", "the number of a line", r"[ \t]*\d{1,7}(?:[:-](?!\d)|\t| ?\|| {1,2}|\.|$) ?"),
     ("box", "a line at the side", r"[ \t]*[|│┃║](?: |(?=\S)|$)"),
@@ -227,7 +232,7 @@ def _rises(marks: list[re.Match[str]]) -> bool:
     return len(numbers) == len(marks) and all(one < two for one, two in pairwise(numbers))
 
 
-_LABEL = re.compile(r"[ \t]*[A-Za-z_][\w. ()/-]{0,60}(?:: ?|= ?| - |=> ?)(?=[\[{'\"(<]|data:|[a-zA-Z_.]+\()")
+_LABEL = re.compile(r"[ \t]*[A-Za-z_][\w. /-]{0,60}(?:: ?|= ?| - |=> ?)(?=[\[{'\"(<]|data:|[a-zA-Z_.]+\()")
 
 
 def _without_label(text: str) -> tuple[str, int] | None:
@@ -243,7 +248,7 @@ def _without_label(text: str) -> tuple[str, int] | None:
 # Offered only.
 
 _MARKDOWN = re.compile(r"\\(?=[_*\[\]<>#`~{}()!|+.-])")
-_TYPED = {"“": '"', "”": '"', "„": '"', "‟": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "‚": "'", "‛": "'"}
+_TYPED = dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb", '"') | dict.fromkeys("\u2018\u2019\u201a\u201b", "'")
 _TYPED_QUOTE = re.compile(f"[{''.join(_TYPED)}]")
 _BLANKS = re.compile("[\u00a0\u2000-\u200a\u202f\u205f\u3000]")
 _NOTHING = re.compile(f"[\u200b-\u200d\u2060\u00ad{BOM}]")

@@ -30,8 +30,9 @@ Read = Callable[[str], Intake]
 
 
 def is_recording(found: Intake) -> bool:
-    """Return whether it was recognised for what no model writes."""
-    return found.usable and found.kind not in _NO_RECORDING
+    """Return whether it was recognised for what no model writes: one that a program printed may lack all values."""
+    told = found.usable or any(warn.code == "left_out" for warn in found.warnings)
+    return told and found.kind not in _NO_RECORDING
 
 
 def is_damaged(found: Intake) -> bool:
@@ -82,7 +83,8 @@ def read_peeled(text: str, read: Read) -> Intake | None:
     found = _Search(read, _BY_THEMSELVES).find(text)
     if found is None:
         return None
-    made, made.layers = found
+    made, taken = found
+    made.layers = taken
     return made
 
 

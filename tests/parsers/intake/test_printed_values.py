@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from parsers.intake import recognise
-from parsers.intake.printed_answers import read_printed_answer
+from parsers.intake.printed_values import read_printed_objects
 
 USE = "ToolUseBlock(id='t1', input={'city': 'Bern'}, name='f', type='tool_use')"
 TEXT = "TextBlock(citations=None, text='Hm.', type='text')"
@@ -84,4 +84,4 @@ def test_arguments_that_are_printed_as_objects_are_said_to_be_rewritten(text: st
     ],
 )
 def test_what_no_api_sent_is_no_recording(text: str) -> None:
-    assert read_printed_answer(text) is None
+    assert read_printed_objects(text) is None
