@@ -71,9 +71,12 @@ test-team: export TEST_POSTGRESQL := 1
 test-team: $(TEAM) postgresql  ## the case store and the team server on a PostgreSQL of their own, started for the tests
 	$(BIN)/pytest tests/webapp/store tests/webapp/front/test_team_server.py
 
+# What fails while others drive a browser beside it is run once more alone: what fails again is a fault of the page, what
+# does not is a race to be looked into, and the summary of the first run names it.
 browser: export TOOLCALL_INSPECTOR_REQUIRE_BROWSER := 1
 browser: $(TOOLS) chromium  ## the tests that drive the page in Chromium
-	$(BIN)/pytest tests/browser -m browser --numprocesses $(JOBS) --dist loadfile
+	$(BIN)/pytest tests/browser -m browser --numprocesses $(JOBS) --dist loadfile || \
+	  $(BIN)/pytest tests/browser -m browser --last-failed --last-failed-no-failures none --maxfail 3
 
 # QUICK=1 only prints, in a minute or two; VLLM_PYTHON and SGLANG_PYTHON name interpreters that have those peers.
 bench: $(TOOLS)  ## measure speed and memory, and write docs/performance.md

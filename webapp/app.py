@@ -93,7 +93,7 @@ def create_app(settings: Settings | None = None, ask: Ask | None = None) -> Flas
     write_access.init_app(app, settings)
     compression.init_app(app)
     settings.make_data_dir()
-    use_engines(settings, ask and partial(_asked, ask, ENGINES))
+    use_engines(settings, ask and partial(_asked, ask, ENGINES), alone=False)
     hub = Downloads(settings, _tokenizers(settings, ask).add_hub)
     store = open_store(settings.database_url)
     searches = Searches(settings, ask=ask and partial(_asked, ask, SEARCHES))

@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, ClassVar, Literal
 
@@ -244,11 +244,11 @@ _STRUCTURE: frozenset[Unit] = frozenset({"open", "close", "colon", "comma"})
 
 @dataclass(slots=True)
 class _Frame(Part):
-    """An open container: its schema, whether it is an object, and the pieces of the current key."""
+    """An open container: its schema, whether it is an object, and the pieces of the current key, where that is one."""
 
     schema: Mapping[str, Any] | None
     is_object: bool
-    key: Pieces = field(default_factory=Pieces)
+    key: Pieces | None = None
     value_schema: Mapping[str, Any] | None = None
 
 
@@ -305,8 +305,8 @@ class JsonValue(Part):
                 sent = self._scalar(buffer, sent, pos, base)
             elif unit in _STRUCTURE:
                 self._structure(unit, buffer[pos])
-            elif unit == "string" and scan.is_key and self._frames:
-                self._frames[-1].key.append(buffer[pos:stop])
+            elif unit == "string" and scan.is_key and self._frames and (key := self._frames[-1].key) is not None:
+                key.append(buffer[pos:stop])
             pos = stop
             if closes:
                 self._guard(unit, buffer, sent, pos, base)
@@ -361,9 +361,11 @@ class JsonValue(Part):
             if self._frames:
                 self._frames.pop()
             self.done = not self._frames
-        elif unit == "colon" and self._frames and self._frames[-1].schema is not None:
-            frame = self._frames[-1]
-            frame.value_schema = property_schema(frame.schema, unescape_json("".join(frame.key)))
+        elif self._frames and (frame := self._frames[-1]).schema is not None:
+            if unit == "comma":  # the key before it is over, also where what follows is none
+                frame.key = frame.value_schema = None
+            elif frame.key is not None:
+                frame.value_schema = property_schema(frame.schema, unescape_json("".join(frame.key)))
 
     def _schema(self) -> Mapping[str, Any] | None:
         if not self._frames:

@@ -27,7 +27,7 @@ from parsers.wire.halves import with_whole_characters
 SCHEMA_VERSION = 1
 NOT_IN_ID = ("$schema", "title", "notes", "flags", "parent")
 _ID_PREFIX = b"toolcall-inspector case 1\n"
-_CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz"
+CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz"
 _ID_LENGTH = 16
 _TOKEN_PLACES = {"id": ("0",), "text": ("1",), "hex": ("2", "hex"), "kind": ("2", "kind")}
 _ONE_LINE = {("input", "tokens"): 3, ("input", "deltas"): 3, ("replay",): 2}
@@ -132,7 +132,7 @@ def case_id(case: Case) -> str:
 def _id_of(written: bytes) -> str:
     digest = hashlib.sha256(_ID_PREFIX + written).digest()
     number = int.from_bytes(digest, "big") >> (len(digest) * 8 - _ID_LENGTH * 5)
-    return "".join([_CROCKFORD[(number >> shift) & 31] for shift in range(5 * (_ID_LENGTH - 1), -1, -5)])
+    return "".join([CROCKFORD[(number >> shift) & 31] for shift in range(5 * (_ID_LENGTH - 1), -1, -5)])
 
 
 def one_line(path: jsontext.Path) -> bool:

@@ -39,6 +39,7 @@ from parsers.vocabulary.events import CallEnd, Diagnostic, Dropped, Event, Marke
 from parsers.vocabulary.observed import Observed
 from parsers.vocabulary.trace import Finding, Step, Trace
 from parsers.vocabulary.types import Context, Piece
+from parsers.wire.api_events import Api, api_events, event_transcript
 from parsers.wire.chunks import Dialect, Envelope, chunks, recorded_chunks, transcript
 
 HELD_CHARACTERS = 512
@@ -289,6 +290,11 @@ def sse(run: CaseRun, dialect: Dialect = "reasoning") -> str:
     if run.plays:
         return "".join(transcript(recorded_chunks(run.case.input.stream or ())))
     return "".join(transcript(chunks(run.trace, Envelope.of(run.trace, run.context, dialect))))
+
+
+def api_stream(run: CaseRun, api: Api) -> str:
+    """The event stream that a client of another API receives; of a recorded stream what it says, told anew."""
+    return event_transcript(api_events(api, run.trace, Envelope.of(run.trace, run.context), len(run.pieces)))
 
 
 def run_json(run: CaseRun) -> dict[str, Any]:

@@ -1,43 +1,44 @@
 """What came out of a run, written so short that it fits beside a stored case, and what a later run has in its place.
 
-Of each part there is a digest: reasoning, content, calls, finish reason and findings. Of texts and calls there is how
-long or how many they were, and of findings a number that names each of the first of them to whoever knows the checks.
-So a later run can say which part is another, how large it was, and which findings are gone. Cases stored by earlier
-versions have one digest of all: of these it is known whether something changed, and no more.
+Of each part there is a digest: reasoning, content, calls, the order in which these came, finish reason and findings. Of
+texts and calls there is how long or how many they were, and of findings a number that names each of the first of them
+to whoever knows the checks. So a later run can say which part is another, how large it was, and which findings are
+gone. Cases stored by earlier versions have no digest of the order, or one digest of all: of these it is known whether
+something else changed.
 
-What the message said is written beside it, as far as it is short enough; a digest says whether that is what it was.
+What the message said is [written beside it](outcome_words.py); a digest says whether that is what it was.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
 import rfc8785
 
 from parsers.cases.jsontext import halves_spelled
+from parsers.cases.message_events import MessageEvent
+from parsers.cases.outcome_words import Shape, WrittenOutcome, shape_of, shape_words
 from parsers.checks import CHECKS
 from parsers.checks.causes import flattened
 from parsers.compare.divergence import shared_prefix
 from parsers.vocabulary.events import Severity
 from parsers.vocabulary.trace import About, Finding
-from parsers.vocabulary.types import Message, ToolCall
+from parsers.vocabulary.types import Message
 from parsers.vocabulary.words import counted, listed
 
 _UNCHECKED = "unchecked "  # stands before the digest of a message alone, as earlier versions wrote it
 _SAYS = ("reasoning", "content", "calls")
 NONE = "none"
-MOST_KEPT = 200_000  # characters of a message that is written
 SHOWN = 240  # characters of a side
 _LEAD = 60  # of these before the place where two part
-_NAMED = 10  # so many findings have a number each
+_NAMED = 8  # so many findings have a number each
 _WRITTEN = re.compile(
-    r"2 r(?P<reasoning>\d+\.\w{8}) c(?P<content>\d+\.\w{8}) t(?P<calls>\d+\.\w{8}) f(?P<finish>\w{6})"
-    r" k(?P<findings>-|\d+\.\w{8}):(?P<named>\w*)"
+    r"[23] r(?P<reasoning>\d+\.\w{8}) c(?P<content>\d+\.\w{8}) t(?P<calls>\d+\.\w{8})(?: o(?P<order>\w{8}))?"
+    r" f(?P<finish>\w{6}) k(?P<findings>-|\d+\.\w{8}):(?P<named>\w*)"
 )
 _REASONS = ("stop", "length", "tool_calls", "content_filter", "function_call", "error", "abort", "cancelled")
 Row = tuple[str, str, str]  # of a finding: check, severity, whose fault
@@ -95,38 +96,40 @@ class Drift:
         return f"What differs: {listed(names)}." if names else ""
 
 
-def outcome_digest(message: Message, finish_reason: str | None, findings: Iterable[Finding] | None) -> str:
+@dataclass(slots=True, frozen=True)
+class Outcome:
+    """What came out of a run. `events` is what the message says in order; `findings` are None where nothing was
+    checked."""
+
+    message: Message
+    events: Sequence[MessageEvent]
+    finish_reason: str | None
+    findings: Sequence[Finding] | None
+
+    @property
+    def shape(self) -> Shape:
+        """The kinds of its parts in order, with how long they are."""
+        return shape_of(self.events)
+
+
+def outcome_digest(outcome: Outcome) -> str:
     """What came out of a run, in at most 128 characters: equal as long as no result changes. Findings count as a set;
-    None where nothing was checked, which it says."""
-    reasoning, content, calls = _keys(message)
-    rows = None if findings is None else _rows(findings)
+    where nothing was checked, it says so."""
+    reasoning, content, calls = _keys(outcome.message)
+    rows = None if outcome.findings is None else _rows(outcome.findings)
     checked = "-:" if rows is None else f"{len(rows)}.{_digest(rows)}:{''.join(map(_number, rows[:_NAMED]))}"
-    return f"2 r{reasoning} c{content} t{calls} f{_digest(finish_reason)[:6]} k{checked}"
+    order, finish = _digest(outcome.shape), _digest(outcome.finish_reason)[:6]
+    return f"3 r{reasoning} c{content} t{calls} o{order} f{finish} k{checked}"
 
 
-def written_message(message: Message) -> str | None:
-    """What a message says, as JSON text; None where that is too long to be kept."""
-    text = json.dumps(message.to_json(), separators=(",", ":"))  # of ASCII: halves of characters are escapes
-    return text if len(text) <= MOST_KEPT else None
-
-
-def read_message(text: str) -> Message:
-    """The message that was written."""
-    data = json.loads(text)
-    calls = [ToolCall(**call) for call in data["tool_calls"]]
-    return Message(data["reasoning"], data["content"], calls)
-
-
-def has_outcome(
-    digest: str, message: Message, finish_reason: str | None, findings: Iterable[Finding] | None
-) -> bool | None:
+def has_outcome(digest: str, outcome: Outcome) -> bool | None:
     """Return whether a run came out as an `outcome_digest` says; None where that is about findings nobody knows."""
-    known = None if findings is None else [*findings]
     if (then := _WRITTEN.fullmatch(digest)) is None:
-        return _has_whole_outcome(digest, message, finish_reason, known)
-    now = _WRITTEN.fullmatch(outcome_digest(message, finish_reason, known))
-    assert now is not None
+        return _has_whole_outcome(digest, outcome)
+    now = _today(outcome)
     if any(then[part] != now[part] for part in ("reasoning", "content", "calls", "finish")):
+        return False
+    if then["order"] not in (None, now["order"]):
         return False
     if "-" in (then["findings"], now["findings"]):
         return True if then["findings"] == "-" else None
@@ -134,29 +137,46 @@ def has_outcome(
 
 
 def drift(
-    digest: str,
-    message: Message,
-    finish_reason: str | None,
-    findings: Sequence[Finding] | None,
-    before: Iterable[Message] = (),
+    digest: str, outcome: Outcome, written: WrittenOutcome | None = None, before: Iterable[Message] = ()
 ) -> Drift | None:
-    """How a run departs from an outcome; None where it does not, or nobody knows. `before` are messages that may have
-    been that of the outcome, in whole or in part."""
-    if has_outcome(digest, message, finish_reason, findings) is not False:
+    """How a run departs from an outcome; None where it does not, or nobody knows. `written` is what was kept of that
+    beside its digest; `before` are messages that may have been its own, in whole or in part."""
+    if has_outcome(digest, outcome) is not False:
         return None
-    then, now = _WRITTEN.fullmatch(digest), _WRITTEN.fullmatch(outcome_digest(message, finish_reason, findings))
-    if then is None or now is None:
+    if (then := _WRITTEN.fullmatch(digest)) is None:
         return Drift()
-    said = {named: one for one in (*before, Message()) for named in zip(_SAYS, _keys(one), strict=True)}
+    now, message = _today(outcome), outcome.message
+    kept = [written.message] if written is not None and written.message is not None else []
+    said = {named: one for one in (*before, *kept, Message()) for named in zip(_SAYS, _keys(one), strict=True)}
     parts = []
-    for name, noun, key in zip(_SAYS, ("character", "character", "call"), _keys(message), strict=True):
-        was = then[name]
+    for name, noun in zip(_SAYS, ("character", "character", "call"), strict=True):
+        was, key = then[name], now[name]
         known, same = said.get((name, was)), was == key
         texts = None if same or known is None else _texts(name, known, message)
         parts.append(PartOf(name, _size(was, noun), _size(key, noun), same, texts))
-    why = _reason(then["finish"], finish_reason)
-    reason = PartOf("finish reason", why, finish_reason or "none", then["finish"] == now["finish"])
-    return Drift((*parts, reason, _found(then, now, findings)))
+    if all(part.same for part in parts):  # what is other text comes in another order as well
+        parts += _order(then, now, outcome, written)
+    why = _reason(then["finish"], outcome.finish_reason)
+    parts.append(PartOf("finish reason", why, outcome.finish_reason or "none", then["finish"] == now["finish"]))
+    return Drift((*parts, _found(then, now, outcome.findings)))
+
+
+def _today(outcome: Outcome) -> re.Match[str]:
+    now = _WRITTEN.fullmatch(outcome_digest(outcome))
+    assert now is not None
+    return now
+
+
+def _order(
+    then: re.Match[str], now: re.Match[str], outcome: Outcome, written: WrittenOutcome | None
+) -> Iterator[PartOf]:
+    """The part that is the order of the others, where it is known."""
+    if then["order"] is None:
+        return
+    same, words = then["order"] == now["order"], shape_words(outcome.shape)
+    was = None if written is None else written.shape
+    before = words if same else "another one" if was is None else shape_words(was)
+    yield PartOf("order", before, words, same)
 
 
 def _keys(message: Message) -> tuple[str, str, str]:
@@ -235,17 +255,15 @@ def _digest(value: Any) -> str:
     return hashlib.sha256(rfc8785.dumps(_encodable(value))).hexdigest()[:8]
 
 
-def _has_whole_outcome(
-    digest: str, message: Message, finish_reason: str | None, findings: Sequence[Finding] | None
-) -> bool | None:
+def _has_whole_outcome(digest: str, outcome: Outcome) -> bool | None:
     """The same for the digest of all, as earlier versions wrote it."""
     unchecked = digest.startswith(_UNCHECKED)
-    if not unchecked and findings is None:
+    if not unchecked and outcome.findings is None:
         return None
-    outcome: dict[str, Any] = {"message": message.to_json(), "finish_reason": finish_reason}
-    if not unchecked and findings is not None:
-        outcome["findings"] = [list(row) for row in sorted(_rows(findings))]
-    written = hashlib.sha256(rfc8785.dumps(_encodable(outcome))).hexdigest()
+    told: dict[str, Any] = {"message": outcome.message.to_json(), "finish_reason": outcome.finish_reason}
+    if not unchecked and outcome.findings is not None:
+        told["findings"] = [list(row) for row in sorted(_rows(outcome.findings))]
+    written = hashlib.sha256(rfc8785.dumps(_encodable(told))).hexdigest()
     return digest.removeprefix(_UNCHECKED) == written
 
 

@@ -28,7 +28,7 @@ from parsers.vocabulary.drops import LOST, UNSAID, Cause, DropReason
 from parsers.vocabulary.events import Severity
 from parsers.vocabulary.stretches import Place
 from parsers.vocabulary.trace import Finding, RejectedCall, Topic, Trace
-from parsers.vocabulary.types import Span, ToolCall
+from parsers.vocabulary.types import Message, Span, ToolCall
 from parsers.vocabulary.words import counted, quoted
 
 _NUMBER = re.compile(r"-?\d{1,40}(?:\.\d{1,40})?(?:[eE][-+]?\d{1,4})?")
@@ -465,21 +465,32 @@ def _tool_call_dropped(subject: Subject) -> Iterator[Finding]:
 
 def _missed(subject: Subject, reference: Trace) -> Iterator[Finding]:
     """Calls of declared tools that the built-in parser finds whole and this one does not find at all."""
-    left = Counter(call.name for call in subject.calls)
+    left, wanted = Counter(call.name for call in subject.calls), Counter[str]()
     for index, call in enumerate(reference.message.tool_calls):
         left[call.name] -= 1
+        wanted[call.name] += 1
         place = reference.channels[Channel(index, "name")].place(0)
         is_told = index in subject.renamed or left[call.name] >= 0
         if is_told or not is_sound(subject, call) or _is_shown(subject, place.raw or 0):
             continue
+        other = _found_elsewhere(subject, call.name, wanted[call.name])
+        words = "is not found" if other is None else "is not found with this chunking, and is with others"
         yield _tool_call_dropped.finding(
-            f"The call to `{call.name}` is not found; the built-in parser `{reference.parser}` reads it whole.",
+            f"The call to `{call.name}` {words}; the built-in parser `{reference.parser}` reads it whole.",
+            topic=Topic.LOSS if other is None else Topic.CHUNKS,
             severity="error",
             about="parser",
+            policy=None if other is None else subject.allowed_between(other, subject.trace.message),
             step=None if place.raw is None else subject.trace.step_at(place.raw),
             span=place.span(len(call.name)),
             expected=call.arguments,
         )
+
+
+def _found_elsewhere(subject: Subject, name: str, wanted: int) -> Message | None:
+    """The message of another chunking that has so many calls of a name: that this one lacks it is a matter of cuts."""
+    others = (trace.message for _, trace in subject.replays.compared if not trace.failure)
+    return next((one for one in others if sum([call.name == name for call in one.tool_calls]) >= wanted), None)
 
 
 def _is_shown(subject: Subject, raw: int) -> bool:

@@ -30,7 +30,8 @@ def _arguments_json(subject: Subject) -> Iterator[Finding]:
         if bad is None and reader.done:
             found += _repeated_keys(subject, index)
         elif bad is None and (call.arguments or not call.complete):
-            expected = not call.complete and subject.request.finish_reason == "length"
+            is_last = index == len(subject.calls) - 1  # what a length limit cuts off is the last call
+            expected = not call.complete and is_last and subject.request.finish_reason == "length"
             if not expected and not subject.known.raw:
                 found.append(_left_open(subject, index))
             # If it is the parser's fault that they are open, arguments_closed tells of it.
@@ -55,13 +56,13 @@ _OPEN: Mapping[Finish, tuple[Severity, About, Topic]] = {
 
 def _left_open(subject: Subject, index: int) -> Finding:
     call, size = subject.calls[index], len(subject.calls[index].arguments)
-    severity, about, topic = _OPEN[subject.known.finish]
+    is_last, finish = index == len(subject.calls) - 1, subject.known.finish
+    severity, about, topic = _OPEN[finish if is_last or finish is Finish.CUT else Finish.SAID]
     how = "end before their JSON does"
     if not call.arguments and subject.known.finish is not Finish.CUT:
         how, severity = _empty(subject.request.tool(call.name), severity)
     said = topic is Topic.ARGUMENTS and severity != "info"
-    reason = subject.trace.finish_reason
-    why = f", and {f'the finish reason is `{reason}`' if reason else 'what the server sent ends there'}" if said else ""
+    why = f", and {_what_follows(subject, index)}" if said else ""
     return _arguments_json.finding(
         f"The arguments of {call_words(index, call.name)} {how}{why}.",
         topic=topic,
@@ -70,6 +71,14 @@ def _left_open(subject: Subject, index: int) -> Finding:
         step=subject.arguments(index).place(size).step,
         actual=excerpt(call.arguments, size),
     )
+
+
+def _what_follows(subject: Subject, index: int) -> str:
+    """What shows that nothing more of a call was to come, as a clause."""
+    if index < len(subject.calls) - 1:
+        return "the next call begins"
+    reason = subject.trace.finish_reason
+    return f"the finish reason is `{reason}`" if reason else "what the server sent ends there"
 
 
 def _empty(tool: Tool | None, severity: Severity) -> tuple[str, Severity]:
@@ -103,7 +112,7 @@ def _unparsable(subject: Subject, index: int, bad: int | None, about: About) -> 
         severity="error" if about == "parser" else "warning",
         about=about,
         step=place.step,
-        span=None if bad is None else place.span(),
+        span=place.span(0 if bad is None else 1),
         actual=excerpt(call.arguments, offset),
         policy=policy,
     )

@@ -188,7 +188,19 @@ class _Pair:
             return True
         if one.path in self._misfits[0] and one.path not in self._misfits[1]:
             return True
+        if not self.is_copied and {one.written.kind, one.given.kind} == {"array", "object"}:
+            return not self._is_declared(one.path) and self._leaves_same(one.written, one.given)
         return not self.is_copied and self._says_same(one.written, one.given)
+
+    def _is_declared(self, path: Path) -> bool:
+        tool = self.subject.request.tool(self.given.name)
+        schema: Any = None if tool is None else tool.parameters
+        properties = schema.get("properties") if isinstance(schema, dict) else None
+        return isinstance(properties, dict) and path[:1] != () and path[0] in properties
+
+    def _leaves_same(self, written: Node, given: Node) -> bool:
+        """Return whether a list and an object hold the same values: what tags inside a value are, a schema says."""
+        return _leaves(written, self.written.arguments) == _leaves(given, self.given.arguments)
 
     def _says_same(self, written: Node, given: Node) -> bool:
         """Return whether two values say the same in other types, or with the characters of markup escaped or not."""
@@ -207,6 +219,12 @@ class _Pair:
 def _spelled(node: Node, text: str) -> str:
     """A value as it is written, a string without its quotes and escapes."""
     return str(node.value) if node.kind == "string" else text[node.start : node.end]
+
+
+def _leaves(root: Node, text: str) -> list[str]:
+    """What a list or an object holds, in its order, without keys."""
+    leaves = [node for node in walk(root) if node.kind not in ("array", "object")]
+    return [_plain(_spelled(node, text)) for node in sorted(leaves, key=lambda node: node.start)]
 
 
 def _plain(spelling: str) -> str:

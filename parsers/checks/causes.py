@@ -31,6 +31,8 @@ _EXPLAINS: Mapping[str, frozenset[str]] = {
     "R3": frozenset(("R4", "R2")),
     "R4": frozenset(("R2", "R1")),
 }
+# What is about chunks where other chunkings read it rightly.
+_OF_CHUNKS = frozenset(("L6",))
 # What ends early where a server fails.
 _OF_ERROR = (Topic.CUT, Topic.ARGUMENTS, Topic.UNANSWERED)
 # What may come of it that a replay depends on those before it.
@@ -86,6 +88,8 @@ def _explains(cause: Finding, this: Finding, is_earlier: bool) -> bool:
         return is_earlier and this.about == "parser" and cause.topic is this.topic
     if cause.severity == "info":
         return False
+    if this.topic is Topic.CHUNKS and this.id in _OF_CHUNKS:
+        return cause.id == "C1"
     if cause.topic is Topic.FAILURE and cause.proof is None:
         return this.about == "parser" and this.topic is not Topic.FAILURE and _is_before(cause, this)
     if this.id in _WITHIN.get(cause.id, ()):

@@ -350,7 +350,10 @@ def _stops_before_parser(subject: Subject, literal: str) -> bool:
     the format's, or any where the parser is a foreign one; not where the server is known to have sent it."""
     foreign = subject.black_box or literal not in subject.grammar.end_tokens
     unsent = not (subject.server.plays or _was_sent(subject, literal))
-    return foreign and unsent and subject.trace.text.rstrip().endswith(literal)
+    text = subject.trace.text
+    return (
+        foreign and unsent and text.rstrip().endswith(literal) and _first_unshown(text, literal) == text.rfind(literal)
+    )
 
 
 def _was_sent(subject: Subject, literal: str) -> bool:

@@ -13,12 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 from parsers.machine.machine import Machine
-from parsers.machine.moved import Move, key_of
-from parsers.vocabulary.events import CallId, CallName, Event
+from parsers.machine.moved import Move, key_of, made_up
+from parsers.vocabulary.events import CallId, Event
 from parsers.vocabulary.states import State
 from parsers.vocabulary.trace import RejectedCall
 
@@ -28,6 +27,7 @@ _CREDIT_OF_CALLS, _CREDIT, _MOST_CREDIT = 20_000, 600, 30_000  # deltas
 _PAUSE = 2_000  # deltas until the next try
 _HOPE = 8  # calls from the first try on within which something is said again, or nothing ever is
 _DELTAS = 16_000  # that were read before anything is learnt: what a first try in vain costs is little beside them
+_OF_REJECTED = 20  # to find that a call is none takes as long as to read so many deltas
 _HOPELESS = 50_000  # deltas until the next try where calls are none of them alike
 _MOST_PLACES = 4_096
 _TOGETHER = 512  # steps are followed at once
@@ -74,13 +74,15 @@ Followed = tuple[Known, int, int, int, str]
 
 
 class Learner:
-    """What is known of the steps of one machine in one output, of which it was fed nothing yet."""
+    """What is known of the steps of one machine in one output, of which it was fed so many characters."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Machine, at: int = 0) -> None:
         self._machine = machine
         self._places: dict[Hashable, Place] = {}
         self.place: Place | None = None  # where the machine stands, if that is known
-        self._at = self._calls = self._examined = self._rejected = 0  # where that is in the output
+        self._at, self._calls, self._examined, self._rejected = at, 0, 0, 0  # where that is in the output
+        if at:
+            self._calls, self._examined, self._rejected = machine.calls, machine.examined, len(machine.rejected)
         self._is_ahead = False  # of the machine, which has to be put there
         self._credit, self._pause, self._waits = _CREDIT, _PAUSE, _DELTAS
         self._has_tried = False
@@ -128,7 +130,7 @@ class Learner:
         """Put the machine where the steps that were followed led."""
         place = self.place
         if self._is_ahead and place is not None:
-            move = Move(self._at - place.characters, self._calls - place.calls)
+            move = Move(self._at - place.characters, self._calls - place.calls, self._machine.made_id)
             self._machine.resume(move.state(place.state))
             self._machine.examined = self._examined
             self._is_ahead = False
@@ -136,18 +138,21 @@ class Learner:
 
     def learn(self, text: str, key: Hashable, events: Sequence[Event]) -> Known | None:
         """The machine read a delta of this text and key. Returns the step if it is known from now on."""
+        if self._waits > 0:
+            self._at += len(text)
+            self._wait()
+            return None
         before, start, calls, examined = self.place, self._at, self._calls, self._examined
         number = self._rejected
-        if self._waits > 0:
-            self._wait()
-            self._at += len(text)
-            return None
         self._go_on(len(text))
         rejected = self._machine.rejected[number:]
         if before is None or self.place is None or len(text) > self._machine.stride:
             return None
         if any(one.start == 0 for one in rejected):
             return None  # what stands at the very beginning is judged by that
+        made = made_up(events)
+        if len(made) > 1:
+            return None  # a step tells of one id that was made up
         is_open = bool(text) and _passed((key,), 0, 1, before.disturbs, self._machine.stride) == 1
         known = Known(
             self.place,
@@ -155,7 +160,7 @@ class Learner:
             0 if is_open else self._examined - examined,
             tuple([Move(-start, -calls).event(event) for event in events]),
             tuple([_moved(one, -start) for one in rejected]),
-            _made_name(events),
+            made[0][2] if made else None,
             is_open,
             (start, calls),
         )
@@ -170,9 +175,12 @@ class Learner:
         self._at, self.place = self._at + characters, None
 
     def _wait(self) -> None:
-        """One delta less until something is learnt. Where calls stand, more of them may follow."""
+        """One delta less until something is learnt, or what takes as long. Where calls stand, more may follow."""
         self._waits -= 1
-        if not self._waits and not self._has_tried and self._machine.calls > 1:
+        if (rejected := len(self._machine.rejected)) > self._rejected:
+            self._waits -= _OF_REJECTED * (rejected - self._rejected)
+            self._rejected = rejected
+        if self._waits <= 0 and not self._has_tried and self._machine.calls > 1:
             self._credit, self._hopes = _CREDIT_OF_CALLS, self._machine.calls + _HOPE
 
     def made_id(self, known: Known, calls: int) -> str:
@@ -211,15 +219,6 @@ class Learner:
 
 def _moved(call: RejectedCall, by: int) -> RejectedCall:
     return RejectedCall(call.start + by, call.end + by, call.name, call.reason)
-
-
-def _made_name(events: Sequence[Event]) -> str | None:
-    """The name of the call whose id was made up, if one was: the one follows the other."""
-    for given, named in pairwise(events):
-        is_made = isinstance(given, CallId) and given.segments and given.segments[0].kind == "synthetic"
-        if is_made and isinstance(named, CallName):
-            return named.text
-    return None
 
 
 def _passed(

@@ -133,7 +133,7 @@ class Machine(LayerReader):
         """See Resumable."""
         self._end_open_text()
         self._read(delta)
-        return self._calls.take()
+        return [] if self._calls.defers else self._calls.take()
 
     def _read(self, delta: Delta) -> None:
         """Read a delta, the text of a long one in slices that end at multiples of STRIDE of the output."""
@@ -146,8 +146,7 @@ class Machine(LayerReader):
             else:
                 if self._ends:
                     self._give_ends_to_value()
-                at = self._base + len(self._buffer)
-                for part in (item,) if len(text) <= self.stride else slices(item, at, self.stride):
+                for part in (item,) if len(text) <= self.stride else slices(item, self.reached, self.stride):
                     self._append(part)
                     self._run(final=False)
 

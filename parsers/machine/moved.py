@@ -6,14 +6,15 @@ for these, the state in the middle of the tenth call is that in the middle of th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import fields, replace
 from functools import cache
+from itertools import pairwise
 from operator import attrgetter
 from typing import Any
 
 from parsers.machine.held_events import HeldEvents
-from parsers.vocabulary.events import Event, Segment, TextEvent
+from parsers.vocabulary.events import CallId, CallName, Event, Segment, TextEvent
 from parsers.vocabulary.states import NOWHERE, Part, Placed, State, names_of
 
 _PLACES, _NUMBERS, _NEITHER = "places", "numbers", ""  # what the numbers in a value are
@@ -22,13 +23,15 @@ _PLAIN = frozenset({str, bool, type(None)})
 
 
 class Move:
-    """Moves states and events on by so many characters and calls; by less than none, back."""
+    """Moves states and events on by so many characters and calls; by less than none, back. `made_id` gives the id that
+    is made up for a call by its number and name: where one is held, another one stands there then."""
 
-    __slots__ = ("_by", "_calls", "_characters")
+    __slots__ = ("_by", "_calls", "_characters", "_made_id")
 
-    def __init__(self, characters: int, calls: int) -> None:
+    def __init__(self, characters: int, calls: int, made_id: Callable[[int, str], str] | None = None) -> None:
         self._characters = characters
         self._calls = calls
+        self._made_id = made_id
         self._by = {_PLACES: characters, _NUMBERS: calls}
 
     def state(self, state: State) -> State:
@@ -74,8 +77,32 @@ class Move:
         if kind is Segment:
             return self._segment(value)
         if kind is HeldEvents:
-            return HeldEvents(tuple([self.event(event) for event in value.events]))
+            return HeldEvents(self._held(value.events))
         return self.event(value) if isinstance(value, Event) else value
+
+    def _held(self, events: Sequence[Event]) -> tuple[Event, ...]:
+        moved = [self.event(event) for event in events]
+        if self._made_id is not None:
+            for place, call, name in made_up(moved):
+                moved[place] = with_id(moved[place], self._made_id(call, name))
+        return tuple(moved)
+
+
+def made_up(events: Sequence[Event]) -> list[tuple[int, int, str]]:
+    """Where the ids stand that were made up, and the numbers and names of their calls: the one follows the other."""
+    found = list[tuple[int, int, str]]()
+    for place, (given, named) in enumerate(pairwise(events)):
+        is_made = isinstance(given, CallId) and given.segments and given.segments[0].kind == "synthetic"
+        if is_made and isinstance(named, CallName):
+            found.append((place, named.call, named.text))
+    return found
+
+
+def with_id(event: Event, made: str) -> Event:
+    """An event of a call of which this id was made up."""
+    if not isinstance(event, CallId):
+        return event
+    return replace(event, text=made, segments=(Segment(made, event.start, event.start, "synthetic"),))
 
 
 def key_of(state: State, characters: int, calls: int) -> tuple[Hashable, int]:

@@ -86,6 +86,11 @@ class OpenTextReader(Part):
         return self._base + self._pos
 
     @property
+    def reached(self) -> int:
+        """How many characters of the output were read."""
+        return self._base + len(self._buffer)
+
+    @property
     def reads_text(self) -> bool:
         """Return whether the text of a delta is all that matters of it."""
         return self._by_text

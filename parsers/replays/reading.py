@@ -13,7 +13,7 @@ from parsers.vocabulary.trace import OpenText, ReadsOpenText, StreamParser
 from parsers.vocabulary.types import Delta
 from parsers.wire.assemble import Assembler
 
-_WORTH = 128  # deltas of an output whose steps are learnt
+WORTH = 128  # deltas of an output whose steps are learnt
 
 _Reads = Callable[[Sequence[Hashable], Sequence[str], int], OpenText | None]
 
@@ -21,18 +21,19 @@ _Reads = Callable[[Sequence[Hashable], Sequence[str], int], OpenText | None]
 class Reading:
     """One parser that has begun, and reads `deltas` with their `texts` in order.
 
-    Each time, `follow` comes first; then `read_open`, if there was nothing to follow; and then the parser is fed, if it
-    was no open text. What it was fed is to be told to `learn`. At the end `settle` is called.
+    They come behind `start` characters. Each time, `follow` comes first; then `read_open`, if there was nothing to
+    follow; and then the parser is fed, if it was no open text. What it was fed is to be told to `learn`. At the end
+    `settle` is called.
     """
 
-    def __init__(self, parser: StreamParser, deltas: Sequence[Delta], texts: Sequence[str]) -> None:
+    def __init__(self, parser: StreamParser, deltas: Sequence[Delta], texts: Sequence[str], start: int = 0) -> None:
         self._texts = texts
         self._reads_open = _open_reader(parser)
         by_text = not isinstance(parser, Machine) or parser.reads_text
         self._keys: Sequence[Hashable] = texts if by_text else keys_of(deltas)
         self.learner: Learner | None = None
-        if isinstance(parser, Machine) and parser.can_be_learnt and len(deltas) >= _WORTH:
-            self.learner = Learner(parser)
+        if isinstance(parser, Machine) and parser.can_be_learnt and len(deltas) >= WORTH:
+            self.learner = Learner(parser, start)
 
     def follow(self, at: int) -> list[Followed]:
         """The steps from a delta on that are known."""

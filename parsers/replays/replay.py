@@ -6,6 +6,7 @@ without a trace.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -14,6 +15,7 @@ from parsers.machine.learnt import Known
 from parsers.replays.budget import Look, OverBudgetError
 from parsers.replays.columns import Recorded, Steps
 from parsers.replays.delta_columns import texts_of
+from parsers.replays.long_delta import LongDelta, longest
 from parsers.replays.partition import Partition
 from parsers.replays.reading import Reading
 from parsers.replays.tapes import PlayedError
@@ -66,7 +68,7 @@ def parse_in_parts(
     parser.transitions = None
     parser.begin(context, mode=mode, markers=markers)
     assembler, texts, at = Assembler(), texts_of(deltas), 0
-    reading, stop = Reading(parser, deltas, texts), 0
+    reading, stop, most = Reading(parser, deltas, texts), 0, longest(parser)
     while at < len(deltas):
         if at >= stop:
             yield at / len(deltas)
@@ -80,8 +82,11 @@ def parse_in_parts(
             assembler.absorb(() if found.event is None else (found.event,))
             at = found.stop
         else:
-            events = parser.feed(deltas[at])
-            assembler.absorb(events)
+            if len(texts[at]) > most:
+                events = LongDelta(parser, texts[at], look).absorbed(assembler)
+            else:
+                events = parser.feed(deltas[at])
+                assembler.absorb(events)
             reading.learn(at, events)
             at += 1
     reading.settle()
@@ -136,6 +141,7 @@ class _Recorder:
     def __init__(self, parser: StreamParser, steps: Steps, look: Look | None = None) -> None:
         self.assembler = Assembler()
         self._look = look
+        self._most = math.inf  # characters of a delta that is read in one
         self._parser = parser
         self._steps = steps
         self._view = StateView("FAILED")
@@ -154,6 +160,8 @@ class _Recorder:
     def feed(self, deltas: Sequence[Delta], texts: Sequence[str]) -> None:
         """Let it take all deltas."""
         at, steps, reading = len(self._steps), self._steps, Reading(self._parser, deltas, texts)
+        if not self._failed:
+            self._most = longest(self._parser)
         while at < len(deltas) and not self._failed:
             if followed := reading.follow(at):
                 self._settle()
@@ -189,7 +197,10 @@ class _Recorder:
         try:
             if self._look is not None:
                 self._look()
-            events = self._parser.feed(delta)
+            if len(text) > self._most:
+                events = LongDelta(self._parser, text, self._look).told()
+            else:
+                events = self._parser.feed(delta)
         except Exception as error:
             events = [self._failure(error, *self._steps.span(at))]
         self._step(events, text)

@@ -88,6 +88,14 @@ def _mended(text: str, context: Context, readings: dict[str, Reading]) -> Iterat
                 break
 
 
+def spelled_rightly(fmt: Format, text: str, context: Context) -> tuple[Reading, Leave] | None:
+    """What a format reads where the markers that are almost its own are put right, and the first of these places; None
+    where there are none."""
+    found = (change for change in _changes(fmt, text, almost_markers(text)) if change[1].misspelled)
+    changed, leave = next(found, ("", None))
+    return None if leave is None else (read(fmt, changed, context), leave)
+
+
 def _changes(fmt: Format, text: str, near: Sequence[AlmostMarker]) -> Iterator[tuple[str, Leave]]:
     own = set(fmt.terminals.values())
     ours = {one.start: one for one in reversed(near) if one.literal in own}

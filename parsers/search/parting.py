@@ -41,6 +41,7 @@ from parsers.vocabulary.types import Message
 KINDS = ("mutated", "truncated", "neighbour", "followed", "escaped")  # those that change the output
 CHANGES = Bounds(cut=40_000, streamed=0, mutants=40, every=False)
 MOST_CHANGED = 600
+_OF_TRIAL = 2  # replays
 Made = TypeVar("Made", Outcome, Trace)
 
 
@@ -252,8 +253,8 @@ class Parting:
     def _swept(self) -> Iterator[Progress]:
         total = self._sweep.total()
         for done, trial in enumerate(self._ahead(self._pair, self._sweep.trials(lambda: False))):
-            if done % AHEAD == 0:
-                yield self._progress("sweep", done, total)
+            if done % AHEAD == 0 or self.replays == _OF_TRIAL:
+                yield self._progress("sweep", done, total)  # once soon: from the first replays on there is a deadline
             self._try(self._pair, trial)
             if trial.chunking.cuts and len(trial.chunking.cuts) == 1:
                 self._tried[trial.chunking.cuts[0]] = 0
@@ -298,7 +299,7 @@ class Parting:
         return self._known is None or grade.rank < self._known.grade.rank
 
     def _try(self, pair: Pair, trial: Trial, change: str = "") -> None:
-        self.replays += 2
+        self.replays += _OF_TRIAL
         outcomes = pair.outcomes(trial.chunking)
         if difference(outcomes, self._rules) is None:
             return

@@ -50,6 +50,8 @@ _SENT = frozenset((Pasted.ANSWER, Pasted.BROKEN, Pasted.EMPTY_MESSAGE, Pasted.SE
 # Fields of an answer that say nothing, and reasons beside them: models answer with an empty list, too.
 _NOTHING_SAID = frozenset(("null", "[]", "{}"))
 _NOTHING = _NOTHING_SAID | {'"stop"', '"length"', '"tool_calls"'}
+# A finish reason that no model says: what a filter prints of an answer.
+_REASONS = frozenset(("tool_calls", "function_call"))
 _FENCED = re.compile(r"\s*(```|~~~)[\w+-]{0,20}[ \t]*\n(.*)\n[ \t]*\1\s*\Z", re.DOTALL)
 
 
@@ -78,6 +80,8 @@ def _look(text: str) -> Looked | None:
     words = set(text.split())
     if words <= _NOTHING and not _NOTHING_SAID.isdisjoint(words):
         return Looked(Pasted.EMPTY_MESSAGE, "null" in words)
+    if text.strip().strip('"') in _REASONS:
+        return Looked(Pasted.NO_TEXT, True)
     value = json_of(text)
     if value is not None:
         found = value_kind(value)

@@ -1,14 +1,14 @@
 """Data and what describes it: tables, exports, manifests, queries, documents of tags.
 
 People paste them as context, and models write them when they are asked to and say nothing else. Nothing in them tells
-which, so none of these is ever sure. Each is told by its form, from its first line to its last.
+which, so none of these is sure, but definitions of tools are. Each is told by its form, from first line to last.
 """
 
 from __future__ import annotations
 
 import re
 
-from parsers.search.pasted_kinds import Given, Pasted, Shape, having, never
+from parsers.search.pasted_kinds import Given, Pasted, Shape, always, having, never
 from parsers.search.pasted_lines import is_sentence
 
 _ROWS, _COLUMNS = 3, 3  # fewer are a list
@@ -32,6 +32,10 @@ _MANIFESTS = (
 )  # fmt: skip
 _OUTER_KEY = re.compile(r"^(?:- )?[\"']?([A-Za-z$][\w.-]{0,60})[\"']?:(?:\s|$)|^ {2}(tasks):", re.MULTILINE)
 _YAML = re.compile(r"^\s*(?:- )*[\"']?[\w./${}@<*~-][^:\n]{0,100}:(?:\s|$)|^\s*-(?:\s|$)|^\s*#|^-{3}$|^\s+\S|^\.{3}$")
+# Definitions of tools in a program, as the value of a variable.
+_ASSIGNED = re.compile(r"\A\s*(?:const |let |var |export )*\w{1,60}(?: ?: ?[\w\[\], .]{1,80})? ?= ?[\[{(]")
+_DEFINED = re.compile(r"""["']?type["']? ?: ?["']function["']""")
+_DESCRIBED = re.compile(r"""["']?(?:parameters|input_schema)["']? ?: ?\{\s*["']?type["']? ?: ?["']object["']""")
 _VERBS = (
     r"SELECT|INSERT INTO|UPDATE \S+ SET|DELETE FROM|CREATE (?:OR REPLACE )?(?:TEMP )?(?:TABLE|INDEX|VIEW|UNIQUE)"
     r"|WITH (?:RECURSIVE )?\w+ AS|ALTER TABLE|DROP (?:TABLE|INDEX|VIEW)|EXPLAIN|BEGIN;|GRANT|TRUNCATE"
@@ -76,7 +80,13 @@ def _is_query(given: Given) -> bool:
     return _QUERY.match(given.text) is not None and given.are(_QUERY_LINE) and not told
 
 
+def _is_tools_of_program(given: Given) -> bool:
+    found = all(pattern.search(given.text) for pattern in (_ASSIGNED, _DEFINED, _DESCRIBED))
+    return found and given.text.rstrip().rstrip(";").endswith(("]", "}", ")"))
+
+
 DATA = (
+    Shape(Pasted.TOOLS, _is_tools_of_program, always),
     Shape(Pasted.DATA, _is_exported, never),
     Shape(Pasted.DATA, having(_RULED, _COUNTED), never),
     Shape(Pasted.DATA, _is_tagged, never),

@@ -148,10 +148,11 @@ def _is_told_by_its_user(given: Given) -> bool:
     """Return whether only a report says such, and nobody is spoken to.
 
     Reasons are given in reports as well, and long texts and lists have signs by chance: more signs of a report outweigh
-    them. Markers outside of quotes may be an output's own, but for a call in the middle of a sentence.
+    them. Markers outside of quotes may be an output's own, but for a call in the middle of a sentence, and where most
+    signs of a report stand beside them.
     """
     said = POLITE.sub(" ", given.said)
-    if ADVICE.search(said) or _is_marked(said):
+    if ADVICE.search(said) or (_is_marked(said) and _own_signs(given, said) < _SIGNS):
         return False
     least = sum([EXPLAINS.search(said) is not None, len(said) > _LONG, _LISTED.match(said) is not None])
     return _own_signs(given, said) > least

@@ -14,6 +14,7 @@ from itertools import takewhile
 
 from parsers.search.markup import marker_in
 from parsers.search.pasted_kinds import Given, Pasted, Shape, always, never
+from parsers.search.pasted_lines import is_sentence
 
 _HEAD = 4  # lines among which the first telling one stands
 # Prompts: what follows one is typed.
@@ -26,6 +27,7 @@ _PROMPTS = tuple([
         r"(?:\([\w.-]{1,40}\) )?(?:~|/)\S{0,80} [%$#]",
     )
 ])  # fmt: skip
+_COMMAND = re.compile(r"\$ [a-z][\w./+-]*(?: |\Z)")
 _BELOW_BANNER = re.compile(rf"^(?:{_CMD}|{_PYTHON})", re.MULTILINE)
 # Models show what Python answers to a line or two; who sits before it imports something and leaves.
 _SHOWN = re.compile(r">>> ")
@@ -92,7 +94,13 @@ def _is_session(given: Given) -> bool:
         return _BELOW_BANNER.search(text) is not None
     if marker_in(text) >= 0 or (_SHOWN.match(first) and not _SAT.search(text)):
         return False
-    return _is_of_r(given) or any(_is_typed_at(prompt, given) for prompt in _PROMPTS)
+    return _is_of_r(given) or _is_command(given) or any(_is_typed_at(prompt, given) for prompt in _PROMPTS)
+
+
+def _is_command(given: Given) -> bool:
+    """Return whether one command is typed, and what follows it is what it printed: hardly a sentence, and none last."""
+    said = [is_sentence(line) for line in given.lines]
+    return _COMMAND.match(given.lines[0]) is not None and len(said) > 1 and not said[-1] and 3 * sum(said) < len(said)
 
 
 def _is_typed_at(prompt: re.Pattern[str], given: Given) -> bool:

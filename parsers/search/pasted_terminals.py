@@ -11,6 +11,8 @@ from parsers.search.pasted_kinds import Given, Pasted, Shape, always, having
 
 _CURL = re.compile(r"\A\s*\* {1,3}(?:Trying|Host|connect|Could not resolve|Rebuilt URL|Uses proxy)\b")
 _CURL_ENDS = re.compile(r"^curl: \(\d{1,3}\) ", re.MULTILINE)
+_CURL_TALKS = re.compile(r"[*<>{}](?:\s|\Z)")
+_CURL_ANSWERED = re.compile(r"^< HTTP/\d", re.MULTILINE)
 _PIP = re.compile(r"\A\s*ERROR: .{0,400}\b(?:requirement|distribution|wheel)", re.DOTALL)
 _PIP_LINE = re.compile(r"(?:ERROR|WARNING|error|note|hint): |\s")
 _CLIENT = re.compile(
@@ -32,12 +34,19 @@ _REPLY = re.compile(r"^(?:On|Am|Le) .{5,120}(?:wrote|schrieb.{0,60}|écrit) ?:\s
 _SPEAKERS = 2  # fewer lines are a note with its time
 
 
+def _is_curl_talk(given: Given) -> bool:
+    """Return whether it is what curl says of a request and its answer, of which no JSON is left to read."""
+    begun = _CURL.match(given.text) is not None and _CURL_ANSWERED.search(given.text) is not None
+    return begun and given.are(_CURL_TALKS)
+
+
 def _is_chat(given: Given) -> bool:
     return len(given.lines) >= _SPEAKERS and given.are(_SPEAKER)
 
 
 TERMINALS = (
     Shape(Pasted.ERROR, having(_CURL, _CURL_ENDS), always),
+    Shape(Pasted.LISTING, _is_curl_talk, always),
     Shape(Pasted.ERROR, lambda given: _PIP.match(given.text) is not None and given.are(_PIP_LINE), always),
     Shape(Pasted.ERROR, having(_CLIENT), always),
     Shape(Pasted.ERROR, having(_PARSED), always),

@@ -53,6 +53,12 @@ GIVEN_UP = (
     "The search was ended early, for the process of the parser does not survive its replays ({}): what was not tried by"
     " then is not known."
 )
+ALWAYS_FAILS = (
+    "The search was ended early, for the parser failed in the same way in all {} replays, and does so on the word {!r}"
+    " as well: what it makes of an output is not known."
+)
+MOST_ALIKE = 40  # replays that fail in the same way, until one of another output is made
+PLAIN = "Hello"
 REPEATS = 3  # what no other replay of the same chunking contradicts is no chance
 
 
@@ -104,6 +110,7 @@ class Search:
         self._subject: Subject | None = None
         self._small: tuple[Start, Shrinker] | None = None
         self._over = False
+        self._always_fails = False
         self._unjudged = nothing_judged(replayer.text, replayer.context, replayer.format)
 
     def run(self) -> Iterator[Progress]:
@@ -148,6 +155,8 @@ class Search:
             small = minimized(self._replayer, start, shrinker.form, self._rules, shrinker.replays)
         if self._budget is not None and self._budget.given_up:
             said.details = (*said.details, Detail(GIVEN_UP.format(self._budget.given_up)))
+        if self._always_fails:
+            said.details = (*said.details, Detail(ALWAYS_FAILS.format(self.replays, PLAIN)))
         if small is not None and small.never_read:
             said.details = (*said.details, Detail(READ_UNCHANGED if small.read_unchanged else NEVER_READ))
         return Found(
@@ -192,6 +201,18 @@ class Search:
             self.replays += resumed is not None
             self._outcomes.add(trial, resumed or self._outcome(trial.chunking))
             self._report = None
+            if done + 1 == MOST_ALIKE and self._fails_on_anything():
+                self._always_fails = True
+                raise SpentBudgetError
+
+    def _fails_on_anything(self) -> bool:
+        """Whether somebody else's parser failed in one way until now, and a plain word is no output for it either."""
+        failures = [one.outcome.raised for one in self._outcomes.seen]
+        if self._replayer.tapes is None or len(failures) != 1 or failures[0] is None:
+            return False
+        self.replays += 1
+        plain = self._replayer.changed([(0, len(self._replayer.text), PLAIN)]).outcome(WHOLE).raised
+        return plain is not None and plain.cause == failures[0].cause
 
     def _ahead(self, trials: Iterator[Trial]) -> Iterator[Trial]:
         """The trials, replayed many at a time where somebody else makes the replays."""

@@ -22,12 +22,11 @@ from parsers.search.no_output import looks_pasted, no_output, perhaps_no_output
 from parsers.search.verdict_blame import lesser_faults, missed_calls, parser_failed, parser_fault, unsteady
 from parsers.search.verdict_cuts import assumed_boundary, chunk_boundary
 from parsers.search.verdict_evidence import Evidence
+from parsers.search.verdict_faults import first_fault, mended
 from parsers.search.verdict_formats import stray_markup, wrong_parser
 from parsers.search.verdict_outputs import (
     cut_call,
-    flawed_output,
     incomplete,
-    mended,
     prompt_state,
     unanswered,
     unfinished_json,
@@ -120,7 +119,7 @@ _RULES: Mapping[Why, _Rule] = {
     Why.MISSED_CALLS: _Rule(missed_calls, (Fact.RAW, Fact.PARSER, Fact.GRAMMAR), searched=True),
     Why.LESSER_FAULT: _Rule(lesser_faults, searched=True),
     Why.TEMPLATE: _Rule(template_departs, (Fact.PARSER,)),
-    Why.OUTPUT: _Rule(flawed_output),
+    Why.OUTPUT: _Rule(first_fault),
     Why.UNENDED: _Rule(recording_unended, (Fact.RAW, Fact.STREAM)),
     Why.MENDED: _Rule(mended, (Fact.RAW, Fact.PARSER, Fact.GRAMMAR)),
     Why.UNANSWERED: _Rule(unanswered),

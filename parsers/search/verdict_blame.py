@@ -64,6 +64,7 @@ _SERVER_BLAME: Mapping[VerdictKind, str] = {
     "types_changed": "The server changed a value",
     "parser_flawed": "The server's stream breaks a rule",
 }
+_AGAIN = "The server sent text twice"  # all that can be said where nobody knows the output
 
 
 def led(
@@ -146,8 +147,9 @@ def parser_fault(evidence: Evidence) -> Verdict | None:
     numbers.sort(key=lambda number: _fault_rank(evidence.findings[number]))
     first = evidence.findings[numbers[0]]
     kind = kind_of(first)
-    blame = BLAME if evidence.known.parser else _SERVER_BLAME
-    found, own = led(evidence, kind, f"{blame[kind]}: {lowered(first.message)}", numbers), evidence.own
+    blame = (BLAME if evidence.known.parser else _SERVER_BLAME)[kind]
+    blame = _AGAIN if kind == "text_added" and not evidence.known.raw else blame
+    found, own = led(evidence, kind, f"{blame}: {lowered(first.message)}", numbers), evidence.own
     if own is not None and message_key(own.message, ANY_ID) != message_key(evidence.message, ANY_ID):
         beside = f"Beside the built-in {own.fmt.name}, {harm(own.message, evidence.message)}."
         found.details = (Detail(beside, facts=BESIDE), *found.details)

@@ -74,8 +74,14 @@ def assumed_boundary(evidence: Evidence) -> Verdict | None:
     worst = min(wrong, key=rank)
     shown = next((one for one in (worst, right) if one.cuts is CutGrade.ASSUMED), worst)
     supposed = Grader(evidence.replayer).supposed(shown.smallest)
-    if_so = f"if {supposed}" if supposed else under(shown.smallest, len(evidence.text))
-    words = f"The parser may depend on chunk boundaries: {if_so}, {harm(right.message, worst.message)}."
+    when, damage = under(worst.smallest, len(evidence.text)), harm(right.message, worst.message)
+    if supposed and shown is worst:
+        said = f"if {supposed}, {damage}"
+    elif supposed:  # what is lost is sure, and that it ever comes is not
+        said = f"{when}, {damage}, but not if {supposed}"
+    else:
+        said = f"{when}, {damage}"
+    words = f"The parser may depend on chunk boundaries: {said}."
     numbers = evidence.numbers(Topic.CHUNKS, severity="warning")
     details = (Detail(_shares(evidence, worst, right)), *evidence.messages(numbers))
     return Verdict(

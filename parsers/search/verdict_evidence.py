@@ -11,7 +11,7 @@ from itertools import islice
 from parsers.checks.check import REGISTERED
 from parsers.checks.known import Fact, Known
 from parsers.checks.leaks import SHOWN, is_of_program
-from parsers.checks.mentions import is_spoken_of
+from parsers.checks.mentions import is_inline_code, is_spoken_of
 from parsers.compare.allowed import allowed_by, content_around
 from parsers.formats.model import Format, builtin_formats
 from parsers.replays.chunking import WHOLE
@@ -118,7 +118,7 @@ class Evidence:
     def attempt(self) -> int | None:
         """Return where in the output a call was meant, None where nothing says so."""
         hits = (hit for hit in islice(BODY.finditer(self.text), SHOWN) if not _is_spoken_of(self.text, hit))
-        return next((hit.start() for hit in hits if not is_of_program(self.text, hit.start())), None)
+        return next((hit.start() for hit in hits if not _is_code(self.text, hit.start())), None)
 
     @cached_property
     def left(self) -> bool:
@@ -180,6 +180,11 @@ class Evidence:
 def good_calls(message: Message, context: Context) -> int:
     """Return how many calls of a message are whole and fit the request."""
     return sum([is_good(call, context) for call in message.tool_calls])
+
+
+def _is_code(text: str, at: int) -> bool:
+    """Return whether a place is in a block of a program, or in code inside a line of words."""
+    return is_of_program(text, at) or is_inline_code(text, at)
 
 
 def _is_spoken_of(text: str, hit: re.Match[str]) -> bool:

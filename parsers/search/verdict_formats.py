@@ -10,6 +10,7 @@ from parsers.checks.leaks import CONTROL, SHOWN, call_markers
 from parsers.checks.mentions import is_shown, is_spoken_of
 from parsers.formats.model import builtin_formats
 from parsers.search.found import Detail, Guess, Verdict
+from parsers.search.markup import almost_markers
 from parsers.search.verdict_evidence import Evidence
 from parsers.selection.claims import SHORT, has_calls
 from parsers.vocabulary.events import Severity
@@ -63,12 +64,25 @@ def stray_markup(evidence: Evidence) -> Verdict | None:
     others = (match for match in islice(places, SHOWN) if match.group() not in own)
     found = next((match for match in others if not _is_told(content, match)), None)
     if found is None:
-        return None
+        return _almost(evidence)
     whose = [fmt.name for fmt in builtin_formats().values() if found.group() in fmt.terminals.values()]
     names = [quoted(name) for name in whose[:3]] + ([counted(len(whose) - 3, "more format")] if whose[3:] else [])
     of = f"a marker of {listed(names)}" if whose else "which looks like part of a call"
     words = f"The content holds {quoted(found.group())}, {of}: {quoted(evidence.trace.parser)} does not read it as one."
     return Verdict("output_flawed", "warning", "output", words, _without_beginning(content, found))
+
+
+def _almost(evidence: Evidence) -> Verdict | None:
+    """A marker of the format that is spelled wrongly, of which nothing came: the calls are read all the same."""
+    own, content = set() if evidence.fmt is None else {*evidence.fmt.terminals.values()}, evidence.message.content or ""
+    near = [one for one in almost_markers(content) if one.literal in own]
+    meant = (one for one in near if not (is_shown(content, one.start) or is_spoken_of(content, one.start, one.end)))
+    found = next(meant, None) if evidence.message.tool_calls else None
+    if found is None:
+        return None
+    text = quoted(content[found.start : found.end])
+    words = f"The content holds {text}, which is almost {quoted(found.literal)}: {quoted(evidence.trace.parser)}"
+    return Verdict("output_flawed", "warning", "output", f"{words} does not read it as that.")
 
 
 def _without_beginning(content: str, found: re.Match[str]) -> tuple[Detail, ...]:

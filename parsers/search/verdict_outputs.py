@@ -4,39 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from parsers.checks.ill_formed import first_flaw
 from parsers.checks.json_text import JsonPrefix
 from parsers.compare.divergence import ANY_ID, same_message
 from parsers.replays.chunking import WHOLE
-from parsers.search.found import Detail, Guess, Verdict, VerdictKind
+from parsers.search.found import Detail, Guess, Verdict
 from parsers.search.markup import BODY
 from parsers.search.verdict_evidence import GUESSED, Evidence
 from parsers.search.verdict_formats import may_call
-from parsers.search.verdict_phrases import harm, lowered, summary
+from parsers.search.verdict_phrases import harm, summary
 from parsers.selection.claims import CALL_NAME
 from parsers.vocabulary.events import Diagnostic, Severity
 from parsers.vocabulary.trace import Proof, Topic
 from parsers.vocabulary.types import Span
 from parsers.vocabulary.words import counted, quoted
 
-_FLAWS = {
-    "strings_whole": "Types change by the schema",
-    "schema_changes": "Types change by the schema",
-    "known_tool": "The model made up a tool",
-    "arguments_json": "The model wrote broken JSON",
-    "arguments_prefix": "The model wrote broken JSON",
-    "arguments_schema": "The model's arguments do not fit the schema",
-    "no_terminal_leak": "The model wrote a marker as text",
-    "no_control_tokens": "The model wrote a token as text",
-    "spans_cover_input": "The model wrote too much",
-}
-# The same where the raw output is unknown: whether the model or the server did it nobody can say.
-_SENT_FLAWS = {
-    "known_tool": "A call has a made-up name",
-    "arguments_json": "A call has broken JSON",
-    "arguments_prefix": "A call has broken JSON",
-    "arguments_schema": "Arguments do not fit the schema",
-}
 # What a flaw is by what its finding says, whatever check it is of.
 TOLD = {
     Topic.BAD_SCHEMA: "The request is at fault",
@@ -101,16 +82,29 @@ def incomplete(evidence: Evidence) -> Verdict | None:
     leave, size = nearest.leaves, len(evidence.text.rstrip())
     if leave.missing is None and not nearest.calls and leave.at >= size:
         return None  # a whole object that is no call, and so is data
-    cut = evidence.context.finish_reason == "length"
+    if leave.misspelled and any(one < leave.at for one in _flaws_at(evidence)):
+        return None  # what is wrong before it comes first
+    limited = evidence.context.finish_reason == "length"
+    cut = limited and leave.at >= size
     grammar = f"the grammar of {quoted(nearest.name)}"
     place = f"it ends inside {grammar}" if leave.at >= size else f"it leaves {grammar} at character {leave.at}"
     words = f"The output holds no complete call{', cut off by its length limit' if cut else ''}: {place}"
     words += f", where {leave.clause}." if leave.missing else "."
-    details = (Detail(f"{nearest.title}: {'; '.join(nearest.evidence)}."),)
+    details: tuple[Detail, ...] = (Detail(f"{nearest.title}: {'; '.join(nearest.evidence)}."),)
+    details += (Detail("Its end is missing, too: the length limit cut it off."),) if limited and not cut else ()
     numbers = [n for n, one in enumerate(evidence.findings) if one.about == "output" and one.severity != "info"]
     severity: Severity = "info" if cut else "warning"
     span = Span(leave.at, min(leave.at + 1, len(evidence.text)))
     return Verdict("no_complete_call", severity, "output", words, details, tuple(numbers), span=span)
+
+
+def _flaws_at(evidence: Evidence) -> list[int]:
+    """Where the output has faults, by its checks."""
+    return [
+        one.span.start
+        for one in evidence.findings
+        if one.about == "output" and one.severity != "info" and one.policy is None and one.span is not None
+    ]
 
 
 def unfinished_json(evidence: Evidence) -> Verdict | None:
@@ -133,16 +127,20 @@ def cut_call(evidence: Evidence) -> Verdict | None:
     if not calls or calls[-1].complete or not evidence.good:
         return None
     *before, last = calls
-    cut = " by its length limit" if evidence.trace.finish_reason == "length" else ""
+    reason = evidence.context.finish_reason
+    meant = reason not in (None, "length")  # the model ended there by itself
+    cut = " by its length limit" if reason == "length" else ""
+    ends = f"ends with the finish reason {quoted(str(reason))}" if meant else f"is cut off{cut}"
     nearest = _nearest(evidence)
     leave = None if nearest is None else nearest.leaves
     where = f", where {leave.clause}" if leave is not None and leave.missing else ""
-    words = f"The output is cut off{cut} inside call {len(before)} ({quoted(last.name)}){where}"
+    words = f"The output {ends} inside call {len(before)} ({quoted(last.name)}){where}"
     whole = counted(sum([call.complete for call in before]), "complete call")
     numbers = [n for n, one in enumerate(evidence.findings) if one.about == "output"]
     size = len(evidence.text)
     details = (Detail(f"{whole[:1].upper()}{whole[1:]} before it."),)
-    return Verdict("call_cut_off", "info", "output", f"{words}.", details, tuple(numbers), span=Span(size, size))
+    severity: Severity = "warning" if meant else "info"
+    return Verdict("call_cut_off", severity, "output", f"{words}.", details, tuple(numbers), span=Span(size, size))
 
 
 def _is_begun(evidence: Evidence, nearest: Guess) -> bool:
@@ -162,24 +160,6 @@ def _nearest(evidence: Evidence) -> Guess | None:
     return mine if best.score - mine.score < 200 else best
 
 
-def flawed_output(evidence: Evidence) -> Verdict | None:
-    """What the model wrote, or the request, is wrong by a check."""
-    flaws = [number for about in ("output", "request") for number in evidence.numbers(about=about)]
-    unended = evidence.numbers(Topic.UNENDED)
-    found = sorted([one for one in flaws if evidence.findings[one].severity != "info" and one not in unended])
-    if not found:
-        return None
-    first = evidence.findings[found[0]]
-    if first.topic is Topic.UNANSWERED:
-        return unanswered(evidence)
-    words_of, whose = (_FLAWS, "The output") if evidence.known.raw else (_SENT_FLAWS, "What was sent")
-    flaw = words_of.get(first.check, f"{whose} is at fault")
-    flaw = TOLD.get(first.topic, flaw)
-    kind: VerdictKind = "types_changed" if first.topic is Topic.VALUE else "output_flawed"
-    words, details = f"{flaw}: {lowered(first.message)}", evidence.messages(found[1:])
-    return Verdict(kind, first.severity, first.about, words, details, tuple(found), first.proof)
-
-
 def unanswered(evidence: Evidence) -> Verdict | None:
     """Only reasoning came, or not the call that the request asks for. That is nobody's fault where it was cut off."""
     numbers = evidence.numbers(Topic.UNANSWERED)
@@ -189,16 +169,3 @@ def unanswered(evidence: Evidence) -> Verdict | None:
     return Verdict(
         "no_answer", first.severity, first.about, first.message, evidence.messages(numbers[1:]), tuple(numbers)
     )
-
-
-def mended(evidence: Evidence) -> Verdict | None:
-    """No check finds anything, but the built-in parser notes that it put the output right. What is missing at the very
-    end may be a stop string, which servers leave out."""
-    own = evidence.own
-    flaw = first_flaw([event for _, event in evidence.trace.events()] if own is None else own.events)
-    if flaw is None or flaw.start >= len(evidence.text.rstrip()):
-        return None
-    whose = "the parser mends it" if own is None else "other parsers may mend it in another way"
-    words = f"The output is not well-formed at character {flaw.start:,}, and {whose}: {lowered(flaw.message)}"
-    details, span = (Detail(f"Read: {summary(evidence.message)}."),), Span(flaw.start, max(flaw.start + 1, flaw.end))
-    return Verdict("output_flawed", "warning", "output", words, details, span=span)

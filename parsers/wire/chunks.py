@@ -61,10 +61,10 @@ class Chunk:
     @property
     def text(self) -> str:
         """The payload as JSON on one line."""
-        return _one_line(self.payload)
+        return one_line(self.payload)
 
 
-def _one_line(payload: Any) -> str:
+def one_line(payload: Any) -> str:
     """JSON on one line, as servers send it."""
     text = json.dumps(payload, ensure_ascii=False, separators=(",", ":"))
     return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

@@ -22,7 +22,7 @@
      address(page, at) */
 import { isPlain, mark, say, write } from "./dom.js";
 import { lasting } from "./private.js";
-import { ask } from "./request.js";
+import { ask, WINDOW_SWAP } from "./request.js";
 
 const PLACE = /(, )((?:step|chunk|character) [\d,]+ of [\d,]+|end of the stream)( ·)/; // in the title of a page
 const MOVES = "[data-jump], [data-leap]";
@@ -189,7 +189,7 @@ export function remember() {
 
 function fetchWindow(place) {
   flying = true;
-  ask("#window", "innerHTML", { [drawer.name]: String(place) });
+  ask("#window", WINDOW_SWAP, { [drawer.name]: String(place) });
 }
 
 /* What was swapped in is another run, another window of this one, or what stands around the window. */

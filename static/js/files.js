@@ -3,6 +3,7 @@
    the server would refuse; what is in the form stays as it is. */
 const upload = () => document.getElementById("tokenizer-upload");
 const tokenizer = () => document.getElementById("tokenizer_file");
+const GGUF_HEADER = 32_000_000; // bytes: the largest vocabularies take some twenty million
 const TOKENIZER_LIMIT = "TOKENIZER_UPLOAD_BYTES";
 
 /* Why the server would not take a file; "" if it would. */
@@ -35,12 +36,20 @@ function takeRecording(field, files) {
   field.form.requestSubmit();
 }
 
+/* Of a model file of gigabytes only the beginning is sent: the tokenizer stands before the tensors. */
+function shorten(field) {
+  const file = field.files[0];
+  const most = Math.min(Number(field.dataset.limit || field.form.dataset.limit), GGUF_HEADER);
+  if (file?.name.endsWith(".gguf") && file.size > most) put(field, new File([file.slice(0, most)], file.name));
+}
+
 function takeTokenizer(field) {
   if (field.files.length) refuse(field, refusal(field.files[0], Number(field.dataset.limit), TOKENIZER_LIMIT));
 }
 
 function changed({ target }) {
   if (target.id === "file" && target.files.length) takeRecording(target, target.files);
+  if (target.id === "tokenizer_file") shorten(target);
   if (target.matches("#setup #tokenizer_file")) takeTokenizer(target);
 }
 
@@ -68,7 +77,10 @@ function takeUpload(files) {
     return;
   }
   if (configs.length) put(document.getElementById("config_file"), configs[0]);
-  if (models.length) put(tokenizer(), models[0]);
+  if (models.length) {
+    put(tokenizer(), models[0]);
+    shorten(tokenizer());
+  }
   complain("");
   if (models.length) upload().requestSubmit();
 }

@@ -1,18 +1,25 @@
 /* Filters the events by conditions, the same as those of stops: after a pause in typing the server answers with the
    lines for which they hold. A long run is looked through when somebody presses Enter. */
-import { standing, step, total } from "./cursor.js";
+import { total } from "./cursor.js";
 import { mark, say } from "./dom.js";
-import { ask, choose } from "./request.js";
+import { askFor, choose } from "./request.js";
 
 const PAUSE = 200; // milliseconds
 const LONG = 20_000; // steps: to look through more of them takes too long for every pause
 let waiting = 0;
+let wanted = null; // the filter that was asked for last in this run
+
+const shown = () => document.querySelector("[data-window]");
 
 function search(field) {
   clearTimeout(waiting);
   choose("filter", field.value);
-  ask("#event-list", "outerHTML", { ...standing(), step: String(step()) });
+  wanted = field.value.trim();
+  load();
 }
+
+/* Without a filter the events are those of the window. */
+const load = () => askFor("events", { step: shown().dataset.stepNow, filter: wanted });
 
 function typed({ target }) {
   if (!target.matches("[data-filter]")) return;
@@ -22,13 +29,24 @@ function typed({ target }) {
 }
 
 /* The field stays as it is while its answer comes; what is wrong in it is said there. */
-function swapped({ detail }) {
-  if (detail.ctx?.target?.id !== "event-list") return;
+function tell() {
   const field = document.getElementById("filter");
   const problem = document.getElementById("filter-problem");
   mark(field, "aria-invalid", problem && "true");
   mark(field, "aria-describedby", problem && "filter-problem");
   say((problem ?? document.getElementById("filter-note")).textContent);
+}
+
+/* The list may have been asked for before the filter, or before the window, that is there now. */
+function swapped({ detail }) {
+  const source = detail.ctx?.sourceElement?.id;
+  if (detail.ctx?.target?.id === "page") wanted = null;
+  if (source === "ask-events") tell();
+  const list = document.getElementById("event-list");
+  if (!list || wanted === null) return;
+  const { first, last } = shown().dataset;
+  const isOther = source !== "ask-events" && list.dataset.filterOf !== wanted;
+  if (isOther || (!wanted && list.dataset.drawn !== `${first}-${last}`)) load();
 }
 
 export function startFilter() {

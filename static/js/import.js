@@ -1,17 +1,22 @@
-/* The import of many cases: the file is sent again and again, each time for the next hundred, and what came of them is
-   said as it comes. Without this the form is posted once and takes what it has time for. */
+/* The import of many cases: the parts of the file are sent one after the other, and what came of them is said as it
+   comes. A part that takes more time than a request may is sent again, for the rest of it. Without this the form is
+   posted once and takes what it has time for. */
+import { partsOf } from "./import_parts.js";
+
 const AT_ONCE = 100;
 const SHOWN = 200; // failures that are named
 
 const part = (form, name) => form.querySelector(`[data-import-${name}]`);
 
-function say(form, done, left) {
+/* `left`: how many of this part are to come; `behind`: the share of the file behind it. */
+function say(form, done, left, behind) {
   const words = `${done.stored} stored, ${done.known} known already, ${done.failed} failed`;
-  part(form, "status").textContent = left ? `${words}; ${left} to come` : `${words}.`;
+  const more = behind ? `; ${Math.ceil(100 * behind)} % of the file to come` : `; ${left} to come`;
+  part(form, "status").textContent = left || behind ? `${words}${more}` : `${words}.`;
   const bar = form.querySelector("progress");
-  bar.hidden = !left;
-  bar.max = done.all + left;
-  bar.value = done.all;
+  bar.hidden = !(left || behind);
+  bar.max = 1;
+  bar.value = behind ? 1 - behind : done.all / (done.all + left);
 }
 
 function told(form, failed, before) {
@@ -24,12 +29,13 @@ function told(form, failed, before) {
   }
 }
 
-/* What came of the next cases. Throws with the server's sentence where it takes none. */
-async function next(form, file, skip) {
-  const values = new URLSearchParams({ name: file.name, tags: form.tags.value, most: AT_ONCE });
+/* What came of the next cases of a part. Throws with the server's sentence where it takes none. */
+async function next(form, name, { blob, line }, skip) {
+  const values = new URLSearchParams({ name, tags: form.tags.value, most: AT_ONCE });
   if (skip) values.set("skip", skip);
+  if (line) values.set("line", line);
   if (form.listed.checked) values.set("listed", "1");
-  const sent = { method: "POST", body: file, headers: { "Content-Type": "application/octet-stream" } };
+  const sent = { method: "POST", body: blob, headers: { "Content-Type": "application/octet-stream" } };
   const answer = await fetch(`${form.dataset.import}?${values}`, sent);
   const body = await answer.json();
   if (!answer.ok) throw new Error(body.error.message);
@@ -40,15 +46,18 @@ async function run(form) {
   const file = form.file.files[0];
   const done = { stored: 0, known: 0, failed: 0, all: 0 };
   part(form, "failures").textContent = "";
-  for (let left = 1; left;) {
-    const came = await next(form, file, done.all);
-    told(form, came.failed, done.failed);
-    done.stored += came.stored;
-    done.known += came.known;
-    done.failed += came.failed.length;
-    done.all = done.stored + done.known + done.failed;
-    left = came.left;
-    say(form, done, left);
+  for await (const one of partsOf(file, AT_ONCE)) {
+    const before = done.all;
+    for (let left = 1; left;) {
+      const came = await next(form, file.name, one, done.all - before);
+      told(form, came.failed, done.failed);
+      done.stored += came.stored;
+      done.known += came.known;
+      done.failed += came.failed.length;
+      done.all = done.stored + done.known + done.failed;
+      left = came.left;
+      say(form, done, left, one.left);
+    }
   }
 }
 

@@ -114,7 +114,7 @@ async function fetchReport() {
       continue;
     }
     document.querySelector("[data-report-left]")?.removeAttribute("data-report-left");
-    await ask("#search-poll", "outerHTML", { ...standing(), report: "1" }, "#inspector");
+    await ask("#inspector", "none", { ...standing(), report: "1" });
     tries = document.querySelector("[data-report-left]") ? 0 : tries + 1;
     if (tries && tries < REPORT_TRIES && waiting.isConnected) await pause(tries * REPORT_PAUSE);
   }

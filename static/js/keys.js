@@ -110,9 +110,11 @@ function isMeant(key, target) {
   return !SCROLLS.includes(key) || target.matches(STEPS) || refocusing() || !isInScrolling(target);
 }
 
-/* Whether there is something that these keys would scroll: a pane, or the page where it is taller than the screen. */
+/* Whether there is something that these keys would scroll: a pane, or a run that is taller than the screen. A comparison
+   has one cursor for all of it, and its panes stand under each other wherever the screen is not wide. */
 const isInScrolling = (target) =>
-  target.closest(".pane-body, .scroll") || document.documentElement.scrollHeight > window.innerHeight;
+  target.closest(".pane-body, .scroll, .pairs, .side-steps > .pane") ||
+  (inspector() && document.documentElement.scrollHeight > window.innerHeight);
 
 /* Space keeps its meaning on buttons and links; elsewhere on the step controls it plays. */
 function space(event) {

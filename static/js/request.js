@@ -10,10 +10,17 @@ const UNSAID = ["pasted", "pasted_as", "output", "held"]; // of the form, where 
 
 const isPosting = () => posting !== null && posting.held === holder()?.dataset.held;
 
+/* What was chosen and asked for while the run is posted again: it is done on the page that comes. */
+const later = { choices: new Map(), parts: new Map() };
+
 /* Whether a field carries what the server holds under an address: the case, and the outputs beside it. */
 export const carries = (name) => name === "case" || name === "held" || name.startsWith("beside.");
 
-export function ask(target, swap, extra, source = target) {
+/* How a window is replaced: in one go. htmx would draw it once with the attributes of the old one and set its own some
+   frames later, and only then say that it is here: until then the page would show the step that the server drew. */
+export const WINDOW_SWAP = "innerHTML settle:0ms";
+
+export function ask(target, swap, extra) {
   if (!form() || isPosting()) return posting?.sent;
   const values = Object.fromEntries(new FormData(form()));
   for (const name of UNSAID) delete values[name];
@@ -21,11 +28,18 @@ export function ask(target, swap, extra, source = target) {
   const held = holder()?.dataset.held;
   if (held) for (const name of Object.keys(values)) if (carries(name)) delete values[name];
   const action = held || form().getAttribute("action");
-  const common = { target, swap, source };
+  const common = { target, swap, source: target };
   if (held || form().method === "get") {
     return window.htmx.ajax("GET", `${action}?${new URLSearchParams(values)}`, common);
   }
   return window.htmx.ajax("POST", action, { ...common, values });
+}
+
+/* Asks for parts of the page that something chosen changes. The request is one of an element that stays (`#ask-…`): a
+   newer one takes its place, and whatever is swapped in meanwhile takes nothing away. What comes says where it goes. */
+export function askFor(parts, extra) {
+  if (isPosting()) later.parts.set(parts, extra);
+  return ask(`#ask-${parts}`, "none", extra);
 }
 
 /* Whether something was asked for under an address of a run that has another one since: it comes to nothing. */
@@ -42,19 +56,29 @@ export function postAgain(extra) {
   if (!form() || !held) return false;
   const values = Object.assign(Object.fromEntries(new FormData(form())), extra);
   for (const name of ["filter", "held"]) delete values[name];
-  const sent = window.htmx.ajax("POST", form().getAttribute("action"), { target: "#page", swap: "innerHTML", values });
+  const sent = window.htmx.ajax("POST", form().getAttribute("action"), { target: "#page", swap: WINDOW_SWAP, values });
   const mine = { held, sent };
   posting = mine;
   Promise.resolve(sent).finally(() => {
-    if (posting === mine) posting = null;
+    if (posting !== mine) return;
+    posting = null;
+    catchUp();
   });
   return true;
+}
+
+function catchUp() {
+  const [choices, parts] = [[...later.choices], [...later.parts]];
+  for (const all of Object.values(later)) all.clear();
+  for (const [name, value] of choices) choose(name, value);
+  for (const [part, extra] of parts) askFor(part, extra);
 }
 
 /* Keeps a choice for the next request and the address; false where the page has no such choice. */
 export function choose(name, value) {
   const field = [...(form()?.elements ?? [])].find(({ dataset }) => dataset.view === name);
   if (!field) return false;
+  if (isPosting()) later.choices.set(name, value);
   field.value = value;
   field.dataset.changed = "1";
   return true;

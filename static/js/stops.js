@@ -1,9 +1,9 @@
 /* Stop conditions: while somebody types the server is asked at which steps they hold; Enter runs to the next, and from
    there on `r` does. What is typed counts for `r` and `R` too: it is asked for first. A long run is looked through on
    Enter alone. */
-import { aim, goTo, standing, step, total } from "./cursor.js";
-import { say } from "./dom.js";
-import { ask, choose } from "./request.js";
+import { aim, goTo, step, total } from "./cursor.js";
+import { mark, say } from "./dom.js";
+import { askFor, choose } from "./request.js";
 
 const PAUSE = 300; // milliseconds
 const LONG = 20_000; // steps: to look through more of them takes too long for every pause
@@ -14,10 +14,29 @@ const field = () => document.getElementById("until");
 const stops = () => document.getElementById("stops");
 const isAsked = () => stops().dataset.stopsOf === field().value.trim();
 
+let asked = 0; // how often was asked: only the last answer counts
+
 function apply() {
   clearTimeout(waiting);
   choose("until", field().value);
-  ask("#stops", "outerMorph", { ...standing(), step: String(step()), until: field().value });
+  asked += 1;
+  const mine = asked;
+  const sent = askFor("stops", { step: String(step()), until: field().value });
+  show(true);
+  Promise.resolve(sent).finally(() => mine === asked && show(false));
+}
+
+/* Whether the server is at it: what takes seconds says so at once. */
+function show(busy) {
+  if (!stops()) return;
+  mark(stops(), "aria-busy", busy && "true");
+  const note = document.getElementById("stop-note");
+  if (busy && total() > LONG) {
+    note.classList.remove("severity-error");
+    note.replaceChildren(document.createElement("span"));
+    note.firstChild.dataset.looking = "";
+    note.firstChild.textContent = `looking through ${total().toLocaleString("en")} steps …`;
+  } else if (!busy) note?.querySelector("[data-looking]")?.remove(); // where no answer took its place
 }
 
 /* What is wrong with a condition is said once it is entered or left, not while it is being typed. */
@@ -73,7 +92,11 @@ function typed({ target }) {
   if (total() <= LONG && !isHalf()) waiting = setTimeout(() => !isAsked() && apply(), PAUSE);
 }
 
-function swapped() {
+/* The marks of a timeline that was asked for before the condition are others. */
+function swapped({ detail }) {
+  const marks = document.getElementById("stop-marks");
+  const isOwn = detail.ctx?.sourceElement?.id === "ask-stops";
+  if (marks && !isOwn && isAsked() && marks.dataset.stopsOf !== stops().dataset.stopsOf) apply();
   if (!running || !field() || !isAsked()) return;
   const direction = running;
   running = null;

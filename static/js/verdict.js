@@ -1,8 +1,7 @@
 /* What a search finds changes the verdict while somebody reads below it, and nothing there moves: the verdict keeps the
    height that it had at first. Where room was left for the smallest case, that scrolls if it needs more; where not,
-   what there is no room for folds into one line until somebody asks for it. The next page shows all. A page that
-   scrolls has no such frame. */
-const FRAMED = matchMedia("(min-width: 68.8125em)");
+   what there is no room for folds into one line until somebody asks for it. The next page shows all. On a narrow screen
+   it may not be shown at first: then nobody reads below it. */
 const LEAST = 72; // pixels of a smallest case that is worth to be scrolled in
 
 let framed = null; // { verdict, height, free }: the one on the page, its height at first, whether it let go of it
@@ -15,7 +14,7 @@ const watching = new MutationObserver(settle); // is told before the next pictur
 function measure() {
   const found = verdict();
   if (!found || framed?.verdict === found) return;
-  framed = { verdict: found, height: heightOf(found), free: !FRAMED.matches };
+  framed = { verdict: found, height: heightOf(found), free: !found.checkVisibility() };
   watching.disconnect();
   watching.observe(found, { childList: true, characterData: true, subtree: true });
 }

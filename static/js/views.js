@@ -3,7 +3,7 @@
    in the address. And copying what is shown, where all of it is. */
 import { goTo, remember, step } from "./cursor.js";
 import { copyText, isPlain, mark, say } from "./dom.js";
-import { ask, choose } from "./request.js";
+import { ask, choose, WINDOW_SWAP } from "./request.js";
 
 const tabs = {}; // what was chosen in each pane
 let focus = ""; // the choice that had the focus when its window was replaced
@@ -15,7 +15,16 @@ function show(pane, value) {
   box.dataset.show = value;
   if (pane === "dock") document.getElementById("work").dataset.dock = value;
   for (const tab of bar.querySelectorAll("[data-tab]")) mark(tab, "aria-current", tab.dataset.tab === value && "true");
+  keepInRow(bar);
   choose(pane, value);
+}
+
+/* Where the tabs have no room the current one is in sight. */
+function keepInRow(bar) {
+  const tab = bar.querySelector("[aria-current]");
+  if (!tab || bar.scrollWidth <= bar.clientWidth) return;
+  const [row, own] = [bar.getBoundingClientRect(), tab.getBoundingClientRect()];
+  if (own.left < row.left || own.right > row.right) bar.scrollLeft += own.left - row.left - (row.width - own.width) / 2;
 }
 
 function chooseTab(tab) {
@@ -43,7 +52,7 @@ const openNamed = (hash) => hash.length > 1 && openPanel(document.getElementById
 function draw(choice) {
   if (!choose(...choice.split("="))) return false;
   focus = choice;
-  ask("#window", "innerHTML", { step: String(step()) });
+  ask("#window", WINDOW_SWAP, { step: String(step()) });
   return true;
 }
 
@@ -68,6 +77,7 @@ function click(event) {
 
 export function startViews() {
   openNamed(location.hash);
+  for (const bar of document.querySelectorAll("[data-tabs]")) keepInRow(bar);
   window.addEventListener("hashchange", () => openNamed(location.hash));
   document.addEventListener("click", click);
   document.addEventListener("htmx:after:swap", () => {

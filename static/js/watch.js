@@ -1,8 +1,8 @@
 /* Pinned steps and what is watched: of the rows of the window two are shown, before and after the step. A pin is part
-   of the address; the server draws its row and its flag. */
-import { goTo, onStep, remember, standing, step } from "./cursor.js";
+   of the address; the server draws its row, its flag and how many there are, and nothing that somebody else draws. */
+import { goTo, onStep, remember, step } from "./cursor.js";
 import { isPlain, mark, say } from "./dom.js";
-import { ask, choose } from "./request.js";
+import { askFor, choose } from "./request.js";
 
 const field = () => document.querySelector("#cursor [data-view=pins]");
 const pins = () => (field()?.value ?? "").split(",").filter(Boolean).map(Number);
@@ -23,8 +23,17 @@ export function togglePin(number = step()) {
   choose("pins", (on ? [...others, number].sort((one, two) => one - two) : others).join(","));
   show(step());
   remember();
-  ask("#watch", "outerHTML", { ...standing(), step: String(step()) });
+  load();
   say(`Step ${number} ${on ? "pinned" : "not pinned any more"}.`);
+}
+
+const load = () => askFor("pins", { step: String(step()) });
+
+/* What was asked for before a step was pinned, and is there only now, has not got its pin. */
+function catchUp({ detail }) {
+  if (!field() || detail.ctx?.sourceElement?.id === "ask-pins") return;
+  const drawn = [...document.querySelectorAll("[data-pins]")];
+  if (drawn.some(({ dataset }) => dataset.pins !== field().value)) load();
 }
 
 /* The next pinned step, and from the last back to the first. */
@@ -58,6 +67,7 @@ export function startWatch() {
   onStep(show);
   adopt();
   document.addEventListener("htmx:after:swap", adopt);
+  document.addEventListener("htmx:after:swap", catchUp);
   document.addEventListener("click", (event) => {
     const control = isPlain(event) && event.target.closest("[data-pin], [data-unpin]");
     if (!control) return;

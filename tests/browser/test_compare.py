@@ -75,6 +75,19 @@ def test_keys_lead_by_step_state_place_and_to_both_ends(page: Page) -> None:
     expect(page.locator("#live")).to_contain_text("The sides part here.")
 
 
+def test_keys_lead_to_both_ends_where_the_page_scrolls_too(page: Page) -> None:
+    page.set_viewport_size({"width": 1100, "height": 700})
+    page.goto(f"{OTHER}&at=21")
+    expect(page.locator("html[data-ready]")).to_be_attached()
+    for key, at in (("End", "317"), ("Home", "0")):
+        page.keyboard.press(key)
+        expect(page.locator("#go-to")).to_have_value(at)
+        assert page.evaluate("scrollY") == 0
+    page.get_by_role("button", name="Share", exact=True).focus()
+    page.keyboard.press("End")
+    expect(page.locator("#go-to")).to_have_value("317")
+
+
 def test_the_key_to_the_next_place_says_where_there_is_none(page: Page) -> None:
     page.goto(f"{OTHER}&at=317")
     expect(page.locator("html[data-ready]")).to_be_attached()

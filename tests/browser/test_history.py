@@ -59,7 +59,7 @@ def test_a_text_of_this_tab_is_offered_to_be_put_beside(page: Page) -> None:
     page.get_by_role("button", name="Compare", exact=True).click()
     page.locator("[data-recent-select]").select_option(index=2)
     page.get_by_role("button", name="Put beside", exact=True).click()
-    expect(page.locator(".compare-sentence")).to_contain_text("The output of C differs from A's in 1 place")
+    expect(page.locator(".compare-sentence")).to_contain_text("The outputs differ from A's: C in 1 place")
 
 
 def test_forgetting_empties_the_list_and_the_texts(page: Page) -> None:

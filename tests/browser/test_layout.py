@@ -3,6 +3,7 @@ meant to fit fits, and nobody's settings (large text, forced colours, paper, no 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Any, Literal
@@ -25,6 +26,13 @@ OUTPUT = """Let me check both.
 RUN = ("setup", "verdict", "overview", "step-bar", "input", "step", "result", "machine", "dock")
 COMPARE = ("sides", "cursor-bar", "output", "messages", "steps", "places", "beside", "conformance")
 FOUR = "a_chunk=token&b_text=example:unknown-tool&c_parser=passthrough&d_chunk=char&matrix=near"
+MANY = {
+    "three": "a_chunk=token&b_parser=passthrough&c_parser=llama&at=21",
+    "texts": "a_chunk=token&b_text=example:unknown-tool&c_text=example:call-inside-reasoning&at=21",
+    "four": FOUR.replace("&matrix=near", ""),
+    "fourtexts": "a_chunk=token&b_text=example:unknown-tool&c_text=example:call-inside-reasoning"
+    "&d_text=example:unfinished-json&at=21",
+}
 WIDE, MIDDLE, TABLET, NARROW, LEAST = (1440, 900), (1100, 900), (768, 1024), (390, 844), (320, 640)
 SCREENS = (WIDE, MIDDLE, TABLET, NARROW, LEAST)
 
@@ -56,11 +64,17 @@ PAGES = {
     "four": Screen(
         f"/example/two-calls-with-prose/compare?{FOUR}", COMPARE, COMPARE_TABS, ((1440, 1), (390, 3.5))
     ),
+    "three": Screen(
+        "/example/two-calls-with-prose/compare?a_chunk=token&b_parser=passthrough&c_parser=llama", COMPARE,
+        COMPARE_TABS, ((1440, 1), (390, 3.5)),
+    ),
     "home": Screen("/", ("text", "drop", "tools-menu", "policies"), high=((1440, 1.02),)),
     "gallery": Screen("/gallery"),
     "formats": Screen("/formats"),
     "tokenizers": Screen("/tokenizers"),
-    "editor": Screen("/formats/edit?from=qwen"),
+    "editor": Screen(
+        "/formats/edit?from=qwen", ("format-pane", "format-report", "samples-pane"), high=((1440, 1),)
+    ),
     "checks": Screen("/checks"),
     "help": Screen("/help"),
     "share": Screen("/example/unfinished-json/share"),
@@ -127,6 +141,26 @@ def test_parts_stand_apart_and_inside_the_screen(page: Page, name: str) -> None:
             assert (where, overlapping(shown)) == (where, [])
             assert (where, sideways(page), cut_sideways(page)) == (where, 0, [])
             assert (where, screens_high(page) <= dict(asked.high).get(width, 100)) == (where, True), screens_high(page)
+
+
+@pytest.mark.parametrize("name", ["three", "texts", "four", "fourtexts"])
+def test_sides_of_three_and_more_outputs_have_height_and_stand_in_one_column_each(page: Page, name: str) -> None:
+    page.goto(f"/example/two-calls-with-prose/compare?{MANY[name]}")
+    messages = page.locator("#messages .pairs")
+    assert messages.evaluate("one => one.clientHeight") >= 250
+    rows = page.locator("#messages .pair:not(.pair-heads)").evaluate_all(
+        """rows => rows.map(row => [...row.querySelectorAll(".pair-side")].map(one => one.getBoundingClientRect()))
+          .map(sides => [sides.map(one => Math.round(one.left)), Math.max(...sides.map(one => one.width))
+            - Math.min(...sides.map(one => one.width))])"""
+    )
+    assert len({tuple(lefts) for lefts, _ in rows}) == 1 < len(rows)
+    assert max(uneven for _, uneven in rows) < 2
+    for tab, part in (("Steps", "steps"), ("This case, elsewhere", "conformance"), ("Messages", "messages")):
+        page.get_by_role("link", name=tab, exact=True).click()
+        shown = boxes(page, ("messages", "steps", "places", "conformance"))
+        assert [*shown] == [part]
+        assert shown[part]["height"] >= 250
+        assert shown[part]["bottom"] <= 901
 
 
 LINE = 24  # pixels of the text under study
@@ -340,6 +374,39 @@ def test_what_stands_at_the_thumb_leaves_the_screen_to_the_rest(page: Page, name
         "all => all.map(it => it.getBoundingClientRect().height)"
     )
     assert min(arrows) >= 44
+
+
+@pytest.mark.parametrize("width", [1101, 1150, 1200, 1280, 1440])
+def test_what_is_wrong_with_a_condition_is_read_whole(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto("/example/two-calls-with-prose?step=20&until=held+%3E+x")
+    problem = page.locator(".stop-note")
+    expect(problem).to_have_text(re.compile(r"held is compared with a number, as in held > 20\."))
+    assert problem.evaluate("one => one.scrollWidth <= one.clientWidth && one.scrollHeight <= one.clientHeight + 1")
+    assert (screens_high(page), sideways(page)) == (1, 0)
+    assert page.locator(".banner").evaluate("one => one.offsetHeight") < 50
+
+
+@pytest.mark.parametrize("path", ["/example/two-calls-with-prose?step=20", "/formats/example/harmony?step=30"])
+def test_the_roles_under_the_output_are_all_in_sight(page: Page, path: str) -> None:
+    page.goto(path)
+    legend = page.locator("#input .legend").bounding_box()
+    assert legend is not None
+    shown = page.locator("#input .legend .role-toggle:visible")
+    for box in [one.bounding_box() for one in shown.all()]:
+        assert box is not None
+        assert box["x"] + box["width"] <= legend["x"] + legend["width"] + 1
+        assert legend["y"] - 4 <= box["y"]
+        assert box["y"] + box["height"] <= legend["y"] + legend["height"] + 4
+
+
+def test_tabs_that_go_on_beyond_the_edge_say_so_and_have_the_current_one_in_sight(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto("/example/two-calls-with-prose?step=20&dock=wire#dock")
+    tabs = page.locator("#dock .tabs")
+    assert tabs.evaluate("row => row.scrollWidth > row.clientWidth && row.scrollLeft > 0")
+    expect(tabs.locator("[aria-current]")).to_be_in_viewport(ratio=0.98)
+    assert "local" in tabs.evaluate("row => getComputedStyle(row).backgroundAttachment")
 
 
 @pytest.mark.parametrize("width", [1024, 1100, 1200, 1279, 1280, 1440])

@@ -102,3 +102,28 @@ def test_axe_finds_nothing_in_a_full_library(page: Page, tmp_path: Path) -> None
     for screen in on_each_screen(page):
         assert (screen, violations(page, screen)) == (screen, [])
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+PARTS = """async ([text, lines]) => {
+    const { partsOf } = await import("/static/js/import_parts.js");
+    const found = [];
+    for await (const one of partsOf(new File([text], "f"), lines))
+        found.push([await one.blob.text(), one.line, Number(one.left.toFixed(3))]);
+    return found;
+}"""
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ('{"a":1}\n\n{"b":"ü"}\n{"c":1}', [['{"a":1}\n\n', 1, 0.667], ['{"b":"ü"}\n{"c":1}', 3, 0]]),
+        ('{"a":1}\nbroken\n', [['{"a":1}\nbroken\n', 1, 0]]),
+        ('{"a":\n1}\n', [['{"a":\n1}\n', None, 0]]),
+        ('{"a":1}', [['{"a":1}', None, 0]]),
+        ("PK\x03\x04 {}\n{}", [["PK\x03\x04 {}\n{}", None, 0]]),
+        ("", [["", None, 0]]),
+    ],
+)
+def test_lines_are_sent_in_parts_and_everything_else_as_one(page: Page, text: str, parts: list[list[object]]) -> None:
+    page.goto("/library/import")
+    assert page.evaluate(PARTS, [text, 2]) == parts

@@ -160,6 +160,46 @@ def test_a_key_held_down_moves_smoothly_and_asks_for_one_window_at_a_time(page: 
     assert page.evaluate("() => window.drawn.size") > 130
 
 
+def test_a_new_window_stands_at_the_step_of_the_cursor_from_its_first_frame_on(page: Page) -> None:
+    open_long(page)
+    expect(page.locator("#chunkings tbody tr")).to_have_count(11)
+    go_to(page, 500)
+    expect(page.locator("#step .card:not([hidden]) h2")).to_contain_text("Step 500")
+    page.evaluate(
+        """() => {
+          window.frames_of = [];
+          const look = () => {
+            const card = document.querySelector("#step .card:not([hidden]) h2");
+            window.frames_of.push(Number(card.textContent.match(/Step ([\\d,]+)/)[1].replace(",", "")));
+            requestAnimationFrame(look);
+          };
+          requestAnimationFrame(look);
+        }"""
+    )
+    page.locator("[data-slider]").focus()
+    for _ in range(250):
+        page.keyboard.press("ArrowRight")
+        page.wait_for_timeout(5)
+    expect(page.locator("#step .card:not([hidden]) h2")).to_contain_text("Step 750")
+    shown: list[int] = page.evaluate("window.frames_of")
+    assert shown == sorted(shown)
+    assert max(shown) == 750
+
+
+def test_a_long_run_says_at_once_that_it_is_looked_through_for_a_stop(page: Page) -> None:
+    waiting: list[Route] = []
+    page.route("**/r/*until=*", lambda route: waiting.append(route), times=1)
+    open_long(page, TEXT * 3)
+    page.locator("#until").fill("step > 9")
+    page.locator("#until").press("Enter")
+    expect(page.locator("#stop-note")).to_contain_text("looking through")
+    expect(page.locator("#stops")).to_have_attribute("aria-busy", "true")
+    for route in waiting:
+        route.continue_()
+    expect(page.locator("#stop-note [data-stop-place]")).to_contain_text("stops")
+    expect(page.locator("#stops")).not_to_have_attribute("aria-busy", "true")
+
+
 def test_who_moves_comes_before_the_report(page: Page) -> None:
     asked: list[str] = []
 

@@ -10,20 +10,20 @@ from pathlib import Path
 import pytest
 from flask import Flask
 from playwright.sync_api import Browser, Page, expect
-from sqlalchemy import update
 
 from parsers.cases.io import load_case
-from parsers.cases.stored_outcome import outcome_digest, written_message
+from parsers.cases.outcome_words import WrittenOutcome, dumped
+from parsers.cases.stored_outcome import Outcome, outcome_digest
 from parsers.vocabulary.types import Message
 from tests.browser.conftest import Watch, served
 from tests.browser.test_access import on_each_screen, violations
 from tests.browser.test_share import create
+from tests.webapp.store.stale_cases import make_stale
 from webapp.app import create_app
 from webapp.runs.exports import exported
 from webapp.runs.runner import Runner
 from webapp.services import EXTENSION
 from webapp.settings import Settings
-from webapp.store.schema import cases
 
 pytestmark = pytest.mark.browser
 
@@ -62,14 +62,11 @@ def framed(tmp_path: Path) -> Iterator[Framed]:
 
 def stale(framed: Framed) -> None:
     """Make the case one whose result was another when it was shared."""
-    store = framed.app.extensions[EXTENSION].store
-    stored = store.get(framed.path.removeprefix("/c/"))
-    content = re.compile(r" c\d+\.\w{8}")
-    then = Message(content="Let me <see>")
-    digest = content.sub(content.findall(outcome_digest(then, "stop", []))[0], stored.outcome_digest)
-    said = {"outcome_digest": digest, "version": "0.0.1", "message": written_message(then)}
-    with store.engine.begin() as connection:
-        connection.execute(update(cases).values(**said))
+    store, case_id = framed.app.extensions[EXTENSION].store, framed.path.removeprefix("/c/")
+    content, then = re.compile(r" c\d+\.\w{8}"), Message(content="Let me <see>")
+    (said,) = content.findall(outcome_digest(Outcome(then, [], "stop", [])))
+    digest = content.sub(said, store.get(case_id).outcome_digest)
+    make_stale(store, case_id, outcome_digest=digest, message=dumped(WrittenOutcome(then)))
 
 
 def test_a_case_stands_in_the_frame_of_a_site_that_may(plain: Page, watch: Watch, framed: Framed) -> None:

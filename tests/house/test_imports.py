@@ -50,6 +50,7 @@ WEB_ROOMS = (
     "jobs",
     "guests",
     "services",
+    "links",
     "page.drawing",
     "page.search",
     "page.library",

@@ -11,9 +11,13 @@ from parsers.vocabulary.types import UsageError
 from webapp.api.answers import BetweenResult, ErrorBody
 from webapp.api.operations import API, operation
 from webapp.api.views import posted_case
+from webapp.engines.foreign import OPTIONS
 from webapp.services import services
 
-QUERY = {"beside": "The other parser: one of the list of parsers by its name, such as hermes or vllm:hermes."}
+QUERY = {
+    "beside": "The other parser: one of the list of parsers by its name, such as hermes or vllm:hermes.",
+    "reasoning_parser": "The reasoning parser of its engine, which reads first.",
+}
 
 
 @operation("POST", f"{API}/between",
@@ -25,7 +29,8 @@ def between() -> ResponseReturnValue:
     if not word:
         raise UsageError("say which parser to search beside, as ?beside=NAME or ?beside=ENGINE:PARSER")
     try:
-        found = services().searches.find_between((case, by_parser(case, word)))
+        other = by_parser(case, word, request.args.get("reasoning_parser", "").strip())
+        found = services().searches.find_between((case, other))
     except CaseError as error:
         if error.pointer.startswith("/parsers/1"):
             raise UsageError(f"beside={word[:80]}: {error.message}") from error
@@ -33,8 +38,10 @@ def between() -> ResponseReturnValue:
     return Response(plain(found) + "\n", mimetype="application/json")
 
 
-def by_parser(case: Case, word: str) -> Case:
-    """The same output for another parser, ENGINE:PARSER or one of ours, with nothing of the first one's."""
+def by_parser(case: Case, word: str, reasoning: str = "") -> Case:
+    """The same output for another parser, ENGINE:PARSER or one of ours, with nothing of the first one's; `reasoning`
+    reads before it."""
     engine, colon, name = word.partition(":")
-    ref = ParserRef(name=name or "auto", engine=engine) if colon else ParserRef(name=word)
+    options = {OPTIONS[0]: reasoning} if reasoning else {}
+    ref = ParserRef(name=name or "auto" if colon else word, engine=engine if colon else None, options=options)
     return case.model_copy(update={"parser": ref})

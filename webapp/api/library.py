@@ -11,6 +11,7 @@ from parsers.vocabulary.types import UsageError
 from webapp.api.answers import ErrorBody, LibraryCases, LibraryImport
 from webapp.api.lists import asked_limit
 from webapp.api.operations import API, LARGEST, MOST_ROWS, Files, Key, operation, whole
+from webapp.api.query_keys import is_asked
 from webapp.page.library.importing import import_some, tags_of
 from webapp.page.library.incoming import incoming
 from webapp.page.library.outgoing import KINDS, exported_cases
@@ -52,13 +53,14 @@ def export_cases() -> ResponseReturnValue:
            takes=bytes, keyed=True,
            query={"name": "What the file is called in what is said of it.", "tags": "Tags, separated by commas.",
                   "listed": "1: list the cases in the library.",
+                  "line": whole("The body is a part of JSON Lines, whose first line has this number.", 1),
                   "skip": whole("How many of its cases were done before.", 0),
                   "most": whole("How many to take now.", 1)})  # fmt: skip
 def import_cases() -> ResponseReturnValue:
     """Store the cases of a case file, a corpus, JSON Lines or a zip of these, as many as there is time for."""
-    parts, found = services(), incoming(request.args.get("name", "cases")[:200], request.get_data(cache=False))
-    listed = request.args.get("listed", "") not in ("", "0")
-    tags = tags_of(request.args.get("tags", ""))
+    parts, name = services(), request.args.get("name", "cases")[:200]
+    found = incoming(name, request.get_data(cache=False), _whole("line", 1))
+    listed, tags = is_asked("listed"), tags_of(request.args.get("tags", ""))
     skip, most = _whole("skip") or 0, _whole("most", 1)
     report = import_some(found, parts.runner, parts.store, listed=listed, tags=tags, skip=skip, most=most)
     failed = [{"name": one.name, "why": one.why} for one in report.failed]

@@ -15,7 +15,7 @@ from flask import Response, jsonify, request
 
 from parsers.vocabulary.types import UsageError
 from webapp.api.operations import MOST_ROWS
-from webapp.services import services
+from webapp.links import public_root
 
 _SHOWN = 40
 
@@ -28,8 +28,7 @@ def page_of(rows: Sequence[Mapping[str, Any]]) -> Response:
     response = jsonify(rows[start:end])
     if end < len(rows):
         query = urlencode({**request.args, "cursor": cursor_of(rows[end - 1]["name"])})
-        root = (services().settings.public_url or request.url_root).rstrip("/")
-        response.headers["Link"] = f'<{root}{request.path}?{query}>; rel="next"'
+        response.headers["Link"] = f'<{public_root()}{request.path}?{query}>; rel="next"'
     return response
 
 

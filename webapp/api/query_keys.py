@@ -12,6 +12,11 @@ from webapp.security import HEALTH
 _SHOWN = 40  # characters of a key
 
 
+def is_asked(name: str) -> bool:
+    """Whether a key that is a switch is on: it is given, and not as 0."""
+    return request.args.get(name, "") not in ("", "0")
+
+
 @blueprint.before_request
 def _known_keys() -> None:
     """Raise UsageError for a key of the query that the route does not have, or that is given again."""

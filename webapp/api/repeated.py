@@ -2,7 +2,8 @@
 
 As the IETF's draft has it (draft-ietf-httpapi-idempotency-key-header): the key is a string of the client's, `"..."` or
 the bare text. A request of the same key that is another one is refused with 422, one that is still at work with 409.
-Answers of success are kept for a day; after any other the request may be mended and sent again.
+Answers of success are kept for a day; after any other the request may be mended and sent again. Where what was stored
+was deleted meanwhile, the answer is 410 and nothing is stored again: what was wanted under this key was done once.
 
 The delete key of a case is not among what is kept: it comes of the client's key and a salt, so it can be told again to
 who has that key, and nobody reads it in the database.
@@ -25,6 +26,7 @@ from werkzeug.exceptions import BadRequest
 
 from webapp.security import api_error
 from webapp.services import services
+from webapp.store import Gone
 from webapp.store.answers import Answer, Refused
 from webapp.store.keys import KEY_BYTES
 
@@ -103,9 +105,21 @@ def _kept(response: Response) -> str:
 
 
 def _again(answer: Answer, key: str) -> Response:
-    body = json.loads(answer.body)
-    response = jsonify({**body, _SECRET: _secret(key, answer.salt)} if _SECRET in body else body)
-    response.status_code = answer.status
+    body, status = json.loads(answer.body), answer.status
+    store, case_id = services().store, body.get("id")
+    try:
+        if case_id is not None:
+            store.get(case_id)
+    except Gone as gone:
+        words = f"The case that was stored with this {HEADER} was deleted on {gone.deleted[:10]}"
+        return api_error("gone", f"{words}: to store it again, make up a new key.", status=410)
+    if _SECRET in body:
+        body[_SECRET] = _secret(key, answer.salt)
+        if not store.has_key(case_id, body[_SECRET]):  # it was deleted, and is somebody else's since
+            del body[_SECRET]
+            status = 200
+    response = jsonify(body)
+    response.status_code = status
     response.headers["Cache-Control"] = "no-store"
     if answer.location:
         response.headers["Location"] = answer.location

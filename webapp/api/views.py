@@ -40,12 +40,14 @@ from webapp.api.lists import page_of
 from webapp.api.openapi import description
 from webapp.api.operations import API, HEALTH, OPERATIONS, BadJsonError, Files, blueprint, operation
 from webapp.api.parts import QUERY, replay_answer, wanted_of
+from webapp.api.query_keys import is_asked
 from webapp.api.repeated import delete_key
 from webapp.engines.entered import entered, entered_parsers
 from webapp.engines.protocol import Card
 from webapp.engines.response_template import about
 from webapp.formats.folder import all_formats, formats_folder
 from webapp.jobs.searches import SearchError
+from webapp.links import public_root
 from webapp.page.inspect.result import dialect_of
 from webapp.page.library.listed_case import listing_of
 from webapp.page.library.tokenizer_shelf import delete
@@ -165,8 +167,8 @@ def find() -> ResponseReturnValue:
 
 
 @operation("POST", f"{API}/cases",
-           {200: SavedCase, 201: SavedCase, 400: ErrorBody, 413: ErrorBody, 415: ErrorBody, 422: ErrorBody,
-            503: ErrorBody},
+           {200: SavedCase, 201: SavedCase, 400: ErrorBody, 410: ErrorBody, 413: ErrorBody, 415: ErrorBody,
+            422: ErrorBody, 503: ErrorBody},
            takes=Case, headers={"Location": (200, 201), "Cache-Control": (200, 201)}, keyed=True,
            query={"listed": "1: list it in the library, if it is new or has no words that are not sent again."},
            )  # fmt: skip
@@ -175,8 +177,7 @@ def save_case() -> ResponseReturnValue:
     runner, case = services().runner, posted_case()
     run, checked = runner.run(case), runner.cheaply_checked(case)
     findings = None if checked is None else checked.findings
-    listed = request.args.get("listed", "") not in ("", "0")
-    listing = listing_of(run, case, findings) if listed else None
+    listing = listing_of(run, case, findings) if is_asked("listed") else None
     saved = save(services().store, run, findings, listing=listing, delete_key=delete_key())
     in_library = services().store.library.is_listed(saved.id)
     answer = {"id": saved.id, "url": _permalink(saved.id), "listed": in_library}
@@ -206,11 +207,10 @@ def export(case_id: str, target: str) -> ResponseReturnValue:
     if target not in TARGETS:
         abort(404, f"There is no export {target!r}; there are {', '.join(TARGETS)}.")
     run = run_for(services().runner, loads(_find_case(case_id).body), target, began)
-    accept = request.args.get("accept", "") not in ("", "0")
     dialect = dialect_of(request.args.get("dialect", ""))
     job = services().searches.known(run.case) if target in ("markdown", "html") else None
     found = None if job is None else job.result
-    made = exported(run, target, accept=accept, permalink=_permalink(case_id), dialect=dialect, found=found)
+    made = exported(run, target, accept=is_asked("accept"), permalink=_permalink(case_id), dialect=dialect, found=found)
     response = Response(utf8(made.text), content_type=f"{made.mimetype}; charset=utf-8")
     response.headers["Content-Disposition"] = f'attachment; filename="{made.filename}"'
     return response
@@ -294,7 +294,7 @@ def _find_case(case_id: str) -> StoredCase:
 
 
 def _permalink(case_id: str) -> str:
-    return f"{(services().settings.public_url or request.url_root).rstrip('/')}/c/{case_id}"
+    return f"{public_root()}/c/{case_id}"
 
 
 def _engine_info(name: str, card: Card | None) -> dict[str, Any]:

@@ -467,14 +467,14 @@ def _held(popen: subprocess.Popen[bytes], tag: str, program: Program) -> _Proces
     """Somebody else's process, which may start others: they are ended with it, and never waited for."""
     files = [cast("io.BufferedIOBase", one).detach() for one in (popen.stdin, popen.stdout, popen.stderr)]
     sink, source, errors = pipes = [HeldPipe(os.dup(file.fileno())) for file in files]
-    inodes = {os.fstat(one.fileno()).st_ino for one in pipes}
+    theirs = {os.fstat(one.fileno()).st_ino: one is not sink for one in pipes}  # whether their end is written to
     for file in files:
         file.close()
     group = Group(popen)
 
     def kill() -> None:
         group.kill()
-        end_strays(tag, inodes)
+        end_strays(tag, theirs)
         for one in pipes:
             one.leave()
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 import math
 import os
 import signal
+import stat
 import subprocess
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
@@ -77,12 +78,13 @@ class Group:
             return True
 
 
-def end_strays(tag: str, pipes: Collection[int] = ()) -> None:
-    """End what has the tag in its environment, or holds one of these pipes, by their inodes: a process that began a
-    session of its own is in no group of ours, and may have another environment."""
+def end_strays(tag: str, pipes: Mapping[int, bool] | None = None) -> None:
+    """End what has the tag in its environment, or holds the other end of one of these pipes, by inodes and whether
+    that end is written to: a process that began a session of its own is in no group of ours, and may have another
+    environment. Our own end has whatever was forked from us and is not another program yet."""
     for _ in range(_ROUNDS):
         line = f"{TAG}={tag}".encode()
-        found = [pid for pid in _processes() if _has_tag(pid, line) or _holds(pid, pipes)]
+        found = [pid for pid in _processes() if _has_tag(pid, line) or _holds(pid, pipes or {})]
         if not found:
             return
         for pid in found:
@@ -122,11 +124,15 @@ def _has_tag(pid: int, line: bytes) -> bool:
         return False
 
 
-def _holds(pid: int, pipes: Collection[int]) -> bool:
-    """Whether a process has one of these pipes open; those of other users do not tell."""
+def _holds(pid: int, pipes: Mapping[int, bool]) -> bool:
+    """Whether a process has the other end of one of these pipes open; those of other users do not tell."""
     folder = PROC / str(pid) / "fd"
+    names = {f"pipe:[{inode}]": written for inode, written in pipes.items()}
     try:
-        targets = [os.readlink(folder / name) for name in os.listdir(folder)] if pipes else []
+        for name in os.listdir(folder) if names else ():
+            written = names.get(os.readlink(folder / name))
+            if written is not None and written == bool(os.lstat(folder / name).st_mode & stat.S_IWUSR):
+                return True
     except OSError:
         return False
-    return any(f"pipe:[{inode}]" in targets for inode in pipes)
+    return False

@@ -12,6 +12,7 @@ import io
 import os
 import select
 from contextlib import suppress
+from threading import Lock
 from time import monotonic
 from typing import Any
 
@@ -26,13 +27,15 @@ class HeldPipe(io.RawIOBase):
         self._fd = fd
         self._left, self._leave = os.pipe()
         self._until: float | None = None
+        self._closing = Lock()
 
     def leave(self) -> None:
         """Wait for nobody any more. Any thread may say so."""
-        if self._until is None:
-            self._until = monotonic() + _REST_SECONDS
-            with suppress(OSError):
-                os.write(self._leave, b"!")
+        with self._closing:  # afterwards its numbers may be another pipe's, which would be left in its place
+            if self._until is None and not self.closed:
+                self._until = monotonic() + _REST_SECONDS
+                with suppress(OSError):
+                    os.write(self._leave, b"!")
 
     def fileno(self) -> int:
         """Its number."""
@@ -62,7 +65,9 @@ class HeldPipe(io.RawIOBase):
         return len(data)
 
     def close(self) -> None:
-        if not self.closed:
+        with self._closing:
+            if self.closed:
+                return
             super().close()
             for fd in (self._fd, self._left, self._leave):
                 with suppress(OSError):

@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import Literal
 
 from parsers.cases.case import Case, CaseError
-from parsers.cases.export.markdown import replay_command
+from parsers.cases.export.replay_command import replay_command
 from parsers.cases.io import case_id
 from parsers.cases.run import CaseRun
 from parsers.cases.tested import CaseOutcome, CaseTest, as_test

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from parsers.cases.export.markdown import cell, fence, inline
+from parsers.cases.export.markdown_text import cell, fence, inline
 from webapp.cli import one_line
 from webapp.commands.baselines import in_words
 from webapp.commands.case_outcomes import BASE, Asked, CaseResult, Outcome

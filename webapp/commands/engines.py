@@ -43,7 +43,9 @@ def engines() -> None:
 @click.option("--path", metavar="FOLDER", help="Where its interpreter finds modules besides, such as a checkout.")
 @click.option("--rev", metavar="REV", help="A revision of the git checkout --path, which is written and run instead.")
 @click.option("--command", metavar="LINE", help="The command of a worker that speaks the protocol, instead.")
-@click.option("--folder", metavar="FOLDER", help="Where it is started.")
+@click.option(
+    "--folder", metavar="FOLDER", help="Where it is started.  [default: here, if --command names a file here]"
+)
 @click.option("--env", multiple=True, metavar="KEY=VALUE", help="A variable of its environment. May be given again.")
 @click.option("--tokenizer", metavar="PATH", help="The tokenizer, for an engine that asks for a whole one.")
 @click.option("--memory", type=int, metavar="MB", help="What its process may keep.  [default: 4000]")
@@ -170,6 +172,8 @@ def _entry(name: str, options: dict[str, Any]) -> Entry:
         values["class"] = values.pop("own")
     if "command" in values:
         values["command"] = shlex.split(values["command"])
+        if any(os.path.isfile(word) and not os.path.isabs(word) for word in values["command"]):
+            values.setdefault("folder", str(Path.cwd()))
     variables = [one.partition("=") for one in values.pop("env", ())]
     if any(not equals for _, equals, _ in variables):
         raise UsageError("--env: give a variable as KEY=VALUE")

@@ -1,6 +1,6 @@
 """`find --export TARGET`: the smallest case that a search found, as a file for another tool on standard output.
 
-A report in HTML is of the whole search: its verdict, its findings, and the smallest case in it.
+A report is of the whole search: its verdict, its findings, and the smallest case in it.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from webapp.commands.running import run_case_of
 from webapp.commands.written import print_parts
 from webapp.runs.exports import TARGETS, exported
 
-WHOLE = "html"
+WHOLE = ("markdown", "html")
 export_option = click.option(
     "--export",
     "target",
     metavar="TARGET",
-    help="Write the smallest case, or the report of the search as html, to standard output instead, for a target of "
-    "`export`; the verdict goes to standard error.",
+    help="Write the smallest case, or the report of the search as markdown or html, to standard output instead, for a "
+    "target of `export`; the verdict goes to standard error.",
 )
 
 
@@ -41,7 +41,7 @@ def write_smallest(name: str, found: CaseFound, target: str) -> None:
     """Write the smallest case, nothing where the search found no error; or the report of the search. Raises UsageError
     where the target cannot say it."""
     case = found.minimized
-    if target == WHOLE:
+    if target in WHOLE:
         with named(name):
             print_parts([exported(run_case_of(name, found.case), target, found=found).text])
     elif case is None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from parsers.cases.case import Case
 from parsers.cases.engines import traced_chunking
-from parsers.cases.export.markdown import replay_command
+from parsers.cases.export.replay_command import replay_command
 from parsers.cases.find import CaseFound
 from parsers.cases.run import replayer_of
 from parsers.replays.chunking import Chunking, label, to_json

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from parsers.cases.case import Case
 from parsers.cases.engines import traced_chunking
-from parsers.cases.export.markdown import replay_command
+from parsers.cases.export.replay_command import replay_command
 from parsers.cases.run import CaseRun
 from parsers.checks.check import Need
 from parsers.compare.divergence import Divergence

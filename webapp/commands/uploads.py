@@ -3,14 +3,19 @@
 A case is posted as it ran: with its tokens, under the parser that ran. Where the server does not know its engine, the
 case is posted as it is written, and its notes say who failed. To post a case twice is to post it once, so what was not
 answered is asked again. An address is followed nowhere else: the secret that goes along is for this server alone.
+
+Each request has an `Idempotency-Key`. Where a secret goes along, the key comes of it and of the case, so that a job
+that runs again asks the same; who has the key is told the delete key, so without a secret it is made up.
 """
 
 from __future__ import annotations
 
+import hmac
 import http.client
 import json
 import os
 import re
+import secrets
 import time
 import urllib.error
 import urllib.request
@@ -73,6 +78,7 @@ class Uploads:
             "User-Agent": f"{NAME}/{installed_version()}",
             **dict([_header(line) for line in headers or filter(None, [os.environ.get(HEADER_VARIABLE)])]),
         }
+        self._key = _key_of(self._headers)
         self._opener = urllib.request.build_opener(_NoRedirect)
         self._posts = self._left_out = 0
         self._refused: list[str] = []
@@ -114,7 +120,7 @@ class Uploads:
         found = answer.get("error")
         detail: Mapping[str, Any] = found if isinstance(found, dict) else {}
         message = one_line(str(detail.get("message") or f"HTTP {status}"))[:500]
-        if status in (400, 413, 422) and detail:
+        if status in (400, 410, 413, 422) and detail:
             raise _CaseRefusedError(message, engine=str(detail.get("field")).startswith("/parser/"))
         raise UsageError(f"{OPTION} {self._address}: {_why(status, message, known=bool(detail))}")
 
@@ -122,7 +128,7 @@ class Uploads:
         """The status and the object of an answer. What is too much at the moment is asked again."""
         for attempt in range(_TRIES):
             status, wait, data = self._once(body)
-            if status not in (429, 503) or attempt == _TRIES - 1:
+            if status not in (409, 429, 503) or attempt == _TRIES - 1:
                 break
             time.sleep(min(wait, _LONGEST_WAIT))
         try:
@@ -132,7 +138,9 @@ class Uploads:
         return status, found if isinstance(found, dict) else {}
 
     def _once(self, body: bytes) -> tuple[int, float, bytes]:
-        request = urllib.request.Request(self._address + PATH, body, self._headers, method="POST")  # noqa: S310
+        key = hmac.digest(self._key, body, "sha256").hex()
+        headers = {**self._headers, "Idempotency-Key": f'"{key}"'}
+        request = urllib.request.Request(self._address + PATH, body, headers, method="POST")  # noqa: S310
         try:
             with self._opener.open(request, timeout=SECONDS) as answer:
                 return answer.status, 0.0, answer.read(_MOST_BYTES)
@@ -146,6 +154,12 @@ class Uploads:
         except (OSError, http.client.HTTPException, ValueError) as error:
             why = getattr(error, "reason", None) or error
             raise UsageError(f"{OPTION} {self._address}: it cannot be reached: {one_line(str(why))}") from error
+
+
+def _key_of(headers: Mapping[str, str]) -> bytes:
+    """What the keys of requests are made with: of the headers that only this server's users have, else by chance."""
+    own = {name: value for name, value in headers.items() if name not in ("Content-Type", "User-Agent")}
+    return json.dumps(own, sort_keys=True).encode() if own else secrets.token_bytes(32)
 
 
 def _header(line: str) -> tuple[str, str]:

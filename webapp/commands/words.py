@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from parsers.cases.export.markdown import spelled
+from parsers.cases.export.markdown_text import spelled
 from parsers.cases.jsontext import atom
 
 SHORT = 60

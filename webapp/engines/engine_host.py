@@ -4,7 +4,8 @@ misbehaves.
 Replays go in batches, whose size follows from how long the last ones took. When a batch has no answer, it is made once
 more and tells each step before it is taken, so that the replay is known and the step that the process did not survive;
 where a worker tells of no step, the batch is halved. That becomes what the parser failed with, like an exception, and
-the next replay starts another process. What hung is not waited for again (`culprits.py`).
+the next replay starts another process. What hung is not waited for again (`culprits.py`), and what comes next is given
+less time (`patience.py`).
 """
 
 from __future__ import annotations
@@ -21,11 +22,13 @@ from webapp.children.child import Answer, Child, ChildError, Ending, Program
 from webapp.engines.culprits import Culprits
 from webapp.engines.entries import Entry
 from webapp.engines.lines import read_lines
+from webapp.engines.patience import Patience
 from webapp.engines.protocol import (
     MOST_PRINTED,
     Card,
     EngineError,
     Fault,
+    Imported,
     Progress,
     ProtocolError,
     Replayed,
@@ -48,7 +51,7 @@ FEW_STEPS = 500  # of one replay that tells its steps at once
 SHARE = 0.1  # of what one replay may take a batch should take
 
 _KINDS = {
-    Ending.LATE: ("Hangs", "it did not return in {seconds:g} seconds, and its process was ended"),
+    Ending.LATE: ("Hangs", "it did not return in {seconds:g} seconds{little}, and its process was ended"),
     Ending.MEMORY: ("OutOfMemory", "its process kept more than {memory:,} MB, and was ended"),
     Ending.ENDED: ("Crashed", "its process ended ({how})"),
     Ending.PANIC: ("Garbled", "its process said what is no message, and was ended"),
@@ -56,30 +59,41 @@ _KINDS = {
     Ending.REFUSED: ("Refused", "{message}"),
 }
 _CLOSED = "it closed its standard output while its process ran on, and was ended"
+_LITTLE = " (so little is what it has for a while after it hung)"
 _SLOW = (Ending.LATE, Ending.MEMORY)
 _WORDS = 300  # characters
 
 
 class _OfThread(local):
-    """What each thread that asks has to itself."""
+    """What each thread that asks has to itself. `given`: the seconds that it had for its last message, and `little` why
+    they were few; `took`: those of its last answer."""
 
     spent = 0.0
+    given = 0.0
+    little = ""
+    took = 0.0
+
+
+class _RestsError(Exception):
+    """It is not asked for a while; says why."""
 
 
 class EngineHost:
     """An engine by the name of its entry. Replays of it are made one message at a time, whoever asks, and whoever has
     waited longest is next: nobody waits for all that a replay costs which hangs, but for one message of it.
 
-    `spent`: for how many seconds it was at work so far, whoever asked.
+    `spent`: for how many seconds it was at work so far, whoever asked. Where one person `alone` asks, it is asked
+    whatever it did before.
     """
 
-    def __init__(self, name: str, entry: Entry) -> None:
+    def __init__(self, name: str, entry: Entry, *, alone: bool = True) -> None:
         self.spent = 0.0
         self._of_thread = _OfThread()
         self._name = name
         self._entry = entry
         self._batch = FIRST_BATCH
         self._culprits = Culprits()
+        self._patience = Patience(entry.seconds, alone=alone)
         self._asking = Turns()
         program = Program(
             name,
@@ -107,6 +121,7 @@ class EngineHost:
         """End its process, and forget what it did not survive."""
         self.close()
         self._culprits.forget()
+        self._patience.forget()
 
     def raw(
         self, task: str, request: Mapping[str, Any], on_progress: Callable[[dict[str, Any]], object] | None = None
@@ -117,20 +132,39 @@ class EngineHost:
     def card(self) -> Card:
         """Who it is; starts it where it is not running. Raises EngineError where it does not come up, or runs another
         revision than that of its entry."""
+        with self._asking:
+            return self._greeted()
+
+    def _greeted(self) -> Card:
+        if words := self._patience.no_start:
+            raise EngineError(words)
+        began = monotonic()
+        try:
+            return self._answer_to_hello()
+        except EngineError as error:
+            self.close()  # what could not say who it is is not asked for more
+            self._patience.started_not(str(error), monotonic() - began)
+            raise
+
+    def _answer_to_hello(self) -> Card:
         entry = self._entry
         request = {"protocol": 1, "tokenizer": entry.tokenizer, "memory": entry.memory_bytes}
+        self._of_thread.given, self._of_thread.little = START_SECONDS, ""
         try:
             card = read_card(self._child.ask("hello", request, seconds=START_SECONDS))
         except ChildError as error:
-            self.close()  # what could not say who it is is not asked for more
             raise EngineError(f"engine {self._name} does not start: {self._said(error)[1]}{_last(error)}") from error
         except ProtocolError as error:
-            self.close()
             raise EngineError(f"engine {self._name} does not speak the protocol: {error}") from error
-        if another := runs_another(entry, card.sources):
+        self._refuse_another(card.sources)
+        return card
+
+    def _refuse_another(self, sources: Sequence[str] | None) -> None:
+        """End it where it runs another revision than that of its entry, as far as it imported anything by now."""
+        another = "" if sources is None else runs_another(self._entry, sources)
+        if another:
             self.close()
             raise EngineError(f"engine {self._name}: {another}")
-        return card
 
     @property
     def spent_here(self) -> float:
@@ -144,7 +178,10 @@ class EngineHost:
             known = [self._culprits.known(run, deltas) for deltas in left[: self._fitting(left)]]
             unknown = [*takewhile(lambda one: one is None, known)]
             answered = [one for one in takewhile(lambda one: one is not None, known) if one]
-            found += answered or self._played(run, left[: len(unknown)])
+            try:
+                found += answered or self._played(run, left[: len(unknown)])
+            except _RestsError as error:
+                return [*found, *[self._culprits.known(run, deltas) or _resting(error) for deltas in left]]
             left = run["replays"][len(found) :]
         return found
 
@@ -159,6 +196,8 @@ class EngineHost:
             run = {**run, "replays": [deltas[: known.raised.step - 1]]}
         try:
             found = read_lines(self._told(run))
+        except _RestsError as error:
+            raise EngineError(f"engine {self._name} does not tell which lines ran: {error}") from error
         except (ChildError, ProtocolError) as error:
             if isinstance(error, ProtocolError):
                 self.close()
@@ -182,14 +221,11 @@ class EngineHost:
             return [self._alone(run, replays[0])]
         if self._culprits.any:
             return self._until_wrong(run, replays, None)
-        began = monotonic()
         try:
             found = self._asked(run, replays)
         except (ChildError, ProtocolError) as error:
             return self._until_wrong(run, replays, error)
-        each = (monotonic() - began) / len(replays)
-        fitting = int(SHARE * self._entry.seconds / max(each, 1e-6))
-        self._batch = max(1, min(LARGEST_BATCH, 2 * self._batch, fitting))
+        self._batch = min(LARGEST_BATCH, 2 * self._batch)
         return found
 
     def _until_wrong(
@@ -208,23 +244,44 @@ class EngineHost:
             if len(before) < told.number:
                 return before
             deltas = replays[told.number]
-            few = _is_late(error) and told.others_took > self._entry.seconds / 2
+            few = _is_late(error) and told.others_took > self._of_thread.given / 2
             if few:  # those before it took the time: it has all of that for itself, and so many are not asked again
                 self._batch = max(1, told.number // 4)
             alone = few or told.at_the_end
+            if _is_late(error) and not alone:
+                self._patience.hung()
             return [*before, self._alone(run, deltas) if alone else self._failed(run, deltas, told, error)]
 
     def _told(
         self, request: Mapping[str, Any], on_progress: Callable[[dict[str, Any]], object] | None = None
     ) -> Answer:
         """What it answers to a run, after hello where its process is new, be it in the place of one that ended itself.
-        Raises ChildError, and EngineError where it does not start."""
-        seconds = self._entry.seconds
+        Raises ChildError, ProtocolError, _RestsError where it is not asked, and EngineError where it does not start, or
+        has imported of another revision than that of its entry."""
         with self._asking, self._timed():
+            if words := self._patience.rest:
+                raise _RestsError(words)
             self._child.tidy()
             if self._child.pid is None:
-                self.card()
-            return self._child.ask("run", {**request, "seconds": seconds}, seconds=seconds, on_progress=on_progress)
+                self._greeted()
+            answer = self._answer_to_run(request, on_progress)
+            self._refuse_another(read(Imported, answer).sources)
+            return answer
+
+    def _answer_to_run(
+        self, request: Mapping[str, Any], on_progress: Callable[[dict[str, Any]], object] | None
+    ) -> Answer:
+        began, seconds = monotonic(), self._patience.seconds
+        self._of_thread.given, self._of_thread.little = seconds, _LITTLE * (seconds < self._entry.seconds)
+        try:
+            answer = self._child.ask("run", {**request, "seconds": seconds}, seconds=seconds, on_progress=on_progress)
+        except ChildError as error:
+            if _is_late(error) and len(request["replays"]) == 1:
+                self._patience.hung()  # before it is the turn of whoever asks next
+            raise
+        took = self._of_thread.took = monotonic() - began
+        self._patience.answered(took / max(len(request["replays"]), 1))
+        return answer
 
     @contextmanager
     def _timed(self) -> Iterator[None]:
@@ -241,11 +298,17 @@ class EngineHost:
         """Raises ChildError or ProtocolError."""
         progress = more.pop("on_progress", None)
         answer = self._told({**run, "replays": replays, **more}, progress)
+        came = monotonic()
         try:
-            return [one.bounded() for one in read_replays(answer, _steps(run, replays))]
+            return [one.bounded() for one in read_replays(answer, _steps(run, replays), _fed(replays))]
         except ProtocolError:
             self.close()
             raise
+        finally:
+            took = self._of_thread.took + monotonic() - came  # to read what it says takes time, too
+            each = took / max(len(replays), 1)
+            fitting = int(SHARE * self._of_thread.given / max(each, 1e-6))
+            self._batch = max(1, min(self._batch, fitting))
 
     def _alone(self, run: Mapping[str, Any], deltas: Any) -> Replayed:
         """One replay: where it fails, what it sent until then, and at which step that was. What failed for another
@@ -281,7 +344,8 @@ class EngineHost:
             return "Garbled", f"its answer is not one of the protocol: {error}"
         kind, words = _KINDS.get(error.ending, (error.ending.value, error.message or error.ending.value))
         code = error.code or 0
-        entry = {"seconds": self._entry.seconds, "memory": self._entry.memory, "bytes": ANSWER_BYTES}
+        given = {"seconds": self._of_thread.given, "little": self._of_thread.little}
+        entry = {**given, "memory": self._entry.memory, "bytes": ANSWER_BYTES}
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
         if error.ending is Ending.ENDED and error.code is None:
             return kind, _CLOSED
@@ -332,9 +396,20 @@ def _steps(run: Mapping[str, Any], replays: Sequence[Any]) -> list[int]:
     return [1 if run.get("path") == "whole" else len(deltas) + 1 for deltas in replays]
 
 
+def _fed(replays: Sequence[Any]) -> list[int]:
+    """How many characters each replay is fed."""
+    return [sum([len(delta[0]) for delta in deltas]) for deltas in replays]
+
+
 def _length(sent: Sent | None) -> int:
     """How many characters were sent, about."""
     return 0 if sent is None else len(repr(sent))
+
+
+def _resting(error: _RestsError) -> Replayed:
+    """A replay that is not made while it rests."""
+    fault = Fault(step=0, kind="Hangs", message=str(error), slow=True, ended=True, unasked=True, rests=True)
+    return Replayed(sent=[], raised=fault)
 
 
 def _is_late(error: ChildError | ProtocolError) -> bool:

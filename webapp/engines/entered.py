@@ -28,10 +28,12 @@ AskOther = Callable[[dict[str, Any]], Mapping[str, Any]]
 
 
 class Engines:
-    """The entered engines, with workers of this process. `more`: entries of the command line alone."""
+    """The entered engines, with workers of this process. `more`: entries of the command line alone. `alone`: one person
+    asks them, and nobody else waits."""
 
-    def __init__(self, settings: Settings, more: Mapping[str, Entry] | None = None) -> None:
+    def __init__(self, settings: Settings, more: Mapping[str, Entry] | None = None, *, alone: bool = True) -> None:
         self.settings = settings
+        self._alone = alone
         self._more = dict(more or {})
         self._hosts: dict[str, tuple[Entry, str, EngineHost]] = {}
         self._spent_before = 0.0  # by hosts that were ended for a change
@@ -62,11 +64,13 @@ class Engines:
         return self._kept(name, entry, self._asked(name, entry, anew=True))
 
     def stamp(self, name: str) -> str:
-        """What changes with the entry, the version and the sources of an engine; "" for what is not entered."""
+        """What changes with the entry, the version and the sources of an engine, and whenever it was asked who it is:
+        what it did before may be asked again then. "" for what is not entered."""
         entry = self.entries().get(name)
         if entry is None:
             return ""
-        return hashlib.sha256(f"{entry!r} {self._version(name, entry)}".encode()).hexdigest()
+        asked = card_written(self.settings, name)
+        return hashlib.sha256(f"{entry!r} {self._version(name, entry)} {asked}".encode()).hexdigest()
 
     def play(self, name: str, run: Mapping[str, Any]) -> list[Replayed]:
         """The replays of a run. Raises UsageError for an engine that is not there, or does not start."""
@@ -131,7 +135,7 @@ class Engines:
                 if known is not None:
                     known[2].close()
                     self._spent_before += known[2].spent
-                known = entry, stamp, EngineHost(name, entry)
+                known = entry, stamp, EngineHost(name, entry, alone=self._alone)
             self._hosts[name] = entry, stamp, known[2]
             return known[2]
 
@@ -197,10 +201,14 @@ def engine_stamp(name: str | None) -> str:
         return ""  # the file of the entries cannot be used: whoever runs the case is told
 
 
-def engine_title(name: str) -> str:
-    """`vllm 0.33.0 at main (0123456789)`, as far as it is known; nothing is started for that."""
-    entry = entered().entries().get(name)
-    card = None if entry is None else entered().listed()[name]
+def engine_title(name: str | None) -> str:
+    """`vllm 0.33.0 at main (0123456789)`, as far as it is known; nothing is started for that. Empty for one of ours,
+    and where the file of the entries cannot be used."""
+    try:
+        entry = entered().entries().get(name or "")
+    except UsageError:
+        return ""
+    card = None if entry is None else entered().listed()[name or ""]
     words = "" if card is None else f"{card.name} {card.version}".strip()
     return f"{words} at {entry.revision}".strip() if entry is not None and entry.revision else words
 
@@ -239,12 +247,15 @@ def unknown(name: str, known: Iterable[str]) -> str:
 _current: Engines | None = None
 
 
-def use_engines(settings: Settings, other: AskOther | None = None, more: Mapping[str, Entry] | None = None) -> Engines:
-    """Run entered engines by these settings from now on, in the process that `other` asks, else in this one."""
+def use_engines(
+    settings: Settings, other: AskOther | None = None, more: Mapping[str, Entry] | None = None, *, alone: bool = True
+) -> Engines:
+    """Run entered engines by these settings from now on, in the process that `other` asks, else in this one. `alone`:
+    for one person."""
     global _current
     if _current is not None:
         _current.close()
-    _current = Engines(settings, more) if other is None else SharedEngines(settings, other)
+    _current = Engines(settings, more, alone=alone) if other is None else SharedEngines(settings, other)
     return _current
 
 

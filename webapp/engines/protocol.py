@@ -7,7 +7,7 @@ they are checked by hand.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -29,6 +29,10 @@ MOST_SOURCES = 100
 MOST_ATTRIBUTES = 1_000
 MOST_ROWS = 2_000  # of a table of transitions, and transitions of one step
 MOST_SHOWN = 2_000_000  # characters that one replay shows of its parser
+LEAST_SHOWN = 20  # characters that an attribute or a transition counts for at least
+MOST_SENT = 20_000_000  # characters that one replay sends
+FREE_SENT = 1_000_000  # characters that it sends whatever it was fed; else all of that at each step is the most
+MOST_SHARES = 50_000  # of calls that one replay sends, and two more for each step
 
 
 class EngineError(UsageError):
@@ -51,6 +55,9 @@ def _at_most(most: int) -> BeforeValidator:
 _Long = Annotated[Any, _at_most(MOST_TEXT)]
 Short = Annotated[Any, _at_most(200)]
 Sentence = Annotated[Any, _at_most(2_000)]
+
+
+Sources = Annotated[list[Annotated[str, Field(max_length=1_000)]], Field(max_length=MOST_SOURCES)]
 
 
 class Said(BaseModel):
@@ -92,7 +99,7 @@ class Sent(Said):
 
 class Fault(Said):
     """What a parser failed with at a step; 0: before the first. `slow`: it was ended for the time that it took;
-    `ended`: with its process; `unasked`: it was not tried, for what it did before."""
+    `ended`: with its process; `unasked`: it was not tried, for what it did before; `rests`: nor would any other."""
 
     step: int = Field(ge=0, le=MOST_STEPS)
     kind: Short = "Exception"
@@ -101,6 +108,11 @@ class Fault(Said):
     slow: bool = False
     ended: bool = False
     unasked: bool = False
+    rests: bool = False
+
+    def told(self) -> Fault:
+        """The same without what is for nobody to say of himself: whoever answers was asked, and lives."""
+        return self.model_copy(update={"ended": False, "unasked": False, "rests": False})
 
 
 _Attribute = Annotated[tuple[Short, Sentence, Sentence, Sentence], Field(strict=False)]
@@ -113,6 +125,12 @@ class State(Said):
     changed: Annotated[list[_Attribute], Field(max_length=MOST_ATTRIBUTES)] = []
     state: Short = ""
     moves: Annotated[list[_Move], Field(max_length=MOST_ROWS)] = []
+
+    @property
+    def size(self) -> int:
+        """About how many characters it shows."""
+        texts = [*self.changed, *self.moves]
+        return sum([max(sum([len(text or "") for text in one]), LEAST_SHOWN) for one in texts])
 
     def step(self) -> ObservedStep:
         """The same without what it was read with."""
@@ -163,7 +181,7 @@ class Replayed(Said):
             return Tape(sent, None, 0, printed, observed, *spent)
         words = failure.kind or "Exception", failure.message or "", failure.place or ""
         before = not (failure.step or failure.ended or failure.unasked)
-        told = Failure(*words, failure.slow, failure.ended, failure.unasked, before)
+        told = Failure(*words, failure.slow, failure.ended, failure.unasked, before, failure.rests)
         return Tape(sent, told, failure.step, printed, observed, *spent)
 
     def bounded(self) -> Replayed:
@@ -171,10 +189,11 @@ class Replayed(Said):
         left = MOST_SHOWN - sum([len(name) + len(value or "") for name, value in self.attributes.items()])
         states: list[State] = []
         for number, one in enumerate(self.states or ()):
-            left -= sum([len(text or "") for change in one.changed for text in change])
+            left -= one.size
             if left < 0:
                 rest = [State(state=later.state) for later in (self.states or ())[number + 1 :]]
-                return self.model_copy(update={"states": [*states, one.model_copy(update={"changed": _CUT}), *rest]})
+                cut = one.model_copy(update={"changed": _CUT, "moves": []})
+                return self.model_copy(update={"states": [*states, cut, *rest]})
             states.append(one)
         return self
 
@@ -198,6 +217,12 @@ class Answers(Said):
     """Every replay of a message."""
 
     replays: Annotated[list[Replayed], Field(max_length=MOST_REPLAYS)]
+
+
+class Imported(Said):
+    """Where all modules lie, in an answer to replays that imported some; None where they did not."""
+
+    sources: Sources | None = None
 
 
 class Progress(Said):
@@ -235,7 +260,7 @@ class Card(Said):
     tokenizer: Literal["none", "needed"] = "none"
     contract: Annotated[str, Field(max_length=100)] = ""
     server: Server = Server()
-    sources: Annotated[list[Annotated[str, Field(max_length=1_000)]], Field(max_length=MOST_SOURCES)] = []
+    sources: Sources = []
 
     def names(self, kind: str) -> list[str]:
         """Its parsers of a kind."""
@@ -264,14 +289,54 @@ def read_card(answer: Any) -> Card:
     return read(Card, answer)
 
 
-def read_replays(answer: Any, steps: list[int]) -> list[Replayed]:
-    """The replays that were asked for, which have so many steps each. Raises ProtocolError."""
+def read_replays(answer: Any, steps: list[int], fed: Sequence[int] = ()) -> list[Replayed]:
+    """The replays that were asked for, which have so many steps each, and were `fed` so many characters, as far as that
+    is known. Raises ProtocolError."""
+    _bound(answer, steps, fed)
     found = read(Answers, answer).replays
     if len(found) != len(steps):
         raise ProtocolError(f"/replays: {len(steps):,} were asked for, {len(found):,} came")
     for number, words in _wrong(found, steps):
         raise ProtocolError(f"/replays/{number}: {words}")
-    return found
+    return [one if one.raised is None else one.model_copy(update={"raised": one.raised.told()}) for one in found]
+
+
+def _bound(answer: Any, steps: list[int], fed: Sequence[int]) -> None:
+    """Leave out what a worker shows of itself beyond all that may be shown, before anything of it is read: to read a
+    million of small things takes long. Raises ProtocolError where a replay sends more than any parser does."""
+    replays = answer.get("replays") if isinstance(answer, dict) else None
+    for number, (one, many) in enumerate(zip(_listed(replays), steps, strict=False)):
+        if not isinstance(one, dict):
+            continue
+        sent = [step for step in _listed(one.get("sent")) if isinstance(step, dict)]
+        shares, characters = MOST_SHARES + 2 * many, MOST_SENT
+        if number < len(fed):
+            characters = min(characters, FREE_SENT + many * fed[number])
+        if sum([len(_listed(step.get("tool_calls"))) for step in sent]) > shares:
+            raise ProtocolError(f"/replays/{number}/sent: it sends more than {shares:,} shares of calls")
+        if sum(map(_characters, sent)) > characters:
+            raise ProtocolError(f"/replays/{number}/sent: it sends more than {characters:,} characters")
+        _bound_states([state for state in _listed(one.get("states")) if isinstance(state, dict)])
+
+
+def _characters(step: dict[str, Any]) -> int:
+    """How many a step sends as text."""
+    texts = [step.get("content"), step.get("reasoning")]
+    return sum([len(text) for text in texts if isinstance(text, str)])
+
+
+def _bound_states(states: list[dict[str, Any]]) -> None:
+    left = MOST_SHOWN // LEAST_SHOWN
+    for state in states:
+        if left > 0:
+            left -= len(_listed(state.get("changed"))) + len(_listed(state.get("moves")))
+        else:
+            state.update(changed=[], moves=[])
+
+
+def _listed(value: Any) -> list[Any]:
+    """A list; of what is none, nothing."""
+    return value if isinstance(value, list) else []
 
 
 def _wrong(found: list[Replayed], steps: list[int]) -> Iterator[tuple[int, str]]:

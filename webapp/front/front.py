@@ -117,7 +117,7 @@ class Front:
     def _forwarded(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         body = body_of(environ, self._settings)
         wish, message = self._wish(environ, body), message_of(environ, body)
-        engines, waited = EngineWait(self._switchboard), False
+        engines, waited = EngineWait(self._switchboard), ""
         while True:
             pieces, wait = self._attempt(wish, {**message, "waited": waited}, start_response, engines)
             if wait is None:
@@ -126,7 +126,7 @@ class Front:
                 self._wait_for_engines(engines, wish)
             else:
                 self._searches.wait(wait["key"], wait["seconds"], wish.gone)
-                waited = True
+                waited = wait["key"]
 
     def _wait_for_engines(self, engines: EngineWait, wish: Wish) -> None:
         """Raises HTTPException where there is no line to wait in, or nobody waits."""

@@ -63,7 +63,7 @@ class _Replays:
         self._app = create_app(settings, self._ask)
         self._app.register_error_handler(MemoryError, _give_up)
         self._parent: Parent | None = None
-        self._waited = False
+        self._waited = ""
         found: Services = self._app.extensions[EXTENSION]
         self._runner, self._held = found.runner, found.held
         self._held_bytes = self._held.most_bytes
@@ -157,9 +157,11 @@ class _Replays:
         if question["do"] == "wait":
             if not self._waited:
                 raise _Waiting({name: value for name, value in question.items() if name != "of"})
-            question = {**question, "do": "known"}
-        elif self._waited and question["do"] == "start":  # what failed while the request waited is its answer
-            question = {**question, "again": False}
+            question = {**question, "do": "known", "key": self._waited}
+        elif self._waited and question["do"] == "start":
+            # What failed while the request waited is its answer; nor does another key count, such as one of an engine
+            # that has said who it is meanwhile.
+            question = {**question, "again": False, "key": self._waited}
         reply = self._parent.ask(question)
         if "later" in reply:
             raise _Waiting({"do": "engine"})

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from parsers.cases.case import Case, Expect
 from parsers.cases.expect import differences
-from parsers.cases.export.markdown import replay_command
+from parsers.cases.export.replay_command import replay_command
 from parsers.cases.run import CaseRun
 from parsers.cases.tested import CaseTest, Tried, as_test, tried
 from parsers.compare.divergence import same_message

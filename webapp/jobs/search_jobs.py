@@ -89,13 +89,14 @@ class SearchJobs(Jobs[Asked, dict[str, Any], Written]):
             patience=IDLE_SECONDS,
         )
         self._settings = settings
+        self._seconds = settings.find_seconds + PATIENCE_SECONDS  # of work
         self._program = Program(
             program,
             limits={"DATA": settings.find_memory_bytes},
             niceness=_PRIORITY,
             answer_bytes=(settings.find_cache_bytes - _FIXED_WEIGHT) // TIMES,
             fork=True,
-            patience=3,
+            patience=(CLOCK_TIMES * settings.find_seconds + PATIENCE_SECONDS) / self._seconds,
         )
         self.waiters = max(1, settings.threads // 2)
         self._places = Semaphore(self.waiters)
@@ -136,9 +137,8 @@ class SearchJobs(Jobs[Asked, dict[str, Any], Written]):
         return Crowded()
 
     def work(self, job: _Job, given: Asked) -> Written | Failure:
-        seconds = CLOCK_TIMES * self._settings.find_seconds + PATIENCE_SECONDS
         request = {"settings": settings_of_child(self._settings), "raw": given.case}
-        answer = job.ask(self._program, "find", request, seconds=seconds, read=dict, on_question=engine_reply)
+        answer = job.ask(self._program, "find", request, seconds=self._seconds, read=dict, on_question=engine_reply)
         if "failure" in answer:
             return Failure(**answer["failure"])
         job.weight += len(answer["raw"])

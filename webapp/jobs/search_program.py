@@ -33,6 +33,7 @@ from webapp.children.jobs import Failure
 from webapp.children.worker import Task, Tell
 from webapp.engines import engines_of
 from webapp.engines.entered import entered, use_engines
+from webapp.engines.protocol import EngineError
 from webapp.engines.workers.executed_lines import executed_lines
 from webapp.runs.prepare import error_place, prepare
 from webapp.settings import Settings
@@ -111,12 +112,17 @@ def _find(search: MakeSearch, request: Mapping[str, Any], tell: Tell) -> dict[st
     settings = Settings(**request["settings"])
     use(settings)
     if hasattr(tell, "ask"):
-        use_engines(settings, partial(_ask_engines, tell))
+        use_engines(settings, _Asking(tell))
     silence = SILENT_REPLAYS * settings.find_replay_seconds
+    given = json.loads(request["raw"])
     say = partial(_say_and_ask, tell) if request.get("asks") else tell
     try:
-        made = _made(search, json.loads(request["raw"]), settings)
+        made = _made(search, given, settings)
         found = searched(say, made, settings.find_seconds, silence)
+    except _EngineRests as error:
+        return {"failure": asdict(Failure("late", str(error)))}
+    except EngineError as error:
+        return {"failure": asdict(Failure("case", str(error), "/parser/engine" if isinstance(given, dict) else ""))}
     except CaseError as error:
         return {"failure": asdict(Failure("case", error.message, error.pointer))}
     except RequestEntityTooLarge as error:
@@ -164,12 +170,28 @@ def searched(tell: Tell, search: Searching, seconds: float, silence: float = mat
     return search.result()
 
 
-def _ask_engines(tell: Any, question: dict[str, Any]) -> Mapping[str, Any]:
-    """Ask the process that has the workers. Raises UsageError that was raised there."""
-    reply: Mapping[str, Any] = tell.ask({"of": ENGINES, **question})
-    if "refused" in reply:
-        raise UsageError(reply["refused"])
-    return reply
+class _EngineRests(BaseException):
+    """An engine is not asked for a while, so there is nothing to search. Not an Exception, as TimeUp is none."""
+
+
+class _Asking:
+    """Asks the process that has the workers. Raises UsageError that was raised there, and _EngineRests where an engine
+    is not asked from the first replay on: one that hung in the middle of a search is a result of it."""
+
+    def __init__(self, tell: Any) -> None:
+        self._tell = tell
+        self._began = False
+
+    def __call__(self, question: dict[str, Any]) -> Mapping[str, Any]:
+        """The reply."""
+        reply: Mapping[str, Any] = self._tell.ask({"of": ENGINES, **question})
+        if "refused" in reply:
+            raise UsageError(reply["refused"])
+        for raised in [one["raised"] for one in reply.get("replays", ())]:
+            if not self._began and raised is not None and raised["rests"]:
+                raise _EngineRests(f"Engine {question['name']} does not answer: {raised['message']}.")
+            self._began = True
+        return reply
 
 
 def _say_and_ask(tell: Any, progress: dict[str, Any]) -> None:

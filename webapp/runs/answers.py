@@ -16,7 +16,7 @@ from parsers.replays.replayer import Replayer
 from parsers.selection.registry import known_format
 from parsers.vocabulary.types import UsageError
 from webapp.engines import choose
-from webapp.engines.entered import entered_parsers
+from webapp.engines.entered import engine_title, entered_parsers
 from webapp.runs.step_lines import step_lines
 
 MOST_ELSEWHERE = 4
@@ -41,11 +41,11 @@ def answers_of(run: CaseRun, found: CaseFound | None = None) -> Answers:
 
 
 def _engine(case: Case) -> str:
-    """Name of an entered engine, what it says that it is, and its version."""
+    """Name of an entered engine, what it says that it is, its version, and its commit where it is a revision."""
     name = case.parser.engine
     if name is None or name in ENGINES:
         return ""
-    return _named(name, next((one.title for one in entered_parsers() if one.name.partition(":")[0] == name), name))
+    return _named(name, engine_title(name) or name)
 
 
 def _named(name: str, title: str) -> str:

@@ -19,14 +19,17 @@ from parsers.cases.export.suite_target import SuiteFile, SuiteTarget, suite_file
 from parsers.cases.export.suites import SUITES
 from parsers.cases.find import CaseFound
 from parsers.cases.io import dumps, identified, loads
-from parsers.cases.run import CaseRun, sent_of, settled_case, sse
-from parsers.cases.stored_outcome import outcome_digest, written_message
+from parsers.cases.message_events import events_of
+from parsers.cases.outcome_words import WrittenOutcome, dumped
+from parsers.cases.run import CaseRun, api_stream, sent_of, settled_case, sse
+from parsers.cases.stored_outcome import Outcome, outcome_digest
 from parsers.selection.registry import known_format
-from parsers.vocabulary.trace import Finding
+from parsers.vocabulary.trace import Finding, Trace
 from parsers.vocabulary.types import UsageError
+from parsers.wire.api_events import APIS
 from parsers.wire.chunks import Dialect
 from webapp.engines import ENGINES, choose
-from webapp.engines.entered import entered
+from webapp.engines.entered import engine_title, entered
 from webapp.runs.answers import answers_of
 from webapp.runs.prepare import error_place, stored_form
 from webapp.runs.runner import Run, Runner
@@ -60,6 +63,7 @@ def _of_suite(target: SuiteTarget) -> Target:
     )
 
 
+_EVENTS = "text/event-stream"
 _PYTEST_NEEDS = "needs pytest and the parser, and nothing else"
 TARGETS = {
     target.name: target
@@ -70,6 +74,8 @@ TARGETS = {
         Target("html", "HTML report", "one file, to read offline", ".html", "text/html", tells=True),
         Target("jsonl", "JSON line", "for a corpus", ".jsonl", "application/jsonl"),
         Target("sse", "SSE transcript", "what a client receives", ".sse", "text/event-stream"),
+        Target("responses", "Responses events", "what a client of that API receives", ".responses.sse", _EVENTS),
+        Target("messages", "Anthropic events", "what a client of Messages receives", ".messages.sse", _EVENTS),
         *map(_of_suite, SUITES.values()),
     )
 }
@@ -115,14 +121,20 @@ def save(
     One that is stored already is listed where its sharer knows the words that it has: these come along.
     """
     stored = stored_form(run if told is None else replace(run, case=told))
-    digest = outcome_digest(run.trace.message, run.trace.finish_reason, findings)
-    message = written_message(run.trace.message)
+    outcome = outcome_of(run.trace, findings)
+    kept = dumped(WrittenOutcome(outcome.message, outcome.shape, engine_title(run.case.parser.engine)))
     case_id, body = identified(stored)
-    version = installed_version()
-    saved = store.save(case_id, body, digest, version, listing, message=message, delete_key=delete_key)
+    saved = store.save(
+        case_id, body, outcome_digest(outcome), installed_version(), listing, message=kept, delete_key=delete_key
+    )
     if listing is not None and not saved.created:
         _list_known(store, saved.id, stored, listing)
     return saved
+
+
+def outcome_of(trace: Trace, findings: Sequence[Finding] | None) -> Outcome:
+    """What came out of a replay; `findings` are None where nothing was checked."""
+    return Outcome(trace.message, events_of(trace), trace.finish_reason, findings)
 
 
 def _list_known(store: CaseStore, case_id: str, told: Case, listing: Listing) -> None:
@@ -130,12 +142,12 @@ def _list_known(store: CaseStore, case_id: str, told: Case, listing: Listing) ->
     if found is None:
         return
     kept = loads(found.body)
-    if kept.title in (None, told.title) and _lines(kept) <= _lines(told) and {*kept.flags} <= {*told.flags}:
+    if kept.title in (None, told.title) and lines_of(kept) <= lines_of(told) and {*kept.flags} <= {*told.flags}:
         store.list_known(case_id, replace(listing, title=kept.title or "", tags=kept.flags))
 
 
-def _lines(case: Case) -> set[str]:
-    """The lines of its notes, which a form has as one text."""
+def lines_of(case: Case) -> set[str]:
+    """The lines of the notes of a case, which a form has as one text."""
     return {line.strip() for note in case.notes for line in note.splitlines()} - {""}
 
 
@@ -185,6 +197,8 @@ def exported(
         text = _report(replace(run, case=case), target, permalink, found)
     elif target == "sse":
         text = sse(run, dialect)
+    elif target in APIS:
+        text = api_stream(run, "responses" if target == "responses" else "messages")
     else:
         with error_place("/expect"):
             text = _pytest_file(run, case, expect)
@@ -196,7 +210,7 @@ def _report(run: CaseRun, target: str, permalink: str | None, found: CaseFound |
     versions, answers = {NAME: installed_version()}, answers_of(run, found)
     if target == "html":
         return html_report(run, versions=versions, permalink=permalink, answers=answers, found=found)
-    return markdown(run, versions=versions, permalink=permalink, answers=answers)
+    return markdown(run, versions=versions, permalink=permalink, answers=answers, found=found)
 
 
 def suite_test(

@@ -68,10 +68,13 @@ def _rerender_for(case: Case) -> Rerender | None:
     if ":" not in name:
         return None  # those that come with the application or with packages have none
     try:
-        found = library().vocabulary(name).templates.get("chat_template")
+        templates = library().vocabulary(name).templates
     except UsageError:
         return None
-    return rerender_of(found) if isinstance(found, str) and found.strip() else None
+    found = templates.get("chat_template")
+    if not isinstance(found, str) or not found.strip():
+        return None
+    return rerender_of(found, tokens=templates.get("tokens"))
 
 
 def with_defaults(case: Case, settings: Settings) -> Case:

@@ -40,11 +40,13 @@ from parsers.replays.chunking import Chunking, spec
 from parsers.replays.cut_grades import studied
 from parsers.replays.replayer import Replayer, Replays
 from parsers.selection.registry import Selection, policies
+from parsers.vocabulary.events import Failure
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Context, Piece
 from webapp.cache import ByteCache
 from webapp.engines import Choice
 from webapp.engines.entered import engine_stamp
+from webapp.engines.patience import REST_SECONDS
 from webapp.runs.prepare import Prepared, error_place, prepare
 from webapp.settings import ENV_PREFIX, Settings
 
@@ -173,6 +175,16 @@ class ChecksGoOn(ServiceUnavailable):
         super().__init__(words, retry_after=1)
         self.run = run
         self.done = done
+
+
+class EngineRests(ServiceUnavailable):
+    """The engine of a case did not answer lately, whatever it was asked, and nobody waits for it now. Nothing of that
+    is kept: it is asked again in a while."""
+
+    def __init__(self, case: Case, failure: Failure) -> None:
+        super().__init__(
+            f"Engine {case.parser.engine} does not answer: {failure.message}.", retry_after=round(REST_SECONDS)
+        )
 
 
 class _Keys:
@@ -317,6 +329,7 @@ class Runner:
             replayer = replace(prepared.replayer, known=self._replays(alike, chunking))
             with collector_paused():
                 trace = replayer.trace(chunking)
+        _refuse_resting(prepared.case, trace)
         beside = _Beside(self._kept, key)
         return Run(prepared.case, prepared.choice, replayer, prepared.stored, chunking, trace, key, beside, alike)
 
@@ -325,6 +338,7 @@ class Runner:
         replayer = replace(run.replayer, known=self._replays(run.alike, chunking))
         with collector_paused():
             trace = replayer.trace(chunking)
+        _refuse_resting(run.case, trace)
         beside = _Beside(self._kept, key)
         return replace(run, replayer=replayer, chunking=chunking, trace=trace, key=key, beside=beside)
 
@@ -340,6 +354,12 @@ class Runner:
                     made.learn(known, only)
             self._shared[alike, only] = made
             return made
+
+
+def _refuse_resting(case: Case, trace: Trace) -> None:
+    """Raises EngineRests."""
+    if trace.failure is not None and trace.failure.rests:
+        raise EngineRests(case, trace.failure)
 
 
 def _replay_key(prepared: Prepared) -> bytes:

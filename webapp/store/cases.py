@@ -59,8 +59,8 @@ class Saved:
 
 @dataclass(slots=True, frozen=True)
 class StoredCase:
-    """A case as it was saved: canonical JSON text, the digest of its result then, the version, the time (UTC), and its
-    message then as JSON text; None where that is not known."""
+    """A case as it was saved: canonical JSON text, the digest of its result then, the version, the time (UTC), and what
+    came out then as JSON text; None where that is not known."""
 
     id: str
     body: str
@@ -100,8 +100,9 @@ class CaseStore:
         delete_key: str | None = None,
     ) -> Saved:
         """Store a case under its content hash; see the module's table for ids that are taken. With a `listing` it is in
-        the library, if this save creates it. `message` is what came out, as JSON text. Who saves it again with the
-        `delete_key` that it was created with is told that this created it.
+        the library, if this save creates it. `message` is what came out, as JSON text (see
+        `parsers.cases.outcome_words`). Who saves it again with the `delete_key` that it was created with is told that
+        this created it.
 
         When this returns, the case is on disk. Raises UsageError for an id that is not 16 characters or an empty body.
         """
@@ -118,7 +119,7 @@ class CaseStore:
             "message": message,
         }
         created = self._insert(case_id, row, listing) or self._revive(case_id, row, listing)
-        created = created or (delete_key is not None and self._has_key(case_id, delete_key))
+        created = created or (delete_key is not None and self.has_key(case_id, delete_key))
         return Saved(case_id, created, key if created else None)
 
     def list_known(self, case_id: str, listing: Listing) -> bool:
@@ -144,9 +145,15 @@ class CaseStore:
             raise Gone(case_id, deleted)
         return StoredCase(*stored)
 
+    def has_key(self, case_id: str, key: str) -> bool:
+        """Whether a live case has this delete key."""
+        query = select(cases.c.delete_key_hash).where(cases.c.id == case_id, cases.c.deleted.is_(None))
+        with self.engine.connect() as connection:
+            return opens(key, connection.execute(query).scalar_one_or_none())
+
     def delete(self, case_id: str, key: str) -> bool:
         """Empty the case and mark it deleted if `key` is its delete key. False: unknown id, wrong key, or gone."""
-        if not self._has_key(case_id, key):
+        if not self.has_key(case_id, key):
             return False
         # The hash again: a case deleted and saved anew in between has another key.
         same = cases.c.delete_key_hash == digest_of(key)
@@ -179,12 +186,6 @@ class CaseStore:
                 raise
             return False
         return True
-
-    def _has_key(self, case_id: str, key: str) -> bool:
-        """Whether a live case has this delete key."""
-        query = select(cases.c.delete_key_hash).where(cases.c.id == case_id, cases.c.deleted.is_(None))
-        with self.engine.connect() as connection:
-            return opens(key, connection.execute(query).scalar_one_or_none())
 
     def _exists(self, case_id: str) -> bool:
         with self.engine.connect() as connection:

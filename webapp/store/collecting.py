@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Engine, delete, func, insert, select
 
+from parsers.cases.io import CROCKFORD
 from webapp.store.engine import writing
 from webapp.store.keys import digest_of, new_key, opens
 from webapp.store.listings import Listings, Wanted
@@ -20,7 +21,6 @@ from webapp.store.schema import ID_LENGTH, collected, collections
 MOST = 10_000  # cases of a collection
 LONGEST_TITLE = 120
 SHOWN = 50  # collections in the list
-_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _BATCH = 500
 
 
@@ -57,7 +57,7 @@ class Collections:
         numbers = [number for number, _ in self._listings.numbers(wanted, limit=MOST)]
         if not numbers:
             return None
-        made = "".join([secrets.choice(_ALPHABET) for _ in range(ID_LENGTH)])
+        made = "".join([secrets.choice(CROCKFORD) for _ in range(ID_LENGTH)])
         key = new_key()
         row = {"id": made, "title": title[:LONGEST_TITLE], "created": self._now(), "delete_key_hash": digest_of(key)}
         with self._writer.begin() as connection:

@@ -15,11 +15,10 @@ from parsers.replays.replayer import Rendering, Rerender
 from parsers.vocabulary.types import Context, Tool, ToolCall
 from webapp.children.child import Child, ChildError, Ending, Program
 from webapp.tokenizers.chat_program import LIMITS, MOST_TEMPLATE
+from webapp.vocabularies.files import TEMPLATE_TOKENS
 
 PROGRAM = Program(str(Path(__file__).with_name("chat_program.py")), limits=LIMITS, sealed=True, patience=6)
 DEADLINE = 5.0
-# Templates name them; what they spell stands outside the assistant's part, or ends it.
-TOKENS = ("bos_token", "eos_token", "pad_token", "unk_token", "sep_token", "cls_token", "mask_token")
 MOST_RENDERED = 24
 
 # How the system ends a process for its processor time: SIGKILL where both limits are one.
@@ -38,8 +37,13 @@ TOO_LATE = _problem("the template does not come to an end.")
 ENDED = _problem("the template ended the process that ran it: it needs too much time or memory.")
 
 
-def rerender_of(template: str, write: Callable[[Mapping[str, Any]], Renderings] | None = None) -> Rerender:
-    """Return how a template writes calls again; `write` answers a question (`renderings`).
+def rerender_of(
+    template: str,
+    write: Callable[[Mapping[str, Any]], Renderings] | None = None,
+    tokens: Mapping[str, str] | None = None,
+) -> Rerender:
+    """Return how a template writes calls again; `write` answers a question (`renderings`), `tokens` are the special
+    tokens of its tokenizer.
 
     A search makes outputs smaller and asks again and again: after MOST_RENDERED different questions there is no answer,
     and a template that did not come to an end is not run again.
@@ -53,7 +57,7 @@ def rerender_of(template: str, write: Callable[[Mapping[str, Any]], Renderings] 
         if key not in known:
             if len(known) >= MOST_RENDERED:
                 return ()
-            known[key] = hopeless[0] if hopeless else ask(question(template, calls, context, ends))
+            known[key] = hopeless[0] if hopeless else ask(question(template, calls, context, ends, tokens))
             if known[key] in (TOO_LATE, ENDED):
                 hopeless.append(known[key])
         return known[key]
@@ -76,11 +80,17 @@ def renderings(asked: Mapping[str, Any], seconds: float = DEADLINE) -> Rendering
     return (first,) if same else (first, second)
 
 
-def question(template: str, calls: Sequence[ToolCall], context: Context, ends: Sequence[str]) -> dict[str, Any]:
+def question(
+    template: str,
+    calls: Sequence[ToolCall],
+    context: Context,
+    ends: Sequence[str],
+    tokens: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
     """Return what the process that runs the template is asked."""
     return {
         "template": template,
-        "tokens": dict.fromkeys(TOKENS, ""),
+        "tokens": {**dict.fromkeys(TEMPLATE_TOKENS, ""), **(tokens or {})},
         "kwargs": {key: value for key, value in context.template_kwargs.items() if key.isidentifier()},
         "tools": [_tool(tool) for tool in context.tools],
         "calls": [{"name": call.name, "arguments": call.arguments} for call in calls],

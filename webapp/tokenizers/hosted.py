@@ -108,9 +108,9 @@ def _stripped(pieces: tuple[Piece, ...], spelling: Spelling) -> tuple[Piece, ...
             break
         if not piece.raw:
             continue
-        blanks = len(piece.text) - len(piece.text.lstrip(" ")) if piece.kind == "text" else 0
+        blanks = len(piece.text) - len(piece.text.lstrip(" "))
         taken = blanks if spelling.first else min(blanks, left)
-        left = left - taken if taken == len(piece.text) and not spelling.first and piece.kind == "text" else 0
+        left = left - taken if taken == len(piece.text) and not spelling.first else 0
         found[at] = replace(piece, text=piece.text[taken:], raw=piece.raw[taken:])
     return tuple(found)
 

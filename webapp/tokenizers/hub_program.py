@@ -12,8 +12,10 @@ from typing import Any
 
 from webapp.children.worker import RefusedError, Task, Tell
 
-FILES = ("tokenizer.json", "tokenizer_config.json", "chat_template.jinja")
-MODEL, *BESIDE = FILES
+MODELS = ("tokenizer.json", "tekken.json", "tokenizer.model")  # the first that is there
+MODEL = MODELS[0]
+BESIDE = ("tokenizer_config.json", "chat_template.jinja")
+FILES = (*MODELS, *BESIDE)
 EVERY = 250_000  # bytes between two reports
 
 
@@ -29,10 +31,10 @@ def tasks() -> Mapping[str, Task]:
 def fetch(asked: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     """The paths of the files; all but the first may be missing. Raises RefusedError with a sentence."""
     try:
-        model = _cached(asked, MODEL)
+        model = next(filter(None, [_cached(asked, name) for name in MODELS]), None)
         if model is not None:
             return {"files": [model, *[_cached(asked, name) for name in BESIDE]], "cached": True}
-        model = _download(asked, MODEL, tell)
+        model = _first(asked, tell)
         return {"files": [model, *[_optional(asked, name, tell) for name in BESIDE]], "cached": False}
     except Exception as error:  # whatever a hub or a disk can do
         raise RefusedError(sentence(error, asked)) from error
@@ -94,6 +96,21 @@ def progress_bar(asked: Mapping[str, Any], name: str, tell: Tell) -> Any:
     return Bar
 
 
+def _first(asked: Mapping[str, Any], tell: Tell) -> str:
+    """The first file of a vocabulary that the repository has. Raises what says that it has none."""
+    from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError
+
+    missing: Exception | None = None
+    for name in MODELS:
+        try:
+            return _download(asked, name, tell)
+        except EntryNotFoundError as error:
+            if isinstance(error, LocalEntryNotFoundError):
+                raise
+            missing = missing or error
+    raise missing or FileNotFoundError(MODEL)
+
+
 def _optional(asked: Mapping[str, Any], name: str, tell: Tell) -> str | None:
     from huggingface_hub.errors import EntryNotFoundError
 
@@ -121,8 +138,8 @@ def sentence(error: Exception, asked: Mapping[str, Any]) -> str:
         return _not_reached(error, hub)
     if isinstance(error, errors.EntryNotFoundError):
         return (
-            f"{name} has no {MODEL}. Save the tokenizer with save_pretrained of transformers, and upload the"
-            f" {MODEL} it writes."
+            f"{name} has no {' and no '.join(MODELS)}. Save the tokenizer with save_pretrained of transformers, and"
+            f" upload the {MODEL} it writes."
         )
     if isinstance(error, errors.HfHubHTTPError) and error.response is not None:
         return f"{hub} answers with status {error.response.status_code}. Try again later, or upload a {MODEL}."

@@ -17,7 +17,7 @@ from webapp.tokenizers.adapter import Origin, TokenizerInfo
 MOST = 200
 TEMPLATE = "chat_template.jinja"
 # In the order of preference, where a folder has several.
-_FILES = ("tokenizer.json", "tekken.json", "*.tiktoken", "tokenizer.model")
+_FILES = ("tokenizer.json", "tekken.json", "*.tiktoken", "tokenizer.model", "*.model", "*.gguf")
 _CONFIG = "tokenizer_config.json"
 
 
@@ -132,5 +132,5 @@ def _best(folder: Path) -> Path | None:
 def _beside(file: Path, name: str) -> Path | None:
     """Another file of a model's folder; a single file among others has none."""
     other = file.with_name(name)
-    model = file.name in _FILES or file.suffix == ".tiktoken"
+    model = file.name in _FILES or file.suffix in (".tiktoken", ".model", ".gguf")
     return other if model and other.is_file() else None

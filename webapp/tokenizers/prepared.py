@@ -27,9 +27,10 @@ from webapp.tokenizers.installed import Source
 from webapp.tokenizers.limits import program, worded
 from webapp.tokenizers.tables import token_of
 from webapp.vocabularies.files import MAX_TEMPLATE
+from webapp.vocabularies.gguf_file import MOST_HEADER
 from webapp.vocabularies.spelling import Spelling, of_data
 
-MAKE = "1"  # another number where the same source gives another file
+MAKE = "2"  # another number where the same source gives another file
 KEPT = 12  # converted files
 MOST = 50  # tokenizers of one kind that were given
 MOST_BYTES = 1_000_000_000
@@ -38,6 +39,7 @@ STEPS = 3  # to check, convert, load and try a file may take several times as lo
 TRUSTED_SECONDS = 90.0  # for files of the operator: converting is slow where the machine is busy
 MAX_TITLE = 80
 NOTE = ".note.json"
+GGUF = ".gguf"
 
 _one_at_a_time = Lock()
 
@@ -64,8 +66,9 @@ class Vocabulary:
 
     @cached_property
     def added(self) -> dict[int, Token]:
-        """The added tokens by id. They stand for their own text, whatever the decoder makes of others."""
-        return {i: token_of(text, text.encode(), "special" if flag else "added") for i, text, flag in self.markers}
+        """The added tokens by id. They go through the decoder as all others do: Gemma's runs of U+2581 are blanks."""
+        raw = self.spelling.raw
+        return {i: token_of(text, raw(text), "special" if flag else "added") for i, text, flag in self.markers}
 
 
 class _Folder:
@@ -104,8 +107,7 @@ class _Folder:
             kind=kind,
             vocab_size=note["vocab_size"],
             label=f"{title}, {note['vocab_size']:,}",
-            # SentencePiece vocabularies cut blanks otherwise than SentencePiece itself does.
-            realism="real" if spelling.decoder == "byte_level" else "approximate",
+            realism="real" if note.get("exact", spelling.decoder == "byte_level") else "approximate",
             decoder=spelling.decoder,
             fingerprint=note["fingerprint"],
         )
@@ -169,11 +171,11 @@ class Converted(_Folder):
         try:
             state = _state(source)
             most = self._settings.tokenizer_upload_bytes
-            if source.file.stat().st_size > most:
+            if source.file.stat().st_size > most and source.file.suffix != GGUF:
                 setting = f"{ENV_PREFIX}TOKENIZER_UPLOAD_BYTES"
                 raise UsageError(f"{source.name}: {source.file.name} has more bytes than {setting} allows ({most:,})")
             if state not in self._keys:
-                parts = [path.name.encode() + path.read_bytes() for path in source.files]
+                parts = [path.name.encode() + _beginning(path) for path in source.files]
                 parts.append(json.dumps(sorted(source.slots.items())).encode())
                 digests = b"".join([hashlib.sha256(part).digest() for part in parts])
                 self._keys[state] = hashlib.sha256(MAKE.encode() + digests).hexdigest()[:32]
@@ -286,6 +288,12 @@ def _writing(folder: Path) -> Iterator[None]:
         raise UsageError(
             f"the data folder cannot be written ({error.strerror}); make room, or set {ENV_PREFIX}DATA_DIR to another"
         ) from error
+
+
+def _beginning(path: Path) -> bytes:
+    """What decides which tokenizer a file is: all of it, but of a model the part before the tensors."""
+    with path.open("rb") as file:
+        return file.read(MOST_HEADER if path.suffix == GGUF else -1)
 
 
 def _state(source: Source) -> tuple[Any, ...]:

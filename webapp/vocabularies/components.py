@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from webapp.vocabularies.double_array import require_charsmap
 from webapp.vocabularies.plain_json import VocabularyError, require_member, require_type
 
 MAX_CONTENT = 16
@@ -85,6 +86,15 @@ def _letter(value: Any, pointer: str) -> str:
     return text
 
 
+def _charsmap(value: Any, pointer: str) -> str:
+    text = require_type(value, str, pointer)
+    try:
+        require_charsmap(text)
+    except VocabularyError as error:
+        raise VocabularyError(str(error), pointer) from None
+    return text
+
+
 BYTE_LEVEL: Mapping[str, Check] = {"add_prefix_space": _flag, "trim_offsets": _flag, "use_regex": _flag}
 METASPACE: Mapping[str, Check] = {"replacement": _letter, "prepend_scheme": _one_of(*SCHEMES), "split": _flag}
 NORMALIZERS: Mapping[str, Mapping[str, Check]] = {
@@ -92,6 +102,7 @@ NORMALIZERS: Mapping[str, Mapping[str, Check]] = {
     "Strip": {"strip_left": _flag, "strip_right": _flag},
     "Replace": {"pattern": _pattern, "content": _short},
     "Prepend": {"prepend": _short},
+    "Precompiled": {"precompiled_charsmap": _charsmap},
 }
 PRE_TOKENIZERS: Mapping[str, Mapping[str, Check]] = {
     **{kind: {} for kind in ("Whitespace", "WhitespaceSplit", "BertPreTokenizer", "UnicodeScripts")},
@@ -117,9 +128,8 @@ SLOTS: Mapping[str, tuple[str, Mapping[str, Mapping[str, Check]]]] = {
     "decoder": ("decoders", DECODERS),
 }
 # Members without which a part does nothing that can be foreseen; others have a default.
-NEEDED = {"pattern", "content", "prepend", "delimiter", "start", "stop"}
+NEEDED = {"pattern", "content", "prepend", "delimiter", "start", "stop", "precompiled_charsmap"}
 _REASONS = {
-    "Precompiled": "its table cannot be checked, and a broken one ends the process; use a tokenizer without it",
     "WordPiece": "WordPiece loses spaces, so the text cannot be told from the ids",
 }
 

@@ -11,25 +11,33 @@ from typing import Any
 
 from webapp.vocabularies import rank_files
 from webapp.vocabularies.components import Part
+from webapp.vocabularies.gguf_file import gguf_config, gguf_tokenizer, is_gguf
 from webapp.vocabularies.plain_json import VocabularyError, parse_json, pointer_part
-from webapp.vocabularies.sanitize import MAX_ADDED, sanitize
+from webapp.vocabularies.sanitize import MAX_ADDED, MAX_TOKEN_CHARS, sanitize
+from webapp.vocabularies.sentencepiece_file import is_sentencepiece, sentencepiece_pieces
+from webapp.vocabularies.spelling import Spelling
 
 MAX_TEMPLATE = 400_000
+# Special tokens that chat templates write by these names.
+TEMPLATE_TOKENS = ("bos_token", "eos_token", "pad_token", "unk_token", "sep_token", "cls_token", "mask_token")
 _OTHERS = (
-    (b"GGUF", "this is a GGUF model file; give the tokenizer.json of the model it was made from"),
     (b"PK\x03\x04", "this is a zip archive; unpack it and give the tokenizer.json inside"),
     (b"\x1f\x8b", "this file is compressed with gzip; unpack it and give the tokenizer.json"),
     (b"version https://git-lfs", "this is a Git LFS pointer, not the file itself; fetch it with git lfs pull"),
     (b"<", "this is a web page, not a tokenizer.json; save the file itself (the raw download)"),
 )
-_SENTENCEPIECE = (
-    "this is a SentencePiece model; give the tokenizer.json published beside it, or convert it once with transformers:"
-    " AutoTokenizer.from_pretrained(FOLDER).save_pretrained(OTHER)"
-)
 
 
 def rebuild(data: bytes, config: Any = None, slots: Mapping[int, str] | None = None) -> Part:
-    """The checked tokenizer.json for a file of any kind that is known. Raises VocabularyError for every other."""
+    """The checked tokenizer.json, or the table of pieces, for a file of any kind that is known.
+
+    Raises VocabularyError for every other.
+    """
+    if is_gguf(data):
+        made = gguf_tokenizer(data)
+        return made if "sentencepiece" in made else sanitize(made)
+    if is_sentencepiece(data):
+        return sentencepiece_pieces(data)
     if rank_files.is_tiktoken(data):
         return sanitize(rank_files.tiktoken_json(data, _markers(config)))
     if not data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
@@ -40,15 +48,21 @@ def rebuild(data: bytes, config: Any = None, slots: Mapping[int, str] | None = N
     return sanitize(found)
 
 
+def is_exact(data: bytes, pieces: bool, spelling: Spelling) -> bool:
+    """Return whether the ids are surely those of the model: not where blanks are cut otherwise than SentencePiece does
+    it, nor where a rank file does not say how words are cut."""
+    if rank_files.is_tiktoken(data):
+        return rank_files.is_known(data)
+    return pieces or spelling.decoder == "byte_level"
+
+
 def _other(data: bytes) -> str:
     if not data.strip():
         return "the file is empty; give a tokenizer.json"
     for start, words in _OTHERS:
         if data.startswith(start):
             return words
-    if b"<unk>" in data[:200] or b"<s>" in data[:200]:
-        return _SENTENCEPIECE
-    return "this is no tokenizer file; give a tokenizer.json, a tekken.json or a *.tiktoken file"
+    return "this is no tokenizer file; give a tokenizer.json, a tekken.json, a *.tiktoken file or a SentencePiece model"
 
 
 def _markers(config: Any) -> dict[int, tuple[str, bool]] | None:
@@ -68,6 +82,14 @@ def _markers(config: Any) -> dict[int, tuple[str, bool]] | None:
     return markers
 
 
+def config_of(data: bytes, config: Any) -> Any:
+    """The tokenizer_config.json: the given one, and what a GGUF file says itself where that says nothing."""
+    if not is_gguf(data):
+        return config
+    given = config if isinstance(config, dict) else {}
+    return {**gguf_config(data), **given}
+
+
 def templates(config: Any) -> dict[str, Any]:
     """The templates of a tokenizer_config.json, as they stand there; of several chat templates that for tools."""
     if not isinstance(config, dict):
@@ -79,6 +101,15 @@ def templates(config: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if isinstance(chat, str) and len(chat) <= MAX_TEMPLATE:
         found["chat_template"] = chat
+    tokens = {name: text for name in TEMPLATE_TOKENS if (text := _token_text(config.get(name))) is not None}
+    if tokens:
+        found["tokens"] = tokens
     if isinstance(config.get("response_template"), dict):
         found["response_template"] = config["response_template"]
     return found
+
+
+def _token_text(value: Any) -> str | None:
+    """The text of a special token: text, or an object with it."""
+    text = value.get("content") if isinstance(value, dict) else value
+    return text if isinstance(text, str) and len(text) <= MAX_TOKEN_CHARS else None

@@ -14,7 +14,8 @@ from parsers.vocabulary.types import UsageError
 MAX_DEPTH = 40
 MAX_BRACKETS = 2_000_000
 
-_STRINGS = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_STRINGS = re.compile(rb'"[^"]*"')
+_OTHERS = bytes(set(range(256)) - set(b'[]{}"'))  # what is neither a bracket nor a quote
 _RUNS = re.compile(rb"[\[{]+|[\]}]+")
 
 T = TypeVar("T")
@@ -29,7 +30,7 @@ class VocabularyError(UsageError):
 
 def parse_json(data: bytes) -> Any:
     """The value of a JSON text in UTF-8. Raises VocabularyError for anything else, and for one nested too deeply."""
-    brackets = _STRINGS.sub(b"", data)
+    brackets = _brackets(data)
     count = brackets.count(b"[") + brackets.count(b"{")
     if count > MAX_BRACKETS:
         raise VocabularyError(f"the JSON has {count:,} lists and objects; no tokenizer file has so many")
@@ -49,8 +50,19 @@ def parse_json(data: bytes) -> Any:
         raise VocabularyError("the JSON has a number that is too large; no tokenizer file has one") from None
 
 
+def _brackets(data: bytes) -> bytes:
+    """The brackets of a JSON text without those in its strings; quotes that are nothing but a pair go first."""
+    quotes = data.replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, _OTHERS)
+    return _STRINGS.sub(b"", quotes.replace(b'""', b""))
+
+
 def _depth(brackets: bytes) -> int:
-    """Return how deeply the brackets of a JSON text without its strings are nested."""
+    """Return how deeply brackets are nested. Pairs are taken away level by level; what is left then is looked at."""
+    left, level = brackets, 0
+    while left and level < MAX_DEPTH:
+        left, level = left.replace(b"[]", b"").replace(b"{}", b""), level + 1
+    if not left:
+        return level
     level = deepest = 0
     for run in _RUNS.finditer(brackets):
         opening = run[0][:1] in b"[{"

@@ -6,8 +6,8 @@ With `ignore_merges` a word that is a token is taken whole, as tiktoken does (op
 
 ========  ===========================================================================================================
 tiktoken  one base64 token and its rank a line, and nothing else. How words are cut and which tokens are special is
-          known for the vocabularies of KNOWN, told apart by how many ranks they have; special tokens that a
-          tokenizer_config.json beside the file names win
+          known for the vocabularies of KNOWN, told apart by how many ranks they have; others are cut as cl100k_base
+          cuts, which is approximate. Special tokens that a tokenizer_config.json beside the file names win
 tekken    JSON with ranks, the word pattern and the number of special slots; the slots come first, so every rank is
           moved up by their number. Files up to v3 do not name their slots, later formats named more of them
 ========  ===========================================================================================================
@@ -86,6 +86,14 @@ KNOWN: Mapping[int, _Known] = {
 }
 
 
+_UNKNOWN = _Known("of another size", CL100K, {})
+
+
+def is_known(data: bytes) -> bool:
+    """Return whether it is known how a rank file's words are cut; else they are cut as those of cl100k_base."""
+    return sum([not line.isspace() for line in data.splitlines() if line]) in KNOWN
+
+
 def is_tiktoken(data: bytes) -> bool:
     """Return whether a file begins as a list of ranks."""
     return bool(_LINE.match(data[:4096]))
@@ -106,11 +114,11 @@ def tiktoken_json(data: bytes, markers: Markers | None) -> Part:
         ranks[raw] = rank
         seen.add(rank)
     known = KNOWN.get(len(ranks))
-    if known is None:
+    if known is None and not all(bytes([byte]) in ranks for byte in range(256)):
         raise VocabularyError(
-            f"the file has {len(ranks):,} ranks and does not say how words are cut, and no vocabulary of this size is"
-            f" known ({', '.join(f'{v.name}: {n:,}' for n, v in KNOWN.items())}); give the model's tokenizer.json"
+            f"the file has {len(ranks):,} ranks, and not all 256 single bytes are among them; fetch it again"
         )
+    known = known or _UNKNOWN
     return _tokenizer_json(ranks, known.regex, known.markers if markers is None else markers)
 
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Collection
 from typing import Any
 
 from webapp.vocabularies.components import Part, rebuild_part
@@ -101,6 +102,8 @@ def _bpe(found: Part) -> Part:
 
 def _vocab(found: dict[str, Any]) -> dict[str, int]:
     _require_count(len(found), MAX_VOCAB, "tokens", "/model/vocab")
+    if _all_strings(found) and _all_ids(found.values()):
+        return found
     taken: dict[int, str] = {}
     for string, token_id in found.items():
         place = f"/model/vocab/{pointer_part(string)}"
@@ -116,6 +119,11 @@ def _vocab(found: dict[str, Any]) -> dict[str, int]:
 
 def _merges(found: list[Any]) -> list[list[str]]:
     _require_count(len(found), MAX_MERGES, "merges", "/model/merges")
+    pairs = [merge.split(" ") for merge in found] if {*map(type, found)} == {str} else found
+    if {*map(type, pairs)} == {list} and {*map(len, pairs)} == {2}:
+        parts = [part for pair in pairs for part in pair]
+        if {*map(type, parts)} == {str} and all(parts):
+            return pairs
     merges = []
     for index, merge in enumerate(found):
         pair = merge.split(" ") if isinstance(merge, str) else merge
@@ -131,7 +139,7 @@ def _unigram(found: Part) -> Part:
     vocab = require_member(found, "vocab", list, "/model")
     _require_count(len(vocab), MAX_VOCAB, "tokens", "/model/vocab")
     seen: set[str] = set()
-    for index, row in enumerate(vocab):
+    for index, row in enumerate(() if _all_rows(vocab) else vocab):
         place = f"/model/vocab/{index}"
         if not isinstance(row, list) or len(row) != 2 or not _is_number(row[1]):
             raise VocabularyError("expected a string and a finite number", place)
@@ -144,6 +152,32 @@ def _unigram(found: Part) -> Part:
         raise VocabularyError(f"there is no token {unknown}", "/model/unk_id")
     flag = _flag(found, "byte_fallback", "/model")
     return {"type": "Unigram", "unk_id": unknown, "vocab": vocab, "byte_fallback": flag}
+
+
+# What is looked at all at once, because a large file has half a million strings: where something is wrong, it is looked
+# for one by one, so that its place can be named.
+
+
+def _all_strings(strings: Collection[str]) -> bool:
+    try:
+        "".join(strings).encode()
+    except UnicodeEncodeError:
+        return False
+    return max(map(len, strings), default=0) <= MAX_TOKEN_CHARS
+
+
+def _all_ids(ids: Collection[Any]) -> bool:
+    fine = {*map(type, ids)} <= {int} and len({*ids}) == len(ids)
+    return fine and min(ids, default=0) >= 0 and max(ids, default=0) < MAX_ID
+
+
+def _all_rows(rows: list[Any]) -> bool:
+    if not {*map(type, rows)} <= {list} or not {*map(len, rows)} <= {2}:
+        return False
+    strings, scores = [row[0] for row in rows], [row[1] for row in rows]
+    if not {*map(type, strings)} <= {str} or not {*map(type, scores)} <= {int, float}:
+        return False
+    return len({*strings}) == len(rows) and all(map(math.isfinite, scores)) and _all_strings(strings)
 
 
 def _added(found: Any) -> list[Part]:
@@ -171,7 +205,7 @@ def _join(model: Part, added: list[Part]) -> None:
     """Make sure that added tokens keep their ids: BPE takes them into its vocabulary, where ids may have gaps."""
     rows = model["vocab"]
     known = rows if isinstance(rows, dict) else {row[0]: index for index, row in enumerate(rows)}
-    owners = {token_id: string for string, token_id in known.items()}
+    owners = {token_id: string for string, token_id in known.items()} if added else {}
     for index, token in enumerate(added):
         content, token_id = token["content"], token["id"]
         if known.get(content, token_id) != token_id:
@@ -184,7 +218,8 @@ def _join(model: Part, added: list[Part]) -> None:
             )
         if isinstance(rows, dict):
             rows[content] = token_id
-    if isinstance(rows, dict):  # sorted, so that the order in which a file lists its vocabulary makes no difference
+    ids = [*rows.values()] if isinstance(rows, dict) else []
+    if isinstance(rows, dict) and ids != sorted(ids):  # so that the order of a file's vocabulary makes no difference
         model["vocab"] = dict(sorted(rows.items(), key=lambda row: row[1]))
 
 

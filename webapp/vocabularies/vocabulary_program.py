@@ -18,6 +18,9 @@ from typing import Any
 from parsers.vocabulary.types import UsageError
 from webapp.children.worker import RefusedError, Task, Tell, seal
 from webapp.vocabularies import files
+from webapp.vocabularies.gguf_file import MAGIC, MOST_HEADER
+from webapp.vocabularies.piece_table import HEAD, added_of_table, spelling_of_table
+from webapp.vocabularies.piece_tokenizer import PieceTokenizer
 from webapp.vocabularies.plain_json import VocabularyError, parse_json
 from webapp.vocabularies.sanitize import tokenizer_text
 from webapp.vocabularies.spelling import spelling_of
@@ -71,7 +74,7 @@ def _refusing(task: Callable[[Request], Answer]) -> Task:
 
 def prepare(request: Request) -> Answer:
     """Check, convert, load and try a source file and keep the rebuilt one. The answer is what to know of it."""
-    source = Path(request["source"]).read_bytes()
+    source = _source(Path(request["source"]))
     config = None if request["config"] is None else Path(request["config"]).read_bytes()
     slots = {int(slot): name for slot, name in request["slots"].items()}
     with open(request["target"], "wb") as target:
@@ -81,26 +84,38 @@ def prepare(request: Request) -> Answer:
     return answer
 
 
+def _source(path: Path) -> bytes:
+    """A file; of a model file, which has gigabytes, only the part that may hold the tokenizer."""
+    with path.open("rb") as file:
+        return file.read(MOST_HEADER if file.peek(4)[:4] == MAGIC else -1)
+
+
 def _prepared(source: bytes, config: Any, slots: Mapping[int, str]) -> tuple[bytes, Answer]:
     tokenizer = files.rebuild(source, config, slots)
-    spelling = spelling_of(tokenizer["decoder"], tokenizer["pre_tokenizer"])
+    pieces = "sentencepiece" in tokenizer
+    spelling = spelling_of_table(tokenizer) if pieces else spelling_of(tokenizer["decoder"], tokenizer["pre_tokenizer"])
+    added = added_of_table(tokenizer) if pieces else tokenizer["added_tokens"]
     data = tokenizer_text(tokenizer)
     backend = _loaded(data)
-    _require_ids(backend, tokenizer["added_tokens"])
+    _require_ids(backend, added)
     backend.encode_batch([PROBE], add_special_tokens=False)
     return data, {
         "fingerprint": hashlib.sha256(data).hexdigest(),
         "bytes": len(data),
         "vocab_size": backend.get_vocab_size(),
         "spelling": asdict(spelling),
-        "added": [[token["id"], token["content"], token["special"]] for token in tokenizer["added_tokens"]],
-        "templates": files.templates(config),
+        "exact": files.is_exact(source, pieces, spelling),
+        "added": [[token["id"], token["content"], token["special"]] for token in added],
+        "templates": files.templates(files.config_of(source, config)),
     }
 
 
 def _loaded(data: bytes) -> Any:
+    """What a rebuilt file is asked through: the library, or our own reading of a table of pieces."""
     from tokenizers import Tokenizer
 
+    if data.startswith(HEAD):
+        return PieceTokenizer(parse_json(data))
     return Tokenizer.from_buffer(data)
 
 

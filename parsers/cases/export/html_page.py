@@ -10,7 +10,7 @@ import hashlib
 import html
 from collections.abc import Iterable, Sequence
 
-from parsers.cases.export.markdown import on_one_line, spelled
+from parsers.cases.export.markdown_text import on_one_line, spelled
 
 
 class Html(str):

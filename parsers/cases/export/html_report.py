@@ -6,13 +6,13 @@ It is read offline: nothing in it is loaded, run or sent. What grows with the ou
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
 
+from parsers.cases.export.found_facts import SMALLEST, outcomes_of, said_wrong, smallest_form
 from parsers.cases.export.html_page import Child, Html, block, code, document, file, join, table, tag
 from parsers.cases.export.html_style import STYLE
 from parsers.cases.export.maintainer import NO_ANSWERS, Answers, tokens_around
-from parsers.cases.export.markdown import replay_command
+from parsers.cases.export.replay_command import replay_command
 from parsers.cases.export.report_facts import (
     FILENAME,
     around_parting,
@@ -28,8 +28,6 @@ from parsers.cases.export.report_facts import (
 from parsers.cases.find import CaseFound
 from parsers.cases.io import dumps
 from parsers.cases.run import CaseRun
-from parsers.replays.chunking import apply, label
-from parsers.search.found import Minimized
 from parsers.vocabulary.trace import Finding, Step
 from parsers.vocabulary.types import Message
 
@@ -68,7 +66,7 @@ def html_report(
 
 
 def _head(run: CaseRun, title: str, versions: Mapping[str, str], answers: Answers, found: CaseFound | None) -> Html:
-    severity, headline, details = _verdict(run, found)
+    said = said_wrong(run, found)
     ref = run.case.parser
     facts = [
         ("Parser", f"{run.selection.name}{f' of {ref.engine}' if ref.engine else ''}"),
@@ -82,24 +80,12 @@ def _head(run: CaseRun, title: str, versions: Mapping[str, str], answers: Answer
     return tag(
         "header",
         tag("p", title, class_="quiet"),
-        tag("h1", headline, class_=severity),
-        *[tag("p", words) for words in details],
+        tag("h1", said.headline, class_=said.severity),
+        *[tag("p", words) for words in said.grounds],
         *notes,
         tag("dl", *[tag("div", tag("dt", name), tag("dd", value)) for name, value in facts], class_="facts"),
-        class_=f"lead {severity}",
+        class_=f"lead {said.severity}",
     )
-
-
-def _verdict(run: CaseRun, found: CaseFound | None) -> tuple[str, str, tuple[str, ...]]:
-    """Severity, sentence, and its grounds."""
-    if found is not None:
-        said = found.found.verdict
-        grounds = (said.headline, *said.sentences) if said.cause else said.sentences
-        return said.severity, said.cause or said.headline, tuple(grounds)
-    worst = next(iter(by_severity(run.findings)), None)
-    if worst is None:
-        return "pass", f"{len(run.holding)} checks hold.", ()
-    return worst.severity, worst.message, (f"The check {worst.check} says so. No search was made.",)
 
 
 def _section(title: str, *parts: Child) -> Html:
@@ -112,24 +98,16 @@ def _sendable(answers: Answers) -> Html | None:
 
 
 def _smallest(found: CaseFound) -> Html | None:
-    """The smallest failing form: its deltas, what comes of it, and the case."""
-    small = found.found.minimized
+    """The smallest failing form: its deltas, what comes of it, the case, and the command that replays it."""
+    small = smallest_form(found)
     if small is None:
         return None
-    parts = tag("ol", *[tag("li", code(window(part))) for part in _deltas(small)], class_="deltas")
-    rows = [(name, message) for name, message in (("should give", small.meant), ("gives", small.gives)) if message]
-    told = [tag("div", tag("dt", name), tag("dd", _message(message))) for name, message in rows]
-    case = None if found.minimized is None else _folded("Its case file", file(dumps(found.minimized)))
-    words = f"{len(found.found.text):,} characters are {len(small.text):,} here, {label(small.chunking)}."
-    return _section("Smallest case", tag("p", words), parts, tag("dl", *told, class_="told"), case)
-
-
-def _deltas(small: Minimized) -> Iterator[str]:
-    if small.chunking.by == "cuts":
-        cuts = [0, *(small.chunking.cuts or ()), len(small.text)]
-        yield from (small.text[start:end] for start, end in pairwise(cuts))
-        return
-    yield from (delta.text for delta in apply(small.chunking, small.pieces, "text"))
+    parts = tag("ol", *[tag("li", code(window(part))) for part in small.deltas], class_="deltas")
+    told = [tag("div", tag("dt", name), tag("dd", _message(message))) for name, message in small.told]
+    again = None
+    if small.case is not None:
+        again = join([file(small.command), _folded(f"Its case file, {SMALLEST}", file(small.case))])
+    return _section("Smallest case", tag("p", small.words), parts, tag("dl", *told, class_="told"), again)
 
 
 def _message(message: Message) -> Html:
@@ -182,11 +160,11 @@ def _elsewhere(answers: Answers) -> Html | None:
 
 def _chunkings(run: CaseRun, found: CaseFound | None) -> Html | None:
     """What other chunkings gave: of a search every message, else those that were compared."""
-    if found is not None and found.found.outcomes:
+    if outcomes := outcomes_of(found):
         header = ("message", "chunkings", "of them a server can send", "smallest", "it is")
         rows = [
             [str(one.number + 1), f"{one.count:,}", f"{one.honest:,}", one.label, _message(one.message)]
-            for one in found.found.outcomes[:20]
+            for one in outcomes
         ]
         return _section("Chunkings", table(header, rows, "Chunkings"))
     rows = [[one.label, "the same" if one.same else "another", _message(one.trace.message)] for one in run.compared]

@@ -1,22 +1,22 @@
-"""Text made safe and visible for Markdown, and a run as a report in it.
+"""A run as a bug report in Markdown, for the project that owns the bug.
 
-Strategy: model output goes into fences longer than any run of back-ticks in it, or into table cells and paragraphs in
-which every character that Markdown, HTML or GitHub acts on where it stands is a numeric entity, and no other one.
-Characters nobody sees are spelled out.
-Facts about fences, tables and entities: CommonMark 0.31 and GitHub Flavored Markdown 0.29.
+Strategy: sections in the order in which maintainers ask: what is wrong, versions, which parser and why, the smallest
+input, expected against actual, findings, the first delta that diverges, the trace around the first finding, and how
+to run it again. Text of the case only ever stands in fences, cells or escaped paragraphs, so that nothing in it
+can break out of its place. Long texts are shown around the place that matters.
 """
 
 from __future__ import annotations
 
 import json
-import re
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 from urllib.parse import quote
 
 from parsers.cases.case import Case, NamedTool
+from parsers.cases.export.found_facts import SMALLEST, SmallestForm, outcomes_of, said_wrong, smallest_form
 from parsers.cases.export.maintainer import NO_ANSWERS, Answers, tokens_around
+from parsers.cases.export.markdown_text import LEGEND, MARKS, cell, fence, inline, marked, needs_marks, prose, table
+from parsers.cases.export.replay_command import replay_command
 from parsers.cases.export.report_facts import (
     FILENAME,
     around_parting,
@@ -29,129 +29,13 @@ from parsers.cases.export.report_facts import (
     whose_ids,
     window,
 )
+from parsers.cases.find import CaseFound
 from parsers.cases.io import dumps
 from parsers.cases.run import CaseRun
 from parsers.checks.changes import apart
-from parsers.replays.chunking import DEFAULT_MAX
+from parsers.search.found import OutcomeClass
 from parsers.vocabulary.trace import Finding, Step, Trace
-
-MARKS = {" ": "·", "\t": "→", "\n": "↵", "\r": "␍"}
-LEGEND = "· blank, → tab, ↵ newline, ␍ carriage return, ⟨U+…⟩ any other character that cannot be seen or that is a mark"
-_ACTIVE = re.compile(
-    r"[\\`*\[\]<|~$]"
-    r"|(?<![^\W_])_|_(?![^\W_])"  # inside of a word it is no emphasis
-    r"|&(?=#|\w+;)"  # an entity
-    r"|@(?=\w)|#(?=\d)|:(?=[\w+-]+:)"  # on GitHub somebody, an issue, a picture
-    r"|:(?=//)|(?<=\bwww)\."  # a link, without anything around it
-)
-_LINE_START = re.compile(r"^([-+=#>]|\d+(?=[.)]))")
-_UNSEEN = (
-    "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\xa0\xad\u061c\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff"
-    "\ufff9-\ufffb\U000e0000-\U000e007f"
-)
-_SPELLED = re.compile(f"[{_UNSEEN}·→↵␍⟨⟩]")
-_NEEDS_MARKS = re.compile(f"[{_UNSEEN}\t\r]| (?=\n|$)|\n$")
-_OUTER_BLANKS = re.compile(r"^ +| +$| {2,}| +(?=[\n\t\r])|(?<=[\n\t\r]) +")
-
-
-def fence(text: str, info: str = "") -> str:
-    """The text as a fenced block that nothing inside can close."""
-    runs = [len(run) for run in re.findall("`+", text)]
-    ticks = "`" * max(3, 1 + max(runs, default=0))
-    body = text if text.endswith("\n") or not text else f"{text}\n"
-    return f"{ticks}{info}\n{body}{ticks}"
-
-
-def needs_marks(text: str) -> bool:
-    """Return whether a plain fence would hide something: blanks at line ends, tabs, control and invisible
-    characters."""
-    return _NEEDS_MARKS.search(text) is not None
-
-
-def marked(text: str) -> str:
-    """The text with every blank, tab and newline shown (lines stay lines) and unseen characters spelled."""
-    shown = spelled(text).translate({ord(char): mark for char, mark in MARKS.items()})
-    return shown.replace("↵", "↵\n")
-
-
-def cell(text: str) -> str:
-    """The text as code on one line, for table cells and lists. Blanks are shown where a browser would swallow them."""
-    shown = on_one_line(text)
-    if "`" in shown or "|" in shown:
-        return f"<code>{_entities(shown)}</code>"
-    return f"`{shown}`" if shown else ""
-
-
-def on_one_line(text: str) -> str:
-    """The text with a mark for each newline and tab, and for blanks where a browser would swallow them."""
-    blanks_shown = _OUTER_BLANKS.sub(lambda match: "·" * len(match[0]), spelled(text))
-    return blanks_shown.translate({ord(char): mark for char, mark in MARKS.items() if char != " "})
-
-
-def spelled(text: str) -> str:
-    """The text with the number of every character that cannot be seen, or that is used as a mark here."""
-    return _SPELLED.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", text)
-
-
-def prose(text: str) -> str:
-    """Words of a user as plain paragraphs: nothing in them is Markdown or HTML."""
-    return "\n".join([_prose_line(line) for line in text.split("\n")])
-
-
-def inline(text: str) -> str:
-    """Words of a user on one line, for headings and lists."""
-    return _prose_line(" ".join(text.split()))
-
-
-def _entities(text: str) -> str:
-    """The text with each active character as a numeric entity."""
-    return _ACTIVE.sub(lambda match: f"&#{ord(match[0])};", text)
-
-
-def _prose_line(line: str) -> str:
-    plain = _entities(spelled(" ".join(line.split())))
-    return _LINE_START.sub(lambda match: f"&#{ord(match[0][0])};{match[0][1:]}", plain)
-
-
-# The command that repeats a replay.
-
-
-def replay_command(chunking: Mapping[str, Any], filename: str, *more: str) -> str:
-    """The command line that replays `filename` under a trace's chunking (JSON with its resolved cuts). `more`: what
-    else it is given.
-
-    Where no option names the chunking its resolved cuts are given; these hold any lateness of the text already. One
-    delta of a stream is not the whole text: servers have another function for that.
-    """
-    words = ["toolcall-inspector", "replay", filename]
-    name = _name(chunking)
-    if name is None:
-        cuts = ",".join(map(str, chunking.get("cuts", ())))
-        return shlex.join([*words, "--cuts", cuts or "none", *more])
-    words += ["--chunk", name]
-    for key, option in (("holdback_chars", "--holdback"), ("text_delay", "--text-delay")):
-        if chunking.get(key):
-            words += [option, str(chunking[key])]
-    return shlex.join([*words, *more])
-
-
-def _name(chunking: Mapping[str, Any]) -> str | None:
-    """Return what --chunk calls this chunking, or None where only its cuts say it."""
-    by, size = chunking["by"], chunking.get("size", 1)
-    if by == "token":
-        return "token" if size == 1 else str(size)
-    if by in ("whole", "recorded") or (by == "char" and size == 1):
-        return str(by)
-    drawn_by_default = chunking.get("max", DEFAULT_MAX) == DEFAULT_MAX and chunking.get("unit", "token") == "token"
-    return f"random:{chunking.get('seed', 0)}" if by == "random" and drawn_by_default else None
-
-
-# A run as a bug report in Markdown, for the project that owns the bug.
-#
-# Strategy: sections in the order in which maintainers ask: what is wrong, versions, which parser and why, the smallest
-# input, expected against actual, findings, the first delta that diverges, the trace around the first finding, and how
-# to run it again. Text of the case only ever stands in fences, cells or escaped paragraphs, so that nothing in it
-# can break out of its place. Long texts are shown around the place that matters.
+from parsers.vocabulary.types import Message
 
 WHOLE_TEXT = 20_000
 AROUND = 400
@@ -166,22 +50,27 @@ def markdown(
     versions: Mapping[str, str] | None = None,
     permalink: str | None = None,
     answers: Answers = NO_ANSWERS,
+    found: CaseFound | None = None,
 ) -> str:
-    """The report. `versions` maps program to version; `answers` are what is known besides. It holds the case file where
-    that is not too long."""
+    """The report. `versions` maps program to version; `answers` are what is known besides; `found` is what a search of
+    the case found, where somebody searched. It holds the case file where that is not too long."""
     findings = by_severity(run.findings)
     own, changed = apart(findings)
+    if found is not None:
+        own, changed = by_severity(found.found.findings), by_severity(found.found.robustness)
     tables = [
         _result(run),
         _findings(own, "Findings", played=run.plays),
         _findings(changed, "Robustness", played=run.plays),
+        _outcomes(outcomes_of(found)),
         _diverging(run),
         _tokens(run),
         _excerpt(run.trace, findings),
     ]
     sections = [
         f"# {inline(run.case.title or '') or 'Parser result differs'}",
-        _wrong(run, own),
+        _wrong(run, own, found),
+        None if found is None else _smallest(smallest_form(found)),
         _listing(
             "## Could a server send this?", [f"- {inline(name)}: {inline(said)}" for name, said in answers.sendable]
         ),
@@ -198,11 +87,42 @@ def markdown(
     return "\n\n".join([section for section in sections if section]) + "\n"
 
 
-def _wrong(run: CaseRun, findings: Sequence[Finding]) -> str:
+def _wrong(run: CaseRun, findings: Sequence[Finding], found: CaseFound | None) -> str:
     notes = [prose(note) for note in run.case.notes if note.strip()]
-    if not notes and findings:
+    if found is not None:
+        said = said_wrong(run, found)
+        notes = [f"**{inline(said.headline)}**", *map(prose, said.grounds), *notes]
+    elif not notes and findings:
         notes = [f"The check {cell(findings[0].check)} says: {inline(findings[0].message)}"]
     return "\n\n".join(["## What is wrong", *(notes or ["No finding, and no words by the reporter."])])
+
+
+def _smallest(small: SmallestForm | None) -> str:
+    """The smallest form that fails: its deltas, what comes of it, the command that replays it, and its case file."""
+    if small is None:
+        return ""
+    deltas = [[str(number), cell(window(text)) or "no text"] for number, text in enumerate(small.deltas, 1)]
+    rows = [[name, *_message_cells(message)] for name, message in small.told]
+    parts = [table(f"## Smallest case\n\n{inline(small.words)}", ("delta", "text fed"), deltas)]
+    parts += [table("It", ("", "reasoning", "content", "calls"), rows)] if rows else []
+    if small.case is not None and len(small.case) <= WHOLE_TEXT:
+        parts += [fence(small.command, "sh"), f"The case file {cell(SMALLEST)}:", fence(small.case, "json")]
+    return "\n\n".join(parts)
+
+
+def _message_cells(message: Message) -> list[str]:
+    calls = [f"{cell(window(call.name or ''))} {cell(window(call.arguments))}" for call in message.tool_calls]
+    return [_or_dash(message.reasoning), _or_dash(message.content), "<br>".join(calls) or "none"]
+
+
+def _outcomes(outcomes: Sequence[OutcomeClass]) -> str:
+    """Which messages came of how many chunkings."""
+    rows = [
+        [str(one.number + 1), f"{one.count:,}", f"{one.honest:,}", inline(one.label), *_message_cells(one.message)]
+        for one in outcomes
+    ]
+    header = ("message", "chunkings", "of them a server can send", "smallest", "reasoning", "content", "calls")
+    return table("## Chunkings", header, rows) if rows else ""
 
 
 def _versions(case: Case, versions: Mapping[str, str]) -> str:
@@ -406,9 +326,3 @@ def _json(value: object) -> str:
 
 def _listing(title: str, rows: Sequence[str]) -> str:
     return "\n".join([title, "", *rows]) if rows else ""
-
-
-def table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table of cells that are Markdown already, under its title."""
-    lines = [f"| {' | '.join(row)} |" for row in (header, ["---"] * len(header), *rows)]
-    return "\n".join([title, "", *lines])

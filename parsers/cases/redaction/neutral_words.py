@@ -5,6 +5,9 @@ case, lower case, digit, letter of another script) and of as many bytes, so that
 are. The same run gives the same everywhere, in whatever case it is spelled and with whatever escapes; two runs never
 give one, and none gives a word that was there before.
 
+Where all of a word cannot go, a part of it may: its replacement may keep the first or the last characters, or have no
+letters but those of hexadecimal digits, which is what patterns of schemas ask for most.
+
 Left alone are the markers of formats, what notations and schemas spell themselves (`KEYWORDS`), escapes, single letters
 and digits of ASCII. A text is looked at once, and a run is worked out once.
 """
@@ -16,6 +19,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from types import MappingProxyType
 
@@ -32,7 +36,7 @@ _POWER = r"[eE][+-]?\d{1,3}(?![^\W_])"  # of ten: what a number ends with
 _SKIPPED = rf"(?<=\d){_POWER}|&(?:#\d+|#x[0-9a-fA-F]+|amp|lt|gt|quot|apos|nbsp);"
 _ESCAPED = r"\\+u[0-9a-fA-F]{4}"
 _ESCAPE = r"\\+(?:x[0-9a-fA-F]{2}|[bfnrt])?"
-_CONSONANTS, _VOWELS = "lmnrvd", "aeiou"
+_CONSONANTS, _VOWELS, _HEX = "lmnrvd", "aeiou", "abcdef"
 _IDEOGRAPHS = "一二三上下中天地山水木石田目日月火土"
 _TRIES = 400  # so many neutral words are tried before any letters will do
 _BOUNDS = re.compile(rf"({_ESCAPED})")
@@ -100,49 +104,61 @@ def is_replaced(word: str, protected: frozenset[str]) -> bool:
     return word not in protected and not (len(word) == 1 and word.isascii()) and {*word} != {"0"}
 
 
+@dataclass(slots=True, frozen=True)
+class Style:
+    """How a run is replaced: the `number` of the try, `head` and `tail` characters that stay, and whether letters are
+    those of hexadecimal digits."""
+
+    number: int = 0
+    head: int = 0
+    tail: int = 0
+    hexadecimal: bool = False
+
+
 class NeutralWords:
     """Gives each run its replacement. `taken` are the keys of all runs that there were, which none may become."""
 
     def __init__(self, taken: Iterable[str], protected: frozenset[str] = KEYWORDS) -> None:
         self._taken = {*taken} | {key_of(word) for word in protected}
-        self._made: dict[tuple[str, int], str | None] = {}
-        self._tried: Counter[tuple[str, int]] = Counter()  # of each shape in each style
-        self._plain: set[tuple[str, int]] = set()  # those of which any letters have to do
+        self._made: dict[tuple[str, Style], str | None] = {}
+        self._tried: Counter[tuple[str, Style]] = Counter()  # of each shape in each style
+        self._plain: set[tuple[str, Style]] = set()  # those of which any letters have to do
 
-    def of(self, key: str, style: int = 0) -> str | None:
+    def of(self, key: str, style: Style) -> str | None:
         """The replacement of a run by its key, in lower case; another one in another `style`. None: none is left."""
         if (key, style) not in self._made:
-            made = self._new(key, (_shape(key), style))
+            made = self._new(key, (_shape(key), style), style)
             self._made[key, style] = made
             self._taken |= set() if made is None else {made}
         return self._made[key, style]
 
-    def _new(self, key: str, kind: tuple[str, int]) -> str | None:
+    def _new(self, key: str, kind: tuple[str, Style], style: Style) -> str | None:
         """The next one of a shape: what was tried for another run of it is not tried again."""
         for number in range(2 * _TRIES):
             if number == _TRIES:
                 self._plain.add(kind)
             self._tried[kind] += 1
-            made = _made(key, f"{kind} {self._tried[kind]}", plain=kind in self._plain)
+            made = _made(key, f"{kind} {self._tried[kind]}", style, plain=kind in self._plain)
             if made not in self._taken:
                 return made
         return None
 
 
-def _made(key: str, seed: str, *, plain: bool) -> str:
+def _made(key: str, seed: str, style: Style, *, plain: bool) -> str:
     """A run of the shape of `key`; with `plain` any letters, else such that it can be spoken."""
     digits = hashlib.shake_256(seed.encode()).digest(len(key) + 1)
-    at, made = digits[0] % 2, list[str]()
-    for char, number in zip(key, digits[1:], strict=True):
+    at, made, end = digits[0] % 2, [*key[: style.head]], len(key) - style.tail
+    for char, number in zip(key[style.head : end], digits[1 + style.head :], strict=False):
         if char.isascii() and char.isalpha():
             letters = "abcdefghijklmnopqrstuvwxyz" if plain else (_CONSONANTS, _VOWELS)[at % 2]
+            letters = _HEX if style.hexadecimal else letters
             made.append(letters[number % len(letters)])
             at += 1
         elif char.isascii():
             made.append("0" if char == "0" and not any(one != "0" for one in made) else str(number % 9 + 1))
         else:
             made.append(_neighbour(char, number))
-    return "".join(made)
+    return "".join([*made, key[end:]])
 
 
 def _shape(key: str) -> str:
@@ -187,7 +203,7 @@ class Replacing:
         self,
         pattern: re.Pattern[str],
         words: NeutralWords,
-        styles: Mapping[str, int],
+        styles: Mapping[str, Style],
         protected: frozenset[str] = KEYWORDS,
         glued: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
     ) -> None:

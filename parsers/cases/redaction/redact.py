@@ -1,8 +1,10 @@
 """A case without what it says: every word, number and name replaced, while the same finding stays.
 
 All is replaced at once, and the case judged again. Where the finding is another then, halves are tried, and halves of
-those: what the finding cannot do without stays, and is named. Of n words of which k must stay that takes about k log n
-runs. Whoever calls may stop at any time; what was not tried by then stays too, and is named.
+those: what the finding cannot do without is found so. Of n words of which k must stay that takes about k log n runs.
+Of each of these as little stays as the finding needs, and is named: the beginning or the end of it, as the pattern of a
+schema may ask for, or no more than that its letters are hexadecimal digits. No pattern is read for that: what holds is
+tried, a few runs for each. Whoever calls may stop at any time; what was not tried by then stays too, and is named.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from typing import Any
 from parsers.cases.case import Case
 from parsers.cases.expect import trace_differences
 from parsers.cases.io import load_case, to_data
-from parsers.cases.redaction.neutral_words import KEYWORDS, NeutralWords, Replacing, glued, pattern_of
+from parsers.cases.redaction.neutral_words import KEYWORDS, NeutralWords, Replacing, Style, glued, pattern_of
 from parsers.cases.redaction.redacted_data import redacted
 from parsers.cases.run import CaseRun
 from parsers.checks.causes import flattened
@@ -25,8 +27,9 @@ from parsers.formats.model import Format, builtin_formats
 from parsers.vocabulary.trace import Finding
 from parsers.vocabulary.types import UsageError
 
-STYLES = 3  # so many replacements are tried for a word before it stays
+STYLES = tuple(map(Style, range(3)))  # the replacements that are tried for a word before any of it stays
 MOST_RUNS = 400
+_PARTS: tuple[Callable[[int], Style], ...] = (lambda many: Style(head=many), lambda many: Style(tail=many))
 
 
 class Part(Enum):
@@ -43,6 +46,7 @@ class Why(Enum):
     """Says why something stays."""
 
     NEEDED = "the finding is another without it"
+    PART = "the finding is another without this part of a word"
     UNTRIED = "nobody tried for want of time"
     NO_WORD = "no neutral word of its shape is left"
 
@@ -123,7 +127,7 @@ class Redaction:
         self._glued = glued(heard, self._heard({"input": self._data["input"]}))
         self._neutral = NeutralWords(heard, self._protected)
         self._words = [word for word in heard if word not in self._glued]
-        self._styles: dict[Item, int] = {}
+        self._styles: dict[Item, Style] = {}
         self._stays: dict[Item, Why] = {}
         self._wanted: Hashable = None
         self._same = False
@@ -144,20 +148,24 @@ class Redaction:
         self._wanted = self._judge(load_case(self._data))
         self.runs += 1
         yield self.runs
-        for style in range(STYLES):
+        for style in STYLES:
             if self._holds(dict.fromkeys(self.items, style)):
                 return
             yield self.runs
         if not self._holds({}):  # nobody knows what it is that stays
-            self._styles, self._same = dict.fromkeys(self.items, 0), False
+            self._styles, self._same = dict.fromkeys(self.items, STYLES[0]), False
             return
         yield self.runs
         yield from self._settle(self.items)
+        for word in [item for item in self._words if self._stays.get(item) is Why.NEEDED]:
+            yield from self._narrowed(word)
 
     def result(self) -> Redacted:
         """The case as far as it is redacted."""
         left = [item for item in self.items if item not in self._styles or self._neutral_of(item) is None]
-        stays = tuple([Stays(item.value if isinstance(item, Part) else item, self._why(item)) for item in left])
+        whole = [Stays(item.value if isinstance(item, Part) else item, self._why(item)) for item in left]
+        parts = [Stays(_kept(item, self._styles[item]), Why.PART) for item in self._words if item not in left]
+        stays = (*whole, *[one for one in parts if one.what])
         replaced = len([item for item in self._words if item not in left])
         return Redacted(load_case(self._made(self._styles)), replaced, stays, self._same, self.runs)
 
@@ -169,7 +177,7 @@ class Redaction:
 
     def _settle(self, items: Sequence[Item]) -> Iterator[int]:
         """Replace as many of these as the finding allows, beside what is replaced already."""
-        for style in range(STYLES if len(items) == 1 else 1):
+        for style in STYLES if len(items) == 1 else STYLES[:1]:
             if self._is_spent:
                 return
             held = self._holds({**self._styles, **dict.fromkeys(items, style)})
@@ -183,11 +191,27 @@ class Redaction:
         yield from self._settle(items[:half])
         yield from self._settle(items[half:])
 
+    def _narrowed(self, word: str) -> Iterator[int]:
+        """Replace as much of a word as the finding allows, which allows not all of it."""
+        if len(word) < 2 or self._is_spent:
+            return
+        held = self._holds({**self._styles, word: Style(hexadecimal=True)})
+        yield self.runs
+        for part in _PARTS if not held else ():
+            fails, holds = 0, len(word)  # characters that stay
+            while holds - fails > 1 and not self._is_spent:
+                middle = (fails + holds) // 2
+                held = self._holds({**self._styles, word: part(middle)})
+                fails, holds = (fails, middle) if held else (middle, holds)
+                yield self.runs
+            if holds < len(word):
+                return
+
     @property
     def _is_spent(self) -> bool:
         return self.runs >= self._left
 
-    def _holds(self, styles: Mapping[Item, int]) -> bool:
+    def _holds(self, styles: Mapping[Item, Style]) -> bool:
         self.runs += 1
         try:
             same = self._judge(load_case(self._made(styles))) == self._wanted
@@ -197,7 +221,13 @@ class Redaction:
             self._styles, self._same = dict(styles), True
         return same
 
-    def _made(self, styles: Mapping[Item, int]) -> dict[str, Any]:
+    def _made(self, styles: Mapping[Item, Style]) -> dict[str, Any]:
         words = {item: style for item, style in styles.items() if isinstance(item, str)}
         say = Replacing(self._pattern, self._neutral, words, self._protected, glued=self._glued)
         return redacted(self._data, say, keep_ids=Part.IDS not in styles, keep_model=Part.MODEL not in styles)
+
+
+def _kept(word: str, style: Style) -> str:
+    """The part of a word that stays, and where; empty where none does."""
+    head, tail = word[: style.head], word[len(word) - style.tail :]
+    return f"{head}…" * bool(head) + f"…{tail}" * bool(tail)

@@ -81,3 +81,11 @@ def test_every_character_of_them_belongs_to_the_arguments() -> None:
 def test_a_bare_object_needs_an_arguments_key() -> None:
     text = '{"name": "f", "a": 1}'
     assert trace_of("llama", text).message.content == text
+
+
+@pytest.mark.parametrize("inner", ['{"s": "x", n: 3}', '{"s": "x", n: 3, "id": "y"}', '{"n": 1, s: x, z: true}'])
+def test_a_key_without_quotes_has_no_schema_of_the_key_before_it(inner: str) -> None:
+    text = qwen(f'{{"name": "f", "arguments": {inner}}}')
+    for size in (1, 5, len(text)):
+        pieces = [text[at : at + size] for at in range(0, len(text), size)]
+        assert calls(trace_of("qwen", *pieces, context=tool(TYPED)).message) == [("f", inner)]

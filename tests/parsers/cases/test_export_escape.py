@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from parsers.cases.export.markdown import cell, fence, inline, marked, needs_marks, prose, spelled
+from parsers.cases.export.markdown_text import cell, fence, inline, marked, needs_marks, prose, spelled
 
 nasty_text = st.text(
     st.sampled_from("`|<>\\\n\r\t ~#*_-=+!&[]()$@:.1a·→\u2028\u200b\x00") | st.characters(exclude_categories=["Cs"]),

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from parsers.cases.case import Case, CaseError, Expect
 from parsers.cases.corpus import jsonl
 from parsers.cases.expect import accept
-from parsers.cases.export.markdown import replay_command
 from parsers.cases.export.pytest_file import pytest_file
+from parsers.cases.export.replay_command import replay_command
 from parsers.cases.io import dumps, load_case, loads
 from parsers.cases.run import run_case
 from parsers.replays.chunking import DEFAULT_COMPARED, Chunking, apply, label, to_json

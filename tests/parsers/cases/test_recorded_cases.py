@@ -10,7 +10,7 @@ import pytest
 from parsers.cases.case import Case, CaseError
 from parsers.cases.engines import BUILTIN, RECORDED, choose, engine_of, traced_chunking
 from parsers.cases.expect import differences
-from parsers.cases.export.markdown import replay_command
+from parsers.cases.export.replay_command import replay_command
 from parsers.cases.find import CaseSearch, find_json
 from parsers.cases.io import case_id, load_case
 from parsers.cases.run import UNSHARED, CaseRun, replayer_of, run_case, run_json, sse

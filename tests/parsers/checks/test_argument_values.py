@@ -152,6 +152,13 @@ TAGS: list[tuple[str, str, str | None]] = [
     ('{"days": 3}', '{"days": "4"}', "days"),
     ('{"zip": "  x", "any": "y"}', '{"zip": "x", "any": "y"}', "zip"),
     ('{"zip": "a", "any": "b"}', '{"zip": "a"}', "any"),
+    (
+        '{"free": ["a", [1]]}',
+        '{"free": {"item": ["a", {"item": "1"}]}}',
+        None,
+    ),  # what the tags inside are nobody declares
+    ('{"free": ["a", "b"]}', '{"free": {"item": "a"}}', "free"),
+    ('{"any": ["a"]}', '{"any": {"item": ["a"]}}', "any"),
 ]
 
 

@@ -128,3 +128,10 @@ def test_folding_again_changes_nothing_and_nothing_is_lost() -> None:
     assert sorted(one.check for one in flattened(once)) == sorted(one.check for one in given)
     assert [row["check"] for row in once[0].to_json()["follows"]] == ["monotone", "deltas_build_message"]
     assert "follows" not in once[0].to_json()["follows"][0]
+
+
+def test_a_call_that_other_chunkings_find_is_a_matter_of_chunks() -> None:
+    missed = finding("tool_call_dropped", topic=Topic.CHUNKS)
+    assert shape(by_cause([missed, finding("chunking")])) == [("chunking", ["tool_call_dropped"])]
+    assert len(by_cause([missed, finding("spans_cover_input", topic=Topic.LOSS)])) == 1
+    assert len(by_cause([finding("no_empty_delta"), missed])) == 2

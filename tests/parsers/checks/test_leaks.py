@@ -182,6 +182,7 @@ TOKENS = [
     ("Turns end with `<|im_end|>` there.", None),
     ("So:\n```\n<|im_end|>\n```\nDone.", None),
     ("Done.<|im_end|>", 5),
+    ("Done.<|im_end|> Yes.<|im_end|>", 5),
     ("Turns end with `<|im_end|>` there.<|im_end|>", 34),
     ("Half of `code<|im_end|>", 13),
 ]
@@ -192,6 +193,17 @@ TOKENS = [
 def test_a_token_that_is_shown_in_code_is_not_sent(build: Build, channel: str, text: str, at: int | None) -> None:
     found = run_checks(subject(build([(channel, text)])), ["no_control_tokens"]).findings
     assert [finding.span and finding.span.start for finding in found] == ([] if at is None else [at])
+
+
+@pytest.mark.parametrize(
+    ("content", "severity"),
+    [("Hi.</s>", "info"), ("It is `</s>`.</s>", "info"), ("Hi.</s> Ho.</s>", "warning"), ("Hi.</s> Ho.", "warning")],
+)
+def test_only_a_token_at_the_very_end_may_be_one_that_a_server_leaves_out(
+    build: Build, content: str, severity: str
+) -> None:
+    found = run_checks(subject(build([("content", content)])), ["no_control_tokens"]).findings
+    assert [one.severity for one in found] == [severity]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from parsers.checks import Subject, run_checks
 from parsers.checks.examples import Entry
 from parsers.checks.subject import Grammar
 from parsers.vocabulary.drops import Cause, DropReason, stated
-from parsers.vocabulary.trace import Finding, RejectedCall, Trace
+from parsers.vocabulary.trace import Finding, RejectedCall, Topic, Trace
 from parsers.vocabulary.types import Context, Message, MessageDelta, Tool, ToolCall, ToolCallDelta
 from parsers.wire.read import ServerChunk
 from tests.parsers.checks.subjects import subject
@@ -51,6 +51,18 @@ def test_a_sound_call_that_the_built_in_parser_finds_is_missed(
     entries = [("content", before), ("name", "f"), ("arguments", arguments), ("end",)]
     seen = box(build, ("content", before + "f" + arguments), reference=build(entries))
     assert [f.severity for f in found("tool_call_dropped", seen)] == ["error"] * missed
+
+
+def test_a_call_that_another_chunking_finds_is_missed_with_this_one(build: Build) -> None:
+    reference = build(CALL)
+    seen = box(build, ("content", reference.text), reference=reference)
+    none, whole = build([("content", reference.text)], blind=True), build(CALL, blind=True)
+    found_by = [finding for other in (none, whole) for finding in found("tool_call_dropped", replaced(seen, other))]
+    assert [(one.topic, one.severity) for one in found_by] == [(Topic.LOSS, "error"), (Topic.CHUNKS, "error")]
+
+
+def replaced(seen: Subject, other: Trace) -> Subject:
+    return replace(seen, replays=replace(seen.replays, compared=[("other", other)]))
 
 
 def test_a_call_planned_in_reasoning_is_not_missed(build: Build) -> None:

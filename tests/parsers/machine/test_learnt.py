@@ -49,9 +49,9 @@ def test_steps_that_are_known_are_those_that_would_be_made(name: str, monkeypatc
     for output in outputs(case_named(name)):
         for chunking in CHUNKINGS:
             deltas = deltas_of(output, chunking)
-            monkeypatch.setattr(reading, "_WORTH", 10**9)
+            monkeypatch.setattr(reading, "WORTH", 10**9)
             trace, message = told(output, deltas)
-            monkeypatch.setattr(reading, "_WORTH", 0)
+            monkeypatch.setattr(reading, "WORTH", 0)
             known, again = told(output, deltas)
             assert again == message == known.message
             for one, two in zip(trace.steps, known.steps, strict=True):
@@ -77,9 +77,9 @@ def fed_singly(deltas: list[Delta], monkeypatch: pytest.MonkeyPatch, parser: str
         fed.append(delta)
         return own(self, delta)
 
-    monkeypatch.setattr(reading, "_WORTH", 10**9)
+    monkeypatch.setattr(reading, "WORTH", 10**9)
     expected = replay(made, deltas, Context())
-    monkeypatch.setattr(reading, "_WORTH", 0)
+    monkeypatch.setattr(reading, "WORTH", 0)
     monkeypatch.setattr(Machine, "feed", feed)
     assert replay(made, deltas, Context()) == expected
     return len(fed)
@@ -171,3 +171,25 @@ def test_nothing_follows_from_a_place_that_is_not_known() -> None:
 def test_a_segment_alone_is_moved_as_those_in_events_are() -> None:
     assert Move(3, 1)._inside(Segment("a", 1, 2, "copied"), "") == Segment("a", 4, 5, "copied")
     assert Move(3, 1)._inside((True, "a", NOWHERE, 2), "numbers") == (True, "a", NOWHERE, 3)
+
+
+@pytest.mark.usefixtures("_learns_at_once")
+def test_an_id_that_is_held_is_that_of_the_call_and_not_of_the_one_it_was_learnt_from(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    output = next(iter(outputs(case_named("qwen/no-arguments-as-text"))))
+    once = "".join([piece.text for piece in output.pieces])
+    deltas = cut((once + " " * (-len(once) % 8)) * AGAIN, 8)
+    monkeypatch.setattr(reading, "WORTH", 10**9)
+    trace, message = told(output, deltas)
+    monkeypatch.setattr(reading, "WORTH", 0)
+    known, again = told(output, deltas)
+    assert again == message == known.message
+    assert list(known.steps) == list(trace.steps)
+
+
+def test_a_step_in_which_two_ids_are_made_up_is_not_learnt(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(learnt, "_DELTAS", 0)
+    two = '<tool_call>{"name": "f", "arguments": {}}</tool_call>' * 2
+    assert fed_singly([Delta(n, (Piece(two[:90]),)) for n in range(1, 3)], monkeypatch) == 2
+    assert fed_singly(cut("[f(), g()]" * 40, 10), monkeypatch, "pythonic") == 40

@@ -276,3 +276,38 @@ class AllHang(Tapes):
 
     def tape(self, texts: list[str]) -> Tape:
         return Tape((), self.failure, 0)
+
+
+RAISED = Failure("ValueError", "no key", "feed, line 3 of own.py")
+
+
+class AllFail(Tapes):
+    """It raises whatever it is fed, and lives on."""
+
+    def tape(self, texts: list[str]) -> Tape:
+        return Tape((), self.failure, 1)
+
+
+class FailsOnMarkers(Tapes):
+    """It raises on any output that has a marker, however it is cut."""
+
+    def tape(self, texts: list[str]) -> Tape:
+        return super().tape(texts) if "<" not in "".join(texts) else Tape((), self.failure, 1)
+
+
+def test_a_search_of_what_fails_in_one_way_whatever_it_is_fed_ends_and_says_so() -> None:
+    search = played_by(AllFail(RAISED))
+    assert [one.stage for one in search.run()][-1] != "done"
+    found = search.found()
+    assert (found.complete, found.replays < 60) == (False, True)
+    (said,) = [one for one in found.verdict.sentences if "ended early" in one]
+    assert f"failed in the same way in all {found.replays} replays, and does so on the word 'Hello' as well" in said
+    assert found.verdict.kind == "parser_failed"
+
+
+def test_a_search_of_what_fails_on_one_output_alone_goes_on() -> None:
+    search = played_by(FailsOnMarkers(RAISED))
+    assert [one.stage for one in search.run()][-1] == "done"
+    found = search.found()
+    assert not [one for one in found.verdict.sentences if "ended early" in one]
+    assert found.minimized is not None

@@ -29,9 +29,9 @@ def cut(text: str) -> list[Delta]:
 def test_steps_that_are_followed_say_what_steps_that_are_made_say(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     parser, text = AGAIN[name]
     deltas, fmt, context = cut(text * 60), get_format(parser), Context()
-    monkeypatch.setattr(reading, "_WORTH", 10**9)
+    monkeypatch.setattr(reading, "WORTH", 10**9)
     message, trace = parse(build(fmt), deltas, context), replay(build(fmt), deltas, context)
-    monkeypatch.setattr(reading, "_WORTH", 0)
+    monkeypatch.setattr(reading, "WORTH", 0)
     monkeypatch.setattr(learnt, "_DELTAS", 0)
     assert parse(build(fmt), deltas, context) == message == trace.message
     assert replay(build(fmt), deltas, context) == trace

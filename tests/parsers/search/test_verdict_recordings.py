@@ -94,6 +94,22 @@ SHAPES: dict[str, tuple[list[dict[str, Any]], str, str, str | None, str]] = {
     "cut off by its length": (
         streamed(begun(CUT_ARGUMENTS), finish="length"), "all_hold", "pass", None, "1 call cut off",
     ),
+    "a call that loses a brace before one that its length cuts off": (
+        streamed(begun(CUT_ARGUMENTS), {"tool_calls": [{**call('{"ci', 1), "id": "b"}]}, finish="length"),
+        "broken_arguments", "error", "parser", "(`f`) end before their JSON does, and the next call begins.",
+    ),
+    "a printed message with a call that loses a brace before another one": (
+        answered({"tool_calls": [call(CUT_ARGUMENTS, None), {**call(WHOLE_ARGUMENTS, None), "id": "b"}]}),
+        "broken_arguments", "error", "parser", "(`f`) end before their JSON does, and the next call begins.",
+    ),
+    "a recording that ends early behind a call that loses a brace": (
+        streamed(begun(CUT_ARGUMENTS), {"tool_calls": [{**call('{"ci', 1), "id": "b"}]}, finish=None),
+        "recording_cut", "warning", "request", "The arguments of call 0 (`f`) end before their JSON does.",
+    ),
+    "arguments that come twice": (
+        streamed(begun(WHOLE_ARGUMENTS), more(WHOLE_ARGUMENTS)),
+        "text_added", "error", "parser", "The server sent text twice: every delta of the arguments of call 0",
+    ),
     "an index from 1 on": (
         streamed(begun("", 1), more(WHOLE_ARGUMENTS, 1)),
         "broken_stream", "error", "parser", "The server's deltas do not build the message: call 1 begins",

@@ -32,7 +32,8 @@ def client(make_app: Callable[..., Flask]) -> Iterator[FlaskClient]:
 
 
 def asked(client: FlaskClient, beside: str | None, name: str = "qwen", **parser: Any) -> Any:
-    query = {} if beside is None else {"beside": beside}
+    names = ("beside", "reasoning_parser")
+    query = {} if beside is None else dict(zip(names, beside.split("&"), strict=False))
     case = {"schema": 1, "parser": {"name": name, **parser}, "input": {"text": TEXT}}
     return client.post("/api/v1/between", json=case, query_string=query)
 
@@ -60,6 +61,7 @@ def test_parsers_that_are_the_same_do_not_differ(client: FlaskClient) -> None:
         ("nope", {}, None, "beside=nope: there is no parser 'nope'"),
         ("nope:x", {}, None, "beside=nope:x: engine 'nope' is not"),
         ("mine:x", {}, None, "beside=mine:x: mine has no parser 'x'"),
+        ("mine:hermes&r", {}, None, "beside=mine:hermes: mine has no reasoning parser 'r'; it has none"),
         ("qwen", {"name": "x", "engine": "mine"}, "/parser/name", "mine has no parser 'x'"),
         ("qwen", {"name": "x"}, "/parser/name", "there is no parser 'x'"),
     ],

@@ -16,7 +16,7 @@ from parsers.cases.stored_outcome import outcome_digest
 from parsers.formats.model import builtin_formats
 from tests.amount import every
 from webapp.api.answers import ErrorBody, SavedCase
-from webapp.runs.exports import TARGETS
+from webapp.runs.exports import TARGETS, outcome_of
 from webapp.services import EXTENSION
 
 Client = Any  # FlaskClient, whose answers' JSON is typed as perhaps absent
@@ -96,7 +96,7 @@ def test_a_stored_case_has_its_tokens_its_parser_and_the_same_outcome(
         before[key] for key in ("message", "steps", "findings")
     ]
     run = app.extensions["inspector"].runner.run_checked(load_case(posted))
-    assert stored.outcome_digest == outcome_digest(run.trace.message, run.trace.finish_reason, run.findings)
+    assert stored.outcome_digest == outcome_digest(outcome_of(run.trace, run.findings))
 
 
 def test_a_stored_case_comes_back_as_it_is_and_saving_it_again_changes_nothing(client: Client, case: CaseMaker) -> None:

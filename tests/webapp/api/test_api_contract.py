@@ -34,7 +34,8 @@ LARGE = {"environ_overrides": {REFUSAL: RequestEntityTooLarge("The request is to
 ELSEWHERE = {"headers": {"Origin": "https://elsewhere.example"}}
 STRANGER = {"headers": {"Host": "stranger.example"}}
 PLAIN = {"data": "{}", "content_type": "text/plain"}
-WORKING = {"headers": {HEADER: "x" * 16}, "at_work": True}
+KEYED = {"headers": {HEADER: "x" * 16}}
+WORKING = {**KEYED, "at_work": True}
 BROKEN = {"data": "{", "content_type": "application/json"}
 
 
@@ -85,6 +86,7 @@ REQUESTS: dict[str, dict[int, Request]] = {
         **takes_case({"before": {"json": CASE}, "json": CASE}),
         201: {"json": CASE},
         409: {"json": CASE, **WORKING},
+        410: {"before": {"json": CASE, **KEYED}, "gone": True, "json": CASE, **KEYED},
     },
     "case": {200: {"stored": True}, 304: {"stored": True, **TAG}, 400: STRANGER, 404: {}, 410: {"deleted": True},
              422: {"path": "?key=1"}},
@@ -141,6 +143,7 @@ def asked(app: Flask, method: str, path: str, wanted: Request) -> Any:
     if before := given.pop("before", None):
         was: Any = client.post(before.get("path", path), **{key: before[key] for key in before.keys() - {"path"}}).json
         found["fingerprint"] = was.get("fingerprint", "")
+        assert not given.pop("gone", False) or app.extensions[EXTENSION].store.delete(was["id"], was["delete_key"])
     stored, deleted = given.pop("stored", False), given.pop("deleted", False)
     if stored or deleted:
         kept: Any = client.post(f"{API}/cases", json={**CASE, "tools": [{"name": "f"}] * deleted}).json

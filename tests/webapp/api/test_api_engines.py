@@ -14,6 +14,7 @@ from tests.webapp.engines.entering import own
 from webapp.engines import sources
 from webapp.engines.entered import entered
 from webapp.engines.entries import Entry, write_entry
+from webapp.engines.patience import Patience
 from webapp.services import EXTENSION
 
 TEXT = "You there!"
@@ -55,6 +56,34 @@ def test_a_search_in_a_child_asks_this_process(client: FlaskClient) -> None:
     answer = client.post("/api/v1/find", json=case("raises"))
     assert (answer.status_code, answer.json["verdict"]["kind"]) == (200, "parser_failed")  # type: ignore[index]
     assert entered().spent > before
+
+
+@pytest.mark.replays
+def test_nobody_waits_for_an_engine_that_hangs_and_nothing_of_that_is_kept(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = ("/api/v1/replay", "/api/v1/find", "/run")
+    with monkeypatch.context() as resting:
+        resting.setattr(Patience, "rest", "the last 2 replays hung")
+        for path in paths[:2]:
+            answer = client.post(path, json=case("upper"))
+            assert answer.status_code == 503
+            assert "Engine fake does not answer: the last 2 replays hung." in answer.json["error"]["message"]  # type: ignore[index]
+        assert client.post(paths[0], json=case("upper")).headers["Retry-After"] == "30"
+        page = client.post(paths[2], data={"text": TEXT, "parser": "fake:upper"})
+        assert (page.status_code, "Engine fake does not answer" in page.text) == (503, True)
+    assert [client.post(path, json=case("upper")).status_code for path in paths[:2]] == [200, 200]
+
+
+def test_what_an_engine_did_may_be_asked_again_once_it_is_asked_who_it_is(client: FlaskClient) -> None:
+    def fault() -> str:
+        answer = client.post("/api/v1/replay", json=case("crashes")).json
+        return str(answer["findings"][0]["message"])  # type: ignore[index]
+
+    before, stamp = fault(), entered().stamp("fake")
+    assert (fault(), entered().stamp("fake")) == (before, stamp)
+    assert client.post("/engines/fake/ask").status_code == 303
+    assert entered().stamp("fake") != stamp
 
 
 def test_the_page_offers_and_runs_them(client: FlaskClient) -> None:

@@ -70,6 +70,27 @@ def test_a_key_alone_does_not_give_the_delete_key(client: Any, store: CaseStore)
     assert len({*keys}) == 2
 
 
+@pytest.mark.parametrize("known", [False, True])
+def test_of_a_case_that_was_deleted_since_it_is_said_and_nothing_is_stored(
+    client: Any, store: CaseStore, known: bool
+) -> None:
+    first = client.post(URL, json=CASE, **({} if known else KEYED))
+    assert client.post(URL, json=CASE, **KEYED).status_code == (200 if known else 201)
+    store.delete(first.json["id"], first.json["delete_key"])
+    again = client.post(URL, json=CASE, **KEYED)
+    assert (again.status_code, again.json["error"]["code"], store.count()) == (410, "gone", 0)
+    assert "to store it again, make up a new key" in again.json["error"]["message"]
+    assert client.post(URL, json=CASE, headers={HEADER: KEY[::-1]}).status_code == 201
+
+
+def test_a_case_that_somebody_else_stored_since_has_no_delete_key(client: Any, store: CaseStore) -> None:
+    first = client.post(URL, json=CASE, **KEYED).json
+    store.delete(first["id"], first["delete_key"])
+    assert client.post(URL, json=CASE).status_code == 201
+    again = client.post(URL, json=CASE, **KEYED)
+    assert (again.status_code, again.json["id"], "delete_key" in again.json) == (200, first["id"], False)
+
+
 @pytest.mark.parametrize(
     ("path", "body"),
     [(URL, {**CASE, "title": "Other"}), (f"{URL}?listed=1", CASE), (f"{API}/library/import", CASE)],

@@ -117,6 +117,21 @@ def test_a_pipe_that_is_left_is_read_to_what_is_there_and_written_no_more() -> N
         os.close(fd)
 
 
+def test_a_pipe_that_is_closed_is_left_by_nobody_and_so_none_that_has_its_numbers_by_now() -> None:
+    ends, (source, sink) = os.pipe(), os.pipe()
+    first = HeldPipe(ends[0])
+    first.close()
+    numbers = os.dup(source)  # that of the end which is closed
+    second = HeldPipe(source)
+    assert second._leave == first._leave
+    first.leave()
+    os.write(sink, b"still read")
+    assert second.read(100) == b"still read"
+    second.close()
+    for fd in (ends[1], sink, numbers):
+        os.close(fd)
+
+
 def test_leave_is_taken_of_a_group_once_and_none_is_ended_by_its_number_afterwards(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -143,3 +158,21 @@ def test_a_leader_of_which_somebody_took_leave_has_ended(monkeypatch: pytest.Mon
     process = subprocess.Popen([sys.executable, "-c", ""], start_new_session=True)
     os.waitpid(process.pid, 0)
     assert Group(process).wait(None) == 0
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="nobody tells of pipes")
+def test_what_has_the_other_end_of_a_pipe_is_a_stray_and_what_was_forked_from_us_is_none() -> None:
+    (their_source, sink), (source, their_sink) = os.pipe(), os.pipe()
+    pipes = {os.fstat(sink).st_ino: False, os.fstat(source).st_ino: True}
+    naps = [sys.executable, "-c", "import time; time.sleep(600)"]
+    forked = subprocess.Popen(naps, pass_fds=(sink, source))
+    strays = [subprocess.Popen(naps, pass_fds=(one,)) for one in (their_source, their_sink)]
+    for fd in (their_source, their_sink):
+        os.close(fd)
+    end_strays("x", pipes)
+    assert [one.wait(10) for one in strays] == [-9, -9]
+    assert forked.poll() is None
+    forked.kill()
+    forked.wait()
+    for fd in (sink, source):
+        os.close(fd)

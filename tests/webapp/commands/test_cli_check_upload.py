@@ -11,6 +11,8 @@ from threading import Thread
 from typing import Any, NamedTuple
 
 import pytest
+from flask import Flask
+from sqlalchemy import update
 from werkzeug.serving import make_server
 
 from parsers.cases.io import load_case
@@ -21,6 +23,8 @@ from webapp.engines.entered import use_engines
 from webapp.engines.entries import Entry, write_entry
 from webapp.services import EXTENSION
 from webapp.settings import get_settings
+from webapp.store import CaseStore
+from webapp.store.schema import cases
 
 Program = Callable[..., Any]
 CaseFile = Callable[..., Path]
@@ -75,18 +79,30 @@ def server() -> Iterator[Server]:
 
 
 @pytest.fixture
-def team(tmp_path: Path) -> Iterator[str]:
-    """The address of a server that is the real one."""
+def team_app(tmp_path: Path) -> Iterator[Flask]:
+    """The server of a team, which is the real one."""
     app = create_app(get_settings(data_dir=tmp_path / "team"))
-    serving = make_server("127.0.0.1", 0, app)
+    yield app
+    app.extensions[EXTENSION].searches.close()
+    app.extensions[EXTENSION].store.close()
+
+
+@pytest.fixture
+def team_store(team_app: Flask) -> CaseStore:
+    found: CaseStore = team_app.extensions[EXTENSION].store
+    return found
+
+
+@pytest.fixture
+def team(team_app: Flask) -> Iterator[str]:
+    """Its address."""
+    serving = make_server("127.0.0.1", 0, team_app)
     thread = Thread(target=serving.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     yield f"http://127.0.0.1:{serving.server_port}"
     serving.shutdown()
     serving.server_close()
     thread.join()
-    app.extensions[EXTENSION].searches.close()
-    app.extensions[EXTENSION].store.close()
 
 
 def test_a_failing_case_is_stored_by_the_server_and_its_link_is_told(
@@ -171,10 +187,39 @@ def test_a_server_that_takes_nothing_is_a_line_and_is_asked_no_more(
     assert len(server.asked) == (3 if answer[0] == 503 else 1)
 
 
-def test_a_server_that_is_busy_is_asked_again(program: Program, case_file: CaseFile, server: Server) -> None:
-    server.answers[:] = [(503, {"error": {"message": "Busy."}}), (429, ""), DONE]
+@pytest.mark.parametrize("status", [409, 429])
+def test_a_server_that_is_busy_is_asked_again(
+    program: Program, case_file: CaseFile, server: Server, status: int
+) -> None:
+    server.answers[:] = [(status, ""), (503, {"error": {"message": "Busy."}}), DONE]
     assert program("check", case_file(expect=WRONG), "--upload", server.address).code == 1
-    assert len({json.dumps(asked.body) for asked in server.asked}) == 1
+    assert len({(json.dumps(asked.body), asked.headers["Idempotency-Key"]) for asked in server.asked}) == 1
+
+
+@pytest.mark.parametrize("secret", [True, False])
+def test_a_job_that_runs_again_with_its_secret_has_the_same_keys(
+    program: Program, case_file: CaseFile, server: Server, secret: bool
+) -> None:
+    files = case_file("a.case.json", expect=WRONG), case_file("b.case.json", expect=WRONG)
+    header = ("--upload-header", "Authorization: Bearer hush") if secret else ()
+    for _ in range(2):
+        program("check", *files, "--upload", server.address, *header)
+    keys = [asked.headers["Idempotency-Key"] for asked in server.asked]
+    assert (keys[:2] == keys[2:], len({*keys})) == ((True, 2) if secret else (False, 4))
+    assert all("hush" not in key and len(key) == 66 for key in keys)
+
+
+def test_a_case_that_the_team_deleted_is_not_stored_by_the_job_that_runs_again(
+    program: Program, case_file: CaseFile, team: str, team_store: CaseStore
+) -> None:
+    words = ("check", case_file(expect=WRONG), "--upload", team, "--upload-header", "Authorization: Bearer hush")
+    link = next(line for line in program(*words).out.splitlines() if "uploaded to" in line)
+    with team_store.engine.begin() as connection:
+        connection.execute(update(cases).values(body="", deleted="2026-01-31T09:00:00.000Z"))
+    done = program(*words)
+    assert "/c/" in link
+    assert "is not uploaded: The case that was stored with this Idempotency-Key was deleted on 2026-01-31" in done.out
+    assert (done.code, team_store.count()) == (1, 0)
 
 
 def test_a_case_that_the_server_refuses_keeps_no_other_from_being_posted(

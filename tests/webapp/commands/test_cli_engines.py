@@ -13,6 +13,7 @@ import pytest
 
 from tests.webapp.engines.entering import FAKE
 from tests.webapp.engines.fake_engine import hello
+from webapp.commands.engines import _entry
 from webapp.engines.entered import use_engines
 from webapp.engines.entries import entries
 from webapp.engines.protocol import read_card
@@ -42,6 +43,28 @@ def test_an_engine_is_entered_listed_and_replaced(program: Program, tmp_path: Pa
     assert listed.endswith("  reasoning: thinks\n")
     again = program("engines", "add", "fake", "--command", COMMAND, "--env", "A=b", "--seconds", "5")
     assert again.err == "fake: replaces the entry of that name\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "more", "folder"),
+    [
+        ("w.py", (), "here"),
+        ("w.py", ("--folder", "other"), "other"),
+        ("/w.py", (), None),
+        ("nothing.py", (), None),
+    ],
+)
+def test_a_worker_that_was_entered_by_a_file_here_is_found_from_everywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, more: tuple[str, ...], folder: str | None
+) -> None:
+    (tmp_path / "w.py").touch()
+    monkeypatch.chdir(tmp_path)
+    given = {"command": f"python {tmp_path if command[0] == '/' else ''}{command}"} | dict(
+        zip(["folder"], more[1:], strict=False)
+    )
+    entry = _entry("x", given)
+    places = {"here": str(tmp_path), "other": str(tmp_path / "other"), None: None}
+    assert entry.folder == places[folder]
 
 
 def test_a_class_is_entered_once(program: Program) -> None:

@@ -93,6 +93,23 @@ def test_a_report_in_html_is_of_the_whole_search(program: Program, cutting: str)
     assert ("sunny" in done.out, "Its case file" in done.out, "No search was made" in done.out) == (True, True, False)
 
 
+def test_a_report_in_markdown_is_of_the_whole_search(program: Program, cutting: str) -> None:
+    given = "It is sunny,\nand <b>it</b> stays so.\n"
+    done = program("find", "-", "--engine", cutting, "--export", "markdown", stdin=given)
+    heads = [line.removeprefix("## ") for line in done.out.splitlines() if line.startswith("## ")]
+    assert (done.code, heads[:5]) == (
+        0, ["What is wrong", "Smallest case", "Could a server send this?", "Versions", "Parser"],
+    )  # fmt: skip
+    assert done.out.count("toolcall-inspector replay smallest.case.json") == 1
+    assert ("sunny" in done.out, "Chunkings" in heads, '"parent"' in done.out) == (True, True, True)
+
+
+def test_a_search_that_found_nothing_has_a_report_in_markdown(program: Program) -> None:
+    done = program("find", "-", "--parser", "qwen", "--export", "markdown", stdin="Hello you")
+    assert (done.code, done.err.splitlines()[-1].partition(":")[0] in done.out) == (0, True)
+    assert "Smallest case" not in done.out
+
+
 def test_a_search_that_found_nothing_has_a_report_in_html(program: Program) -> None:
     done = program("find", "-", "--parser", "qwen", "--export", "html", stdin="Hello you")
     assert (done.code, escape(done.err.splitlines()[-1]) in done.out) == (0, True)

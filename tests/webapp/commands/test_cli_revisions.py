@@ -100,6 +100,37 @@ def test_an_engine_whose_interpreter_imports_another_later_does_not_start(
     assert (done.code, "engine base: it does not run HEAD (" in done.err) == (2, True)
 
 
+LATE = """
+class Mine:
+    version = "old"
+    def begin(self, request): pass
+    def feed(self, text, ids):
+        if text.startswith("late"):
+            import late
+        return {"content": text}
+    def finish(self, reason): return None
+"""
+
+
+@pytest.mark.parametrize("where", ["src", "elsewhere"])
+def test_what_a_parser_imports_of_another_revision_while_it_parses_ends_the_run(
+    program: Program, checkout: Path, python: Path, where: str
+) -> None:
+    write(checkout / "src" / "slow" / "__init__.py", LATE)
+    who = ("-c", "user.name=x", "-c", "user.email=x@example.org", "-c", "commit.gpgsign=false")
+    for words in (["add", "src/slow"], ["commit", "-q", "-m", "slow"]):
+        subprocess.run(["git", "-C", str(checkout), *who, *words], check=True, capture_output=True)
+    write(packages(python) / "mine.pth", f"{checkout / where}\n")
+    write(checkout / "src" / "late.py", "x = 1\n")
+    write(checkout / "elsewhere" / "late.py", "x = 1\n")
+    assert add(program, python, checkout / "src", "slow:Mine").code == 0
+    assert program("replay", "-", "--engine", "base", stdin="early").code == 0
+    done = program("replay", "-", "--engine", "base", stdin="late")
+    refused = where == "src"  # the folder of the modules; elsewhere is nothing of it
+    assert (done.code, "engine base: it does not run HEAD (" in done.err) == ((2, True) if refused else (0, False))
+    assert (f"{checkout / 'src' / 'late.py'} is imported, which is not of it" in done.err) is refused
+
+
 def test_a_plugin_of_the_checkout_is_that_of_the_revision(
     program: Program, checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

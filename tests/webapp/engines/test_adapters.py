@@ -96,7 +96,7 @@ def test_vllm_streams_by_the_servers_processor(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_vllm_without_a_processor_is_called_by_parse_delta(monkeypatch: pytest.MonkeyPatch) -> None:
-    adapter, more = vllm_adapter(monkeypatch, processor=False), {"finish_reason": "length", "prompt_ids": [1]}
+    adapter, more = vllm_adapter(monkeypatch, processor=False), {"finish_reason": "stop", "prompt_ids": [1]}
     found = ask(adapter, ["a", [7]], ["b", [8]], parser="hermes", **more)
     assert [word for word in WORDS if word[0] == "parse_delta"] == [
         ("parse_delta", "a", [7], [1], False),
@@ -106,10 +106,22 @@ def test_vllm_without_a_processor_is_called_by_parse_delta(monkeypatch: pytest.M
     assert found.sent[0].content == "a"
 
 
-def test_an_answer_in_one_delta_ends_in_it_as_vllm_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = ask(vllm_adapter(monkeypatch, processor=False), ["a", [7]], parser="hermes")
-    assert [word for word in WORDS if word[0] == "parse_delta"] == [("parse_delta", "a", [7], [], True)]
-    assert [sent and sent.content for sent in found.sent] == ["a", None]
+@pytest.mark.parametrize(
+    ("deltas", "reason", "ends"),
+    [
+        ([["a", [7]]], "stop", [True]),
+        ([["a", [7]], ["b", [8]]], "stop", [False, False, True]),
+        ([["a", [7]], ["b", [8]]], "length", [False, True]),
+        ([["a", [7]], ["bc", [8, 9]]], "stop", [False, True]),
+        ([["a", [7]], ["bc", [8, 9]], ["", []]], "stop", [False, False, False, True]),
+    ],
+)
+def test_the_end_comes_with_the_last_delta_where_vllm_has_it_there(
+    monkeypatch: pytest.MonkeyPatch, deltas: list[Any], reason: str, ends: list[bool]
+) -> None:
+    found = ask(vllm_adapter(monkeypatch, processor=False), *deltas, parser="hermes", finish_reason=reason)
+    assert [word[-1] for word in WORDS if word[0] == "parse_delta"] == ends
+    assert len(found.sent) == len(deltas) + 1
 
 
 @pytest.mark.parametrize("processor", [True, False])

@@ -324,13 +324,13 @@ def test_what_ended_by_itself_is_greeted_again(host: EngineHost, monkeypatch: py
     played(host, "echo", GOOD)
     os.kill(host.pid or 0, signal.SIGKILL)
     until(lambda: host._child._process is not None and host._child._process.gone)
-    greeted, card = list[Card](), EngineHost.card
+    greeted, card = list[Card](), EngineHost._greeted
 
     def noted(self: EngineHost) -> Card:
         greeted.append(card(self))
         return greeted[-1]
 
-    monkeypatch.setattr(EngineHost, "card", noted)
+    monkeypatch.setattr(EngineHost, "_greeted", noted)
     assert played(host, "echo", GOOD)[0].raised is None
     assert [one.name for one in greeted] == ["fake"]
 

@@ -8,7 +8,18 @@ import pytest
 
 from parsers.vocabulary.types import MessageDelta, ToolCallDelta
 from tests.webapp.engines.fake_engine import hello
-from webapp.engines.protocol import Card, ProtocolError, Sent, read, read_card, read_replays
+from webapp.engines.protocol import (
+    FREE_SENT,
+    LEAST_SHOWN,
+    MOST_SHARES,
+    MOST_SHOWN,
+    Card,
+    ProtocolError,
+    Sent,
+    read,
+    read_card,
+    read_replays,
+)
 
 CARD = hello([])
 DEEP: Any = []
@@ -107,3 +118,44 @@ def test_not_more_is_shown_of_a_parser_than_may_be() -> None:
     assert "more than 2,000,000 characters" in kept[4].changed[0][2]
     few = read_replays({"replays": [{"sent": [None], "states": [state]}]}, [1])[0]
     assert few.bounded() is few
+
+
+def many(**values: Any) -> dict[str, Any]:
+    return {"replays": [{"sent": [None, None], **values}]}
+
+
+CALL = {"index": 0, "function": {"name": "f", "arguments": "{}"}}
+
+
+@pytest.mark.parametrize(
+    ("sent", "words"),
+    [
+        ([{"tool_calls": [CALL] * (MOST_SHARES + 5)}, None], "/replays/0/sent: it sends more than 50,004 shares of"),
+        ([{"content": "x" * 9_999_999, "reasoning": "x" * 9_999_999}, {"content": "xxx"}], "more than 20,000,000 char"),
+    ],
+)
+def test_what_no_parser_sends_is_refused_before_it_is_read(sent: list[Any], words: str) -> None:
+    with pytest.raises(ProtocolError, match=words):
+        read_replays(many(sent=sent), [2])
+
+
+@pytest.mark.parametrize(
+    ("changed", "moves"),
+    [([["", "", "", None]] * 900, []), ([], [["", "", ""]] * 1_900), ([["a", "b", "c", None]], [])],
+)
+def test_small_things_that_a_parser_shows_count_as_well(changed: list[Any], moves: list[Any]) -> None:
+    state, steps = {"changed": changed, "state": "s", "moves": moves}, 400
+    (found,) = read_replays(many(sent=[None] * steps, states=[dict(state) for _ in range(steps)]), [steps])
+    bounded = found.bounded()
+    shown = [one for one in bounded.states or () if one.changed or one.moves]
+    most = MOST_SHOWN // LEAST_SHOWN // max(len(changed) + len(moves), 1) + 1
+    assert (len(shown), len(bounded.states or ())) == (min(most, steps), steps)
+    assert ("left out" in str(shown[-1].changed)) == (most < steps)
+    assert {one.state for one in bounded.states or ()} == {"s"}
+
+
+def test_more_than_all_that_was_fed_at_each_step_is_sent_by_no_parser() -> None:
+    answer = many(sent=[{"content": "x" * FREE_SENT}, {"content": "x" * 200}])
+    assert read_replays(answer, [2], [100])
+    with pytest.raises(ProtocolError, match="it sends more than 1,000,198 characters"):
+        read_replays(answer, [2], [99])

@@ -68,7 +68,7 @@ def ask(parent: Inbox, tmp_path: Path) -> Iterator[Ask]:
     made: dict[str, Any] = {}
 
     def asked(
-        path: str, do: str = "answer", waited: bool = False, cache_bytes: int = 10**8, more: Any = (), **options: Any
+        path: str, do: str = "answer", waited: str = "", cache_bytes: int = 10**8, more: Any = (), **options: Any
     ) -> Any:
         if not made:
             made.update(tasks(get_settings(data_dir=tmp_path, **dict(more)).model_dump(mode="json")))
@@ -149,13 +149,14 @@ def test_a_search_is_asked_for_elsewhere_and_not_waited_for(ask: Ask, parent: In
         ("searches", "start", True),
     ]
     parent.replies += [said("done", case_of(CALL))]
-    answer = ask("/api/v1/find", data=case(), waited=True, **JSON)
+    answer = ask("/api/v1/find", data=case(), waited="k", **JSON)
     assert (answer["status"], json.loads(answer["raw"])["complete"]) == ("200 OK", True)
+    assert parent.asked[-1]["key"] == "k", "that was waited for, whatever an engine said of itself meanwhile"
 
 
 def test_a_search_that_was_waited_for_in_vain_is_busy(ask: Ask, parent: Inbox) -> None:
     parent.replies += [said("running"), said("running")]
-    assert ask("/api/v1/find", data=case(), waited=True, **JSON)["status"] == "503 SERVICE UNAVAILABLE"
+    assert ask("/api/v1/find", data=case(), waited="k", **JSON)["status"] == "503 SERVICE UNAVAILABLE"
     assert parent.asked[-1]["do"] == "known"
 
 

@@ -69,7 +69,7 @@ def test_processes_that_save_at_once_lose_nothing(database_url: str) -> None:
         assert process.stdin is not None
         process.stdin.write("go\n")
         process.stdin.flush()
-    outputs = [process.communicate(timeout=60)[0] for process in processes]
+    outputs = [process.communicate(timeout=300)[0] for process in processes]
     assert [process.returncode for process in processes] == [0] * 4
     saved = [tuple(row) for output in outputs for row in json.loads(output)]
     created = Counter(case_id for case_id, was_created, _ in saved if was_created)

@@ -37,6 +37,11 @@ def test_both_spellings_come_back_where_they_differ() -> None:
     assert '{"city":"Zürich"}' in second.text
 
 
+def test_a_template_writes_the_special_tokens_of_its_tokenizer() -> None:
+    asked = question("{{ bos_token }}{{ eos_token }}", CALLS, Context(), [], {"bos_token": "<s>"})
+    assert (asked["tokens"]["bos_token"], asked["tokens"]["eos_token"]) == ("<s>", "")
+
+
 def test_spellings_that_make_no_difference_come_back_once() -> None:
     [one] = written("{% for m in messages %}{% for t in m.tool_calls %}{{ t.function.name }}{% endfor %}{% endfor %}")
     assert one == Rendering("object", "find")

@@ -10,6 +10,8 @@ import pytest
 from tokenizers import Tokenizer
 
 from parsers.vocabulary.types import Piece, UsageError
+from tests.webapp.vocabularies.models import sentencepiece
+from tests.webapp.vocabularies.toys import added
 from webapp.tokenizers import MarkerState, Token, TokenizerAdapter
 from webapp.tokenizers import hosted as hosted_module
 from webapp.tokenizers.adapter import TooManyTokensError
@@ -187,3 +189,19 @@ def test_the_pre_tokenizer_tells_where_the_decoder_does_not() -> None:
     level = {"type": "Sequence", "pretokenizers": [{"type": "ByteLevel"}]}
     assert spelling_of(None, level).decoder == "byte_level"
     assert spelling_of(None, level).raw("Ġ東") == "Ġ東".encode()
+
+
+def test_added_tokens_go_through_the_decoder(adapter: Make, spm: Data) -> None:
+    ids = spm["model"]["vocab"]
+    spm["added_tokens"].append(added(ids["▁▁"], "▁▁"))
+    found = adapter(spm).pieces_of([ids["a"], ids["▁▁"], ids["b"]])
+    assert [(piece.text, piece.kind) for piece in found] == [("a", "text"), ("  ", "added"), ("b", "text")]
+
+
+def test_a_sentencepiece_model_is_a_tokenizer_like_others(make_library: Callable[..., TokenizerLibrary]) -> None:
+    rows = [("<unk>", 0.0, 2), ("[TOOL_CALLS]", 0.0, 3), ("▁", -1.0, 1), ("a", -2.0, 1), ("▁a", -1.0, 1)]
+    library = make_library()
+    tokenizer = library.get(library.add_upload("tokenizer.model", sentencepiece(rows))["name"], {"[TOOL_CALLS]": True})
+    assert (tokenizer.realism, tokenizer.decoder) == ("real", "byte_fallback")
+    assert tokenizer.marker_state("[TOOL_CALLS]") == MarkerState("one", (1,))
+    assert [piece.text for piece in require_tiling(tokenizer, "a a[TOOL_CALLS] a")] == ["a", " a", "[TOOL_CALLS]", " a"]

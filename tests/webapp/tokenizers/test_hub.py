@@ -17,7 +17,7 @@ from webapp.tokenizers import hub as module
 from webapp.tokenizers import hub_program
 from webapp.tokenizers.adapter import TokenizerInfo
 from webapp.tokenizers.hub import Download, Downloads, Progress, repository_name
-from webapp.tokenizers.hub_program import FILES
+from webapp.tokenizers.hub_program import BESIDE, MODEL
 
 MakeJobs = Callable[..., Downloads]
 Kept = dict[str, tuple[bytes, bytes | None]]
@@ -89,7 +89,7 @@ def test_a_download_fetches_data_files_and_nothing_else(make_jobs: MakeJobs, hub
     assert job.result is not None
     assert (job.result.info["name"], job.result.cached) == ("hub:owner/both", False)
     assert kept == {"owner/both": (SMALL, CONFIG)}
-    assert {path.split("/")[-1] for path in hub.asked} == set(FILES)
+    assert {path.split("/")[-1] for path in hub.asked} == {MODEL, *BESIDE}
     assert set(hub.tokens) == {None}
 
 
@@ -130,7 +130,11 @@ def test_a_repository_without_a_config_is_taken_as_it_is(make_jobs: MakeJobs, ke
     [
         ("owner/none", {}, r"^There is no owner/none at http://127\.0\.0\.1:\d+, or it is private\."),
         ("owner/gated", {}, "^owner/gated is gated: only people it admits can fetch it"),
-        ("owner/spm", {}, r"^owner/spm has no tokenizer\.json\. Save the tokenizer with save_pretrained"),
+        (
+            "owner/spm",
+            {},
+            r"^owner/spm has no tokenizer\.json and no tekken\.json and no tokenizer\.model\. Save",
+        ),
         ("owner/broken", {}, "cannot be reached from this server|answers with status 418"),
         ("owner/large", {"tokenizer_upload_bytes": 1_000_000}, "has 3,000,000 bytes; this server takes 1,000,000"),
     ],

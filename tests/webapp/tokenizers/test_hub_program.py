@@ -38,7 +38,7 @@ ASKED: dict[str, Any] = {"repository": "a/b", "endpoint": "http://hub", "cache":
         (ValueError("x"), "The download failed (ValueError)."),
         (hub_program.TooLargeError("tokenizer.json has 2,000 bytes"), "has 2,000 bytes; this server takes 1,000."),
         (HFValidationError("x"), "a/b is no name of a repository"),
-        (EntryNotFoundError("x"), "a/b has no tokenizer.json."),
+        (EntryNotFoundError("x"), "a/b has no tokenizer.json and no tekken.json and no tokenizer.model."),
         (LocalEntryNotFoundError("x"), "http://hub cannot be reached from this server, and nothing is in its cache."),
     ],
 )
@@ -85,9 +85,25 @@ def test_what_is_not_in_the_cache_is_downloaded_without_a_token(monkeypatch: pyt
     told: list[dict[str, Any]] = []
     found = hub_program.fetch(ASKED, told.append)
     assert found == {"files": ["/cache/tokenizer.json", None, None], "cached": False}
-    assert [one["name"] for one in asked] == [hub_program.MODEL, *hub_program.FILES]
-    assert [one.get("token") for one in asked] == [None, False, False, False]
+    assert [one["name"] for one in asked] == [*hub_program.MODELS, hub_program.MODEL, *hub_program.BESIDE]
+    assert [one.get("token") for one in asked] == [None, None, None, False, False, False]
     assert told[-3] == {"file": hub_program.MODEL, "done": 100, "total": 100}
+
+
+def test_a_repository_without_a_tokenizer_json_may_have_a_vocabulary_of_another_kind(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def download(_repository: str, name: str, **given: Any) -> str:
+        if given.get("local_files_only"):
+            raise LocalEntryNotFoundError("x")
+        if name != "tokenizer.model":
+            raise EntryNotFoundError("x")
+        return f"/cache/{name}"
+
+    monkeypatch.setattr("huggingface_hub.hf_hub_download", download)
+    monkeypatch.setattr(constants, "DOWNLOAD_CHUNK_SIZE", constants.DOWNLOAD_CHUNK_SIZE)
+    found = hub_program.fetch(ASKED, lambda _line: None)
+    assert found == {"files": ["/cache/tokenizer.model", None, None], "cached": False}
 
 
 def test_what_goes_wrong_is_a_refusal_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

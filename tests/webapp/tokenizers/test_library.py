@@ -157,7 +157,7 @@ def test_files_in_folders_are_found_by_name(
     assert library.vocabulary("folder:tiny").templates == {"chat_template": "{{ y }}"}
     assert library.get("folder:loose").decoder == "byte_fallback"
     for name, message in {
-        "folder:tiny-2": "^folder:tiny-2: this is a SentencePiece model",
+        "folder:tiny-2": "^folder:tiny-2: this is no tokenizer file",
         "folder:solo": "^folder:solo: the file has 1 ranks",
         "folder:other": "no folder of TOOLCALL_INSPECTOR_TOKENIZER_FOLDERS has one of that name",
     }.items():

@@ -13,9 +13,10 @@ import tiktoken as reference
 from tokenizers import Tokenizer
 
 from webapp.vocabularies import rank_files
-from webapp.vocabularies.files import rebuild, templates
+from webapp.vocabularies.files import is_exact, rebuild, templates
 from webapp.vocabularies.plain_json import VocabularyError
 from webapp.vocabularies.sanitize import tokenizer_text
+from webapp.vocabularies.spelling import Spelling
 
 Data = dict[str, Any]
 
@@ -43,17 +44,14 @@ OTHERS = {
     "config": (b'{"tokenizer_class": "X"}', "tokenizer_config.json, which has no vocabulary; give the tokenizer.json"),
     "vocabulary": (b'{"a": 1, "b": 2}', "a vocab.json, which has no merges; give the tokenizer.json"),
     "other json": (b'{"a": []}', "no 'model', so it is no tokenizer.json"),
-    "sentencepiece": (
-        b"\n\x0e\n\x05<unk>\x15\x00\x00\x00\x00\x18\x02",
-        "a SentencePiece model; give the tokenizer.json",
-    ),
-    "gguf": (b"GGUF\x03\x00", "a GGUF model file"),
+    "sentencepiece cut off": (b"\n\x0e\n\x05<unk>\x15\x00\x00\x00\x00\x18\x02\n\x0e\n", "the file is not whole"),
+    "gguf": (b"GGUF\x03\x00", "the GGUF header is not whole"),
     "zip": (b"PK\x03\x04...", "a zip archive; unpack it"),
     "gzip": (b"\x1f\x8b\x08", "compressed with gzip; unpack it"),
     "pointer": (b"version https://git-lfs.github.com/spec/v1\noid", "a Git LFS pointer"),
     "page": (b"<!doctype html>", "a web page, not a tokenizer.json"),
     "empty": (b" \n", "the file is empty"),
-    "anything": (b"hello", "no tokenizer file; give a tokenizer.json, a tekken.json or a"),
+    "anything": (b"hello", "no tokenizer file; give a tokenizer.json, a tekken.json, a"),
 }
 
 
@@ -101,8 +99,16 @@ def test_a_config_beside_a_rank_file_names_its_special_tokens() -> None:
         rebuild(rank_file(RANKS), {"added_tokens_decoder": {"x": {"content": "<x>"}}})
 
 
+def test_a_rank_file_of_any_size_is_taken_and_its_words_are_a_guess() -> None:
+    data = rank_file(RANKS)
+    assert loaded(rebuild(data)).encode("hello wor").ids == [259, 264]
+    spelling = Spelling("byte_level")
+    assert [is_exact(one, False, spelling) for one in (data, b"{}")] == [False, True]
+    assert [is_exact(b"", pieces, Spelling("byte_fallback")) for pieces in (True, False)] == [True, False]
+
+
 BAD_RANKS = {
-    "unknown size": (rank_file(RANKS), "268 ranks and does not say how words are cut, .*Llama 3: 128,000"),
+    "without all bytes": (rank_file(RANKS).split(b"\n", 1)[1], "has 267 ranks, and not all 256 single bytes"),
     "twice": (rank_file(RANKS) + b"aGU= 999\n", "line 269: the token or its rank 999 stands twice"),
     "same rank": (rank_file(RANKS) + b"enp6 5\n", "line 269: the token or its rank 5 stands twice"),
     "cut off": (rank_file(RANKS)[:-4], "line 268 is not a base64 token and its rank"),
@@ -186,6 +192,10 @@ TEMPLATES: list[tuple[Any, Data]] = [
     (
         {"chat_template": [{"name": "default", "template": "a"}, {"name": "tool_use", "template": "b"}]},
         {"chat_template": "b"},
+    ),
+    (
+        {"chat_template": "x", "bos_token": "<s>", "eos_token": {"content": "</s>"}, "pad_token": None},
+        {"chat_template": "x", "tokens": {"bos_token": "<s>", "eos_token": "</s>"}},
     ),
     ({"response_template": {"fields": {}}, "auto_map": "x.py"}, {"response_template": {"fields": {}}}),
 ]

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.webapp.vocabularies.models import written
 from webapp.children.worker import RefusedError
 from webapp.vocabularies import vocabulary_program
 
@@ -54,6 +55,7 @@ def test_preparing_tells_what_is_to_know(toy: Data, prepare: Callable[..., Data]
     assert answer == {
         "vocab_size": 267,
         "spelling": {"decoder": "byte_level", "replace": (), "fallback": False, "strip": 0, "first": False},
+        "exact": True,
         "added": [[264, "<|end|>", True], [265, "<think>", False], [300, "<tool_call>", False]],
         "templates": {"chat_template": "{{ x }}"},
     }
@@ -119,3 +121,16 @@ def test_what_the_library_refuses_is_raised(toy: Data, prepare: Callable[..., Da
 def test_a_file_that_cannot_be_read_is_refused(tasks: Any) -> None:
     with pytest.raises(RefusedError, match=r"^a file cannot be read or kept \(No such file or directory\)$"):
         asked(tasks, "load", path="/nowhere/at/all")
+
+
+def test_of_a_model_file_only_the_beginning_is_read(
+    tasks: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    header = written({"ggml.model": "llama", "ggml.tokens": ["<unk>", "a"], "ggml.scores": [0.0, -1.0]})
+    monkeypatch.setattr(vocabulary_program, "MOST_HEADER", len(header))
+    (tmp_path / "source").write_bytes(header + b"tensors")
+    paths = {"source": str(tmp_path / "source"), "target": str(tmp_path / "made")}
+    answer = asked(tasks, "prepare", **paths, config=None, slots={})
+    assert (answer["exact"], answer["vocab_size"], answer["added"]) == (True, 2, [[0, "<unk>", True]])
+    asked(tasks, "load", path=str(tmp_path / "made"))
+    assert asked(tasks, "encode", text="a", offsets=True) == {"ids": [0, 1], "starts": [0, 0]}

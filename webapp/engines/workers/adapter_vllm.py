@@ -189,13 +189,13 @@ class _Stream:
         """A delta while the answer goes on."""
         return self._said(text, self._made.table.fed(ids), None)
 
-    def only(self, text: str, ids: list[int], reason: str | None) -> dict[str, Any] | None:
-        """The one delta of an answer: its server says with the last tokens that they were the last."""
+    def last(self, text: str, ids: list[int], reason: str | None) -> dict[str, Any] | None:
+        """The last delta of an answer, where its server says with these tokens that they were the last."""
         self._ended = True
         return self._said(text, self._made.table.fed(ids), reason or "stop")
 
     def finish(self, reason: str | None) -> dict[str, Any] | None:
-        """The last delta, which brings no text: that of the end token is left out."""
+        """The last delta, where it brings no text: that of the end token is left out."""
         return None if self._ended else self._said("", [], reason or "stop")
 
     def _said(self, text: str, ids: list[int], finish: str | None) -> dict[str, Any] | None:

@@ -118,6 +118,8 @@ class Worker:
         self._guard = guard
         self._within = within
         self._tokenizer: Any = None
+        self._sources: list[str] = []
+        self._modules = 0
 
     def hello(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """What engine this is. A tokenizer goes to an adapter that reads its own kind, else it is read here."""
@@ -127,7 +129,9 @@ class Worker:
             self._adapter.take_tokenizer(path)
         elif path:
             self._tokenizer = module_of("token_table").whole_tokenizer(path)
-        return {"protocol": PROTOCOL, "sources": _sources(), **self._adapter.hello()}
+        said = {"protocol": PROTOCOL, "sources": [], **self._adapter.hello()}
+        self._sources, self._modules = _sources(), len(sys.modules)
+        return {**said, "sources": said["sources"] or self._sources}
 
     def run(self, asked: Mapping[str, Any], tell: Tell | None = None) -> dict[str, Any]:
         """Many replays. `tell` hears of each step before it is made, where that was asked for.
@@ -137,7 +141,15 @@ class Worker:
         heard = tell if asked.get("report") == "steps" else None
         table = lru_cache(lambda: module_of("token_table").TokenTable(asked, self._tokenizer))
         told_more = {**asked, "table": table}
-        return {"replays": [self._replay(told_more, deltas, heard) for deltas in asked["replays"]]}
+        replays = [self._replay(told_more, deltas, heard) for deltas in asked["replays"]]
+        return {"replays": replays, **self._imported_since()}
+
+    def _imported_since(self) -> dict[str, Any]:
+        """Where all modules lie, if a parser imported some that nobody was told of."""
+        if len(sys.modules) == self._modules:
+            return {}
+        before, self._sources, self._modules = self._sources, _sources(), len(sys.modules)
+        return {} if self._sources == before else {"sources": self._sources}
 
     def _replay(self, asked: Mapping[str, Any], deltas: Any, tell: Tell | None) -> dict[str, Any]:
         sent: list[Any] = []
@@ -184,13 +196,18 @@ class Worker:
         replay = self._adapter.replay(asked)
         if watch is not None:
             watch.begin(replay)
-        for delta in deltas:
+        reason = asked.get("finish_reason")
+        for number, delta in enumerate(deltas, 1):
             text, ids = delta[0], delta[1] if len(delta) > 1 else []
-            if len(deltas) == 1 and hasattr(replay, "only"):  # the end comes with it
-                yield partial(replay.only, text, ids, asked.get("finish_reason"))
-            else:
-                yield partial(replay.feed, text, ids)
-        yield lambda: replay.finish(asked.get("finish_reason"))
+            ends = number == len(deltas) and hasattr(replay, "last") and _comes_with_the_end(deltas, ids, reason)
+            yield partial(replay.last, text, ids, reason) if ends else partial(replay.feed, text, ids)
+        yield lambda: replay.finish(reason)
+
+
+def _comes_with_the_end(deltas: Any, ids: Any, reason: Any) -> bool:
+    """Whether a server says with the last delta that it is the last: where it sends several tokens a delta the end
+    token is one of them, and where the length was reached there is none."""
+    return len(deltas) == 1 or len(ids) > 1 or reason == "length"
 
 
 def _sources() -> list[str]:

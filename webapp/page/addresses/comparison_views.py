@@ -9,9 +9,10 @@ from urllib.parse import parse_qsl
 from flask import Response, abort, request, url_for
 
 from parsers.cases.jsontext import utf8
+from webapp.links import public_base
 from webapp.page.addresses.compare_texts import used_texts
 from webapp.page.addresses.compare_views import FILES, asked_of, sides_of
-from webapp.page.addresses.subjects import Subject, at_every_subject, carried_case, public_base
+from webapp.page.addresses.subjects import Subject, at_every_subject, carried_case
 from webapp.page.compare.asked import Asked, CompareLinks, read_asked
 from webapp.page.compare.compare_form import rules_of
 from webapp.page.compare.compare_page import sides_page
@@ -38,7 +39,7 @@ def _report(subject: Subject, asked: Asked, sides: list[Replayed]) -> Response:
     page = sides_page(
         services().runner, sides, rules_of(subject.case, asked, sides), links=CompareLinks(base, asked), inspect=""
     )
-    link = f"{public_base().rstrip('/')}{page.links.url()}" if base else ""
+    link = f"{public_base()}{page.links.url()}" if base else ""
     text = comparison_report(page, sides, Origin(subject.heading, exports.installed_version(), link))
     return _file(text, exports.filename(f"{subject.heading} compared", ".md"), "text/markdown")
 

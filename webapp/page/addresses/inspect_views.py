@@ -17,10 +17,11 @@ from flask.typing import ResponseReturnValue
 from parsers.cases.case import Case, CaseError
 from parsers.cases.engines import BUILTIN, ENGINES
 from parsers.cases.io import dumps, load_case, to_data
-from parsers.cases.stored_outcome import Drift, drift, read_message
-from parsers.vocabulary.types import Message, UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.engines import RESPONSE_TEMPLATE
 from webapp.fields import field_at, unix_lines
+from webapp.links import case_link, public_base
+from webapp.page.addresses.drifted import Drifted, drift_of
 from webapp.page.addresses.subjects import (
     Before,
     Subject,
@@ -43,7 +44,6 @@ from webapp.page.addresses.subjects import (
     may_show_picture,
     named_subject,
     posted_subject,
-    public_base,
     render,
     run_subject,
 )
@@ -65,19 +65,18 @@ from webapp.page.inspect.live import Live
 from webapp.page.inspect.live import live as live_of
 from webapp.page.library.checklist import entries
 from webapp.page.search.search_page import WAIT_SECONDS, Search, SearchPanes, search_of_job, search_panes
-from webapp.runs.exports import Target, installed_version, offered
+from webapp.runs.exports import Target, offered
 from webapp.runs.prepare import with_defaults
 from webapp.security import TooLarge, check_limit
 from webapp.services import services
 from webapp.tokenizers import library, list_tokenizers
 
-_PARTS = {  # of choices
-    "stops": "_stops_parts.html",
-    "event-list": "_events_parts.html",
-    "watch": "_watch_parts.html",
+_PARTS = {  # of choices, by what asks for them
+    "ask-stops": "_stops_parts.html",
+    "ask-events": "_events_parts.html",
+    "ask-pins": "_pins_parts.html",
     "lines": "_lines.html",
 }
-_WITH_MARKS = ("page", "stops", "watch")  # where the findings are marked
 _BLOCKS = ("window", "truncated", "cut", *_PARTS)
 _GENERIC = ("tokenizer.json", "tekken.json", "tokenizer.model")
 PAGE_REPORT_SECONDS = 4.0  # the same for who has no script, and asks for the whole page each time
@@ -108,8 +107,7 @@ class _About:
     subject: Subject | None = None
     origin: Subject | None = None
     fork: Fork | None = None
-    drift: Drift | None = None
-    version: str = ""
+    drift: Drifted | None = None
     picture: _Picture | None = None
     problem: str = ""
     editable: bool = False
@@ -351,7 +349,7 @@ def show(
             return answer_of(subject, render("_report_progress.html", percent=percent))
         view = replace(view, state=replace(view.state, report=percent == 100))  # what is not done is not shown
     search = None
-    if checks or block in _WITH_MARKS or not is_partial():
+    if checks or block == "page" or not is_partial():
         search = search_of(subject.case, start=view.state.find)
     page = inspect_page(subject, view, search, setup, kind=kind, note=note, origin=origin)
     if checks:
@@ -465,7 +463,6 @@ def _about(subject: Subject, view: View, kind: str, note: str, origin: Subject |
         origin=origin,
         fork=fork,
         drift=drift_of(subject) if kind == "case" else None,
-        version=installed_version(),
         picture=_picture(subject) if kind == "case" else None,
         problem=view.problem,
         editable=(case.parser.engine or BUILTIN) in ENGINES and not plays,
@@ -487,20 +484,8 @@ def _fork(subject: Subject) -> Fork | None:
 def _picture(subject: Subject) -> _Picture | None:
     if subject.stored is None or not may_show_picture(subject.stored):
         return None
-    base, case_id = public_base().rstrip("/"), subject.name
-    return _Picture(base + url_for("page.case", case_id=case_id), base + url_for("page.picture", case_id=case_id))
-
-
-def drift_of(subject: Subject) -> Drift | None:
-    """How today's outcome, where it is cheap to know, departs from the one that was saved."""
-    if subject.stored is None:
-        return None
-    runner, expect, stored = services().runner, subject.case.known.expect, subject.stored
-    trace, known = runner.run(subject.case).trace, runner.cheaply_checked(subject.case)
-    before = [Message(expect.reasoning, expect.content)] if expect is not None else []
-    before += [read_message(stored.message)] if stored.message else []
-    findings = None if known is None else known.findings
-    return drift(stored.outcome_digest, trace.message, trace.finish_reason, findings, before)
+    case_id = subject.name
+    return _Picture(case_link(case_id), public_base() + url_for("page.picture", case_id=case_id))
 
 
 def _origin(source: str) -> Subject | None:

@@ -11,7 +11,8 @@ from flask.typing import ResponseReturnValue
 
 from parsers.vocabulary.types import UsageError
 from webapp.engines.entered import entered
-from webapp.page.addresses.subjects import blueprint, lists_by_default, public_base, render
+from webapp.links import public_base
+from webapp.page.addresses.subjects import blueprint, lists_by_default, render
 from webapp.page.engines.run_of_all import RunColumn, run_columns, run_some
 from webapp.page.inspect.inspect_page import whole_number
 from webapp.page.library.importing import ImportForm, import_some, tags_of
@@ -74,7 +75,7 @@ def collection_make() -> ResponseReturnValue:
     if made is None:
         abort(422, "A collection has a title, and at least one case in it.")
     path = url_for("page.collection", collection=made.id)
-    link = public_base().rstrip("/") + path
+    link = public_base() + path
     response = render("collection_made.html", status=201, made=made, title=title, path=path, link=link)
     response.headers["Cache-Control"] = "no-store"
     response.headers["Location"] = path

@@ -6,16 +6,17 @@ The picture exists for cases of the library only. What another site posts to /ne
 
 from __future__ import annotations
 
-from flask import Response, abort, make_response, request, url_for
+from flask import Response, abort, make_response, request
 
 from webapp.fields import CarriedFields
-from webapp.page.addresses.inspect_views import drift_of, search_of, show_filled_form
+from webapp.links import case_link
+from webapp.page.addresses.drifted import drift_of
+from webapp.page.addresses.inspect_views import search_of, show_filled_form
 from webapp.page.addresses.subjects import (
     Subject,
     blueprint,
     case_subject,
     may_show_picture,
-    public_base,
     render,
     stored_case,
 )
@@ -38,7 +39,7 @@ def embed(case_id: str) -> Response:
         "embed.html",
         shown=_embedded(subject),
         drift=drift_of(subject),
-        link=public_base().rstrip("/") + url_for("page.case", case_id=case_id),
+        link=case_link(case_id),
     )
     origins = services().settings.embed_origins
     response.headers["Content-Security-Policy"] = policy_of(
@@ -71,9 +72,11 @@ def picture(case_id: str) -> Response:
 
 def _embedded(subject: Subject) -> Embedded:
     runner = services().runner
-    run = runner.run(subject.case)
-    panes = search_panes(run, runner.cheaply_checked(subject.case), search_of(subject.case), None, case_line)
-    return embedded(subject.heading, run, panes, installed_version())
+    run, known = runner.run(subject.case), runner.cheaply_checked(subject.case)
+    panes = search_panes(run, known, search_of(subject.case), None, case_line)
+    spans = [one.span for one in (known.findings if known is not None else ()) if one.severity != "info"]
+    place = next((span.start for span in spans if span is not None), 0)
+    return embedded(subject.heading, run, panes, installed_version(), place)
 
 
 @blueprint.post("/new")

@@ -17,6 +17,7 @@ from parsers.cases.case import Case, CaseError, Expect
 from parsers.cases.expect import accept
 from parsers.cases.io import load_case
 from parsers.cases.jsontext import JsonError, plain, read, utf8
+from webapp.links import case_link, public_base
 from webapp.page.addresses.compare_texts import posted_beside
 from webapp.page.addresses.comparison_views import store_comparison
 from webapp.page.addresses.inspect_views import share_of, show
@@ -28,7 +29,6 @@ from webapp.page.addresses.subjects import (
     is_loopback,
     is_partial,
     posted_subject,
-    public_base,
     render,
     stored_case,
 )
@@ -72,18 +72,21 @@ def case_text(case_id: str) -> Response:
 @blueprint.post("/cases")
 def save() -> ResponseReturnValue:
     """Store a case. The first save shows its link and its delete key; a known case leads to its address, but where it
-    is not listed although that was asked for. A script has the link in place of the form, and stays where it is."""
+    is not listed although that was asked for, or has other words than were given now. A script has the link in place
+    of the form, and stays where it is."""
     saved, step = _saved(posted_subject().case)
+    subject = case_subject(saved.id)
+    dropped = [] if saved.created else _not_kept(subject.case)
     path = url_for("page.case", case_id=saved.id)
-    opened, others = _link("", path, step), list[Saved]()
+    opened, others = _at_step(path, step), list[Saved]()
     if words := request.form.get("go", ""):
         opened, others = store_comparison(saved, words, posted_beside(request.form))
     keys = [one for one in (saved, *others) if one.created]
     listed = services().store.library.is_listed(saved.id)
     refused = bool(request.form.get("listed")) and not listed
-    if not keys and not refused and not is_partial():
+    if not keys and not refused and not dropped and not is_partial():
         return redirect(opened, 303)
-    return _shared_page(path, opened, keys, case_subject(saved.id).heading, listed=listed, refused=refused)
+    return _shared_page(path, opened, keys, subject, dropped, listed=listed, refused=refused)
 
 
 def _saved(case: Case) -> tuple[Saved, int | None]:
@@ -92,8 +95,7 @@ def _saved(case: Case) -> tuple[Saved, int | None]:
     runner = services().runner
     run, checked = runner.run(case), runner.cheaply_checked(case)
     findings = None if checked is None else checked.findings
-    title = request.form.get("title", "")[:200].strip()
-    note = request.form.get("note", "")[:4000].replace("\r\n", "\n").strip()
+    title, note = _given_words()
     words = request.form.get("tags", own := ", ".join(case.flags))
     tags = case.flags if words == own else tags_of(words)
     said = {"title": title or case.title, "notes": (note,) if note else case.notes, "flags": tags}
@@ -103,21 +105,44 @@ def _saved(case: Case) -> tuple[Saved, int | None]:
     return saved, _standing() or next((item.step for item in findings or () if item.step), None)
 
 
+def _given_words() -> tuple[str, str]:
+    """Title and note, as the form has them."""
+    title = request.form.get("title", "")[:200].strip()
+    return title, request.form.get("note", "")[:4000].replace("\r\n", "\n").strip()
+
+
+def _not_kept(case: Case) -> list[str]:
+    """What was said in the form and is not said of a case, which its first sharer named."""
+    title, note = _given_words()
+    lines = {line.strip() for line in note.splitlines()} - {""}
+    new = {
+        "title": bool(title) and title != case.title,
+        "note": not lines <= exports.lines_of(case),
+        "tags": not {*tags_of(request.form.get("tags", ""))} <= {*case.flags},
+    }
+    return [name for name, is_new in new.items() if is_new]
+
+
 def _standing() -> int | None:
     """The step at which the reader stands."""
     return whole_number(request.values.get("step"))
 
 
-def _shared_page(path: str, opened: str, keys: list[Saved], heading: str, *, listed: bool, refused: bool) -> Response:
-    """The answer to a save, with the `heading` that the case has from now on. It is never cached: it holds the delete
-    keys of what was not stored before. `refused`: it is not listed, for it has words that its sharer did not give."""
+def _shared_page(
+    path: str, opened: str, keys: list[Saved], subject: Subject, dropped: list[str], *, listed: bool, refused: bool
+) -> Response:
+    """The answer to a save, with the heading that the case has from now on. It is never cached: it holds the delete
+    keys of what was not stored before. `dropped` is what was said and not kept. `refused`: it is not listed, for it has
+    words that its sharer did not give."""
     base = public_base()
     response = render(
         "_shared.html" if is_partial() else "shared.html",
         status=201 if keys else 200,
         path=opened,
-        heading=heading,
-        link=base.rstrip("/") + opened,
+        heading=subject.heading,
+        title=subject.case.title,
+        dropped=dropped,
+        link=base + opened,
         keys=keys,
         listed=listed,
         refused=refused,
@@ -128,8 +153,8 @@ def _shared_page(path: str, opened: str, keys: list[Saved], heading: str, *, lis
     return response
 
 
-def _link(base: str, path: str, step: int | None) -> str:
-    return base.rstrip("/") + path + (f"?{urlencode({'step': step})}" if step else "")
+def _at_step(path: str, step: int | None) -> str:
+    return path + (f"?{urlencode({'step': step})}" if step else "")
 
 
 @at_every_subject("share")
@@ -166,7 +191,7 @@ def export(subject: Subject, target: str) -> Response:
         abort(404, f"There is no such export; there are {', '.join(TARGETS)}.")
     case, permalink = subject.case, None
     if subject.kind == "case":
-        permalink = _link(public_base(), url_for("page.case", case_id=subject.name), None)
+        permalink = case_link(subject.name)
     run = services().runner.run(case)
     expect, problem = _expectation()
     if TARGETS[target].tests and expect is None and case.known.expect is None:

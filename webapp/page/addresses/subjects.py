@@ -250,11 +250,6 @@ def is_stored(case_id: str) -> bool:
         return False
 
 
-def public_base() -> str:
-    """The address that links to this server begin with."""
-    return services().settings.public_url or request.host_url
-
-
 def is_loopback(base: str) -> bool:
     """Return whether links that begin with `base` open on this machine only."""
     return (urlsplit(base).hostname or "") in {host.strip("[]") for host in LOOPBACK}

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from parsers.compare.divergence import Grade, Rules, shared_prefix
+from parsers.vocabulary.channels import TEXT_PARTS
 from webapp.glyphs import count, shorten
 from webapp.page.compare.alignment import Axis, axis_of
 from webapp.page.compare.asked import PAIR, CompareLinks
@@ -325,11 +326,20 @@ def _before(compared: Compared) -> str:
 
 
 def _headline(compared: Compared) -> str:
-    said = []
-    for one, found in compared.pairs:
-        words = "the same message" if found.first is None else SHORT[found.grade]
-        said.append(f"{one.side.title} gives {words}{_since(found.at, compared.size)}")
+    said = [f"{one.side.title} {_parts(found, compared.size)}" for one, found in compared.pairs]
     return "; ".join(said) + "."
+
+
+def _parts(found: Comparison, size: int) -> str:
+    """How a message is another one, and from where on. The place is that of the channel which parts first: it is named
+    where it is none of the calls that differ too."""
+    if found.first is None:
+        return "gives the same message"
+    words, since, channel = SHORT[found.grade], _since(found.at, size), found.first.channel
+    if found.grade == "calls" and channel.part in TEXT_PARTS and found.at is not None:
+        where = f"at character {found.at:,}" if found.at < size else "at the end of the output"
+        return f"parts in {channel} {where} and gives {words}"
+    return f"gives {words}{since}"
 
 
 def _since(at: int | None, size: int) -> str:
@@ -339,13 +349,15 @@ def _since(at: int | None, size: int) -> str:
 
 
 def _outputs(compared: Compared) -> str:
-    """Return where the outputs differ, in words; empty where they are one."""
-    said = []
-    for (one, found), hunks in zip(compared.pairs, compared.axis.hunks[1:], strict=True):
-        if hunks:
-            where = f"{count(len(hunks), 'place')}, first at {found.other:,}"
-            said.append(f"The output of {one.side.title} differs from A's in {where}. ")
-    return "".join(said)
+    """Return where the outputs differ, in words; empty where they are one. Of several sides that is said at once."""
+    pairs = zip(compared.pairs, compared.axis.hunks[1:], strict=True)
+    others = [(one.side.title, len(hunks), found.other) for (one, found), hunks in pairs if hunks]
+    if not others:
+        return ""
+    if len(compared.found) == 1:
+        return f"The output of B differs from A's in {count(others[0][1], 'place')}, first at {others[0][2]:,}. "
+    said = [f"{title} in {count(places, 'place')}" for title, places, _ in others]
+    return f"The outputs differ from A's: {', '.join(said)}. "
 
 
 def _first_of(one: Placed, found: Comparison, size: int) -> _First:

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from parsers.cases.export.markdown import LEGEND, cell, field_row, inline, output_section, table
+from parsers.cases.export.markdown import field_row, output_section
+from parsers.cases.export.markdown_text import LEGEND, cell, inline, table
 from parsers.cases.export.report_facts import fields_of
 from webapp.page.compare.compare_page import SidesPage
 from webapp.page.compare.sides import Replayed

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from parsers.vocabulary.types import UsageError
 from webapp.engines.entered import Engines
-from webapp.page.engines.library_cases import LibraryCase, by_engine, library_cases, tried
+from webapp.page.engines.library_cases import LibraryCase, RestingError, by_engine, library_cases, tried
 from webapp.page.engines.listing import EngineRow, ParserRow, engine_rows
 from webapp.store.results import Result
 
@@ -84,6 +84,8 @@ def conformance_matrix(
 def _cell(engines: Engines, found: LibraryCase, column: Column) -> Result:
     try:
         return tried(by_engine(found.case, column.engine, column.parser, column.reasoning), engines.settings)
+    except RestingError as error:
+        return Result("not asked", "warning", str(error))
     except UsageError as error:
         return Result("cannot run", "warning", str(error))
 

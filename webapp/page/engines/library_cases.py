@@ -75,8 +75,12 @@ def _reasoning_parser(case: Case, parser: str, names: Sequence[str]) -> str | No
     return next((name for name in (*alike, *_PLAIN_REASONING) if name in names), None)
 
 
+class RestingError(Exception):
+    """The engine of a case is not asked for a while, whatever it is to be fed."""
+
+
 def tried(case: Case, settings: Settings) -> Result:
-    """Run a case and say in a word what came of it."""
+    """Run a case and say in a word what came of it. Raises RestingError where that is not known now."""
     try:
         prepared = prepare(case, settings)
         replayer = replace(prepared.replayer, known=Replays())
@@ -87,6 +91,8 @@ def tried(case: Case, settings: Settings) -> Result:
 
 def _judged(run: CaseRun) -> Result:
     failure = run.trace.failure
+    if failure is not None and failure.rests:
+        raise RestingError(failure.message)
     if failure is not None:
         return Result("slow" if failure.slow else "raises", "error", str(failure))
     wrong = trace_differences(run.case.known.expect, run.trace, run.case.compare)

@@ -64,8 +64,8 @@ class Axis:
     timed: bool
     at: Sequence[float] = ()
 
-    def pins(self, steps: Sequence[int]) -> list[float]:
-        """Where stops stand; those that cannot be told apart are one."""
+    def marks(self, steps: Sequence[int]) -> list[float]:
+        """Where stops and pins stand; those that cannot be told apart are one."""
         return sorted({round(self.at[step - 1], 1) for step in steps})
 
 

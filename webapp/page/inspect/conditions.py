@@ -9,7 +9,7 @@ condition is said in one sentence and holds nowhere.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import eq, ge, gt, le, lt
 
@@ -45,6 +45,7 @@ class Look:
 
 
 Holds = Callable[[Look], bool]
+Where = Callable[[TraceIndex], Iterable[int]]
 
 _STOPS_LISTED = 5_000
 _SIGNS: Mapping[str, Callable[[float, int], bool]] = {">": gt, "<": lt, ">=": ge, "<=": le, "=": eq, ":": eq}
@@ -81,16 +82,31 @@ def names_of(fmt: Format, index: TraceIndex) -> Names:
     return Names(list(dict.fromkeys([*fmt.states, *sorted(seen)])), rows | dict.fromkeys(index.times.keys() - rows, ""))
 
 
+@dataclass(slots=True, frozen=True)
+class Condition:
+    """When it holds, and where that may be: at no other steps. Without `where` it may hold at any."""
+
+    holds: Holds
+    where: Where | None = None
+
+
 @dataclass(slots=True)
 class Conditions:
     """Those that some words name. `problem` says in a sentence what the first of them is that is none."""
 
-    all: list[Holds] = field(default_factory=list)
+    all: list[Condition] = field(default_factory=list)
     problem: str = ""
 
     def hold(self, look: Look) -> bool:
         """Return whether every one holds; none where nothing was asked, or something that is no condition."""
-        return bool(self.all) and not self.problem and all(holds(look) for holds in self.all)
+        return bool(self.all) and not self.problem and all(one.holds(look) for one in self.all)
+
+    def places(self, index: TraceIndex) -> Sequence[int]:
+        """The steps at which all may hold, in order, as the columns of a trace know them. To make a step takes far
+        longer."""
+        found = [set(one.where(index)) for one in self.all if one.where is not None]
+        every = range(1, index.total + 1)
+        return sorted(set.intersection(*found).intersection(every)) if found else every
 
 
 @dataclass(slots=True)
@@ -113,7 +129,7 @@ def stops(index: TraceIndex, words: str, names: Names | None = None) -> Stops:
     found = Stops(words, problem=conditions.problem)
     if not conditions.all or found.problem:
         return found
-    for number in range(1, index.total + 1):
+    for number in conditions.places(index):
         step = index.step(number)
         if conditions.hold(Look(index, step, step.events)):
             if len(found.steps) < _STOPS_LISTED:
@@ -133,10 +149,10 @@ def read_conditions(words: str, names: Names | None = None) -> Conditions:
     return found
 
 
-def _read(words: str, names: Names) -> Iterator[Holds]:
+def _read(words: str, names: Names) -> Iterator[Condition]:
     for term in _TERM.finditer(words):
         holds = _term(term, names)
-        yield _but_not(holds) if term["minus"] else holds
+        yield Condition(_but_not(holds)) if term["minus"] else Condition(holds, _where(term))
 
 
 def _but_not(holds: Holds) -> Holds:
@@ -155,6 +171,46 @@ def _term(term: re.Match[str], names: Names) -> Holds:
     if (make := _KEYS.get(term["key"])) is None:
         raise _WrongError(f"There is no condition {term['key']}: – try {_LISTED} or words.")
     return make(term["plain"] if term["quoted"] is None else term["quoted"], names)
+
+
+def _where(term: re.Match[str]) -> Where | None:
+    """Where a condition may hold, if the columns of a trace can tell."""
+    if term["compared"] == "step":
+        compare, number = _SIGNS[term["sign"]], int(term["number"])
+        return lambda index: [step for step in range(1, index.total + 1) if compare(step, number)]
+    if term["compared"] == "held" and not _SIGNS[term["sign"]](0, int(term["number"])):
+        return lambda index: [step for step, _, _ in index.trace.columns.held()]
+    if term["key"] is None:
+        kind = {"raised": Raised, "commit": CallStart}.get(term["word"] or "")
+        return None if kind is None else _told(kind)
+    value = term["plain"] if term["quoted"] is None else term["quoted"]
+    if term["key"] in ("sent", "emit"):
+        kinds = _SENT.get(_OLD.get(value, value))
+        return None if kinds is None else _told(*kinds)
+    if term["key"] == "text":
+        return lambda index: _ends_of(value, index)
+    if term["key"] == "row":
+        return lambda index: [step for step, fired in index.trace.columns.fired() if fired[3] == value]
+    kinds = {"json": (CallEnd,), "err": (Diagnostic,), "dropped": (Dropped,)}.get(term["key"])
+    return None if kinds is None else _told(*kinds)
+
+
+def _told(*kinds: type[Event]) -> Where:
+    """The steps that told events of these types."""
+
+    def steps(index: TraceIndex) -> Iterator[int]:
+        for first, last, _ in index.trace.columns.event_runs(*kinds):
+            yield from range(first, last + 1)
+
+    return steps
+
+
+def _ends_of(text: str, index: TraceIndex) -> Iterator[int]:
+    """The steps that fed the last character of a text."""
+    at = index.trace.text.find(text)
+    while at >= 0:
+        yield index.step_at(at + len(text) - 1)
+        at = index.trace.text.find(text, at + 1)
 
 
 def _compared(what: str, sign: str, value: int) -> Holds:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache, partial
 from typing import Any
@@ -69,7 +69,7 @@ TABS: dict[str, tuple[str, ...]] = {
     "source": ("lines", "state", "diagram", "all", "table"),
     "result": ("step", "final", "diff"),
     "dock": ("", "findings", "chunkings", "events", "watch", "robustness", "truncation", "lag", "wire"),
-    "wire": ("chunks", "sse", "response", "clients"),
+    "wire": ("chunks", "sse", "response", "responses", "messages", "clients"),
     "dialect": ("reasoning", "reasoning_content"),
 }
 
@@ -321,7 +321,7 @@ class ReplayPage:
     @property
     def stop_marks(self) -> list[float]:
         """Where the stops stand in the band, in percent; those that cannot be told apart are one."""
-        return self._places(self.stops().steps)
+        return self._marks(self.stops().steps)
 
     @property
     def pins(self) -> list[int]:
@@ -331,13 +331,15 @@ class ReplayPage:
     @property
     def pin_marks(self) -> list[float]:
         """Where the pins stand in the band, in percent."""
-        return self._places(self.pins)
+        return self._marks(self.pins)
 
     def pins_with(self, step: int) -> str:
         """The pins as an address has them, with a step or, where it is pinned, without it."""
         return toggled(self.pins, step)
 
-    def _places(self, steps: Iterable[int]) -> list[float]:
+    def _marks(self, steps: Sequence[int]) -> list[float]:
+        if self.recorded is not None:
+            return self.recorded.axis().marks(steps)
         return sorted({round((at - 0.5) * 100 / self.cursor.total, 1) for at in steps})
 
     @property
@@ -458,7 +460,7 @@ def _server(reader: str, *, plays: bool) -> str:
 
 
 def _recorded(found: Recording, window: Window, step: int, run: Run, reader: str) -> Recorded:
-    axis, said = partial(chunk_axis, found, step), evidence(found, has_raw=run.case.has_raw)
+    axis, said = cache(partial(chunk_axis, found, step)), evidence(found, has_raw=run.case.has_raw)
     return Recorded(found, chunk_table(found, window), axis, said, raw_output(run, reader))
 
 

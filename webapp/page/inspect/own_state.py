@@ -26,6 +26,7 @@ class Kept:
 class OwnState:
     """The attributes after a step: those that it changed, those that others changed, and those that never do.
     `declared`: `state` is the parser's own word for where it stands; else it is made of the attributes that are true.
+    `micros`: how long the step took, None where nobody timed it.
     """
 
     step: int
@@ -34,6 +35,7 @@ class OwnState:
     changed: tuple[Attribute, ...]
     kept: tuple[Kept, ...]
     fixed: tuple[Kept, ...]
+    micros: int | None = None
 
 
 def own_state(observed: Observed | None, step: int) -> OwnState | None:
@@ -45,7 +47,8 @@ def own_state(observed: Observed | None, step: int) -> OwnState | None:
     values = [(name, _kept(name, *value)) for name, value in observed.values(step).items() if name not in now]
     kept = sorted([one for name, one in values if name in moving], key=lambda one: -one.since)
     fixed = tuple([one for name, one in values if name not in moving])
-    return OwnState(step, observed.states()[step - 1], observed.declared, changed, tuple(kept), fixed)
+    micros = observed.micros[step - 1] if step <= len(observed.micros) else None
+    return OwnState(step, observed.states()[step - 1], observed.declared, changed, tuple(kept), fixed, micros)
 
 
 def _kept(name: str, value: str, since: int) -> Kept:

@@ -243,18 +243,19 @@ def _together(short: Sequence[tuple[int, str]], after: int) -> tuple[int, int, s
 
 
 def _short_names(states: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """What each may be called: its whole name, and those ends and beginnings of it that mean no other state."""
+    """What each may be called: its whole name, and those ends and beginnings of it that mean no other state. What is
+    no whole name says so: it may be the name of a state that is not drawn here."""
     cut = {state: _cuts(state.split("_")) for state in states}
     meant = Counter([name for names in cut.values() for name in set(names)])
-    return {
-        state: (state, *[name for name in names if meant[name] == 1 and name != state]) for state, names in cut.items()
-    }
+    return {state: (state, *[name for name in names if meant[name] == 1]) for state, names in cut.items()}
 
 
 def _cuts(words: Sequence[str]) -> list[str]:
-    """The ends of a name, then its beginnings, the longest first."""
+    """The ends of a name and its beginnings, the longest first; of several states in a row there is none."""
+    if any("," in word for word in words):
+        return []
     cuts = [("_".join(words[-many:]), "_".join(words[:many])) for many in range(len(words) - 1, 0, -1)]
-    return ["_".join(words), *[name for pair in cuts for name in pair]]
+    return [name for end, beginning in cuts for name in (f"…{end}", f"{beginning}…")]
 
 
 def _place_of(index: TraceIndex) -> Callable[[int], float]:

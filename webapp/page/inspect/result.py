@@ -24,7 +24,9 @@ from parsers.cases.message_events import MessageEvent, events_of
 from parsers.checks.deltas import EVERY_CHUNK, ClientResult, clients
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Context, ToolCall
+from parsers.wire.api_events import APIS, Api, ApiEvent, api_events
 from parsers.wire.chunks import Chunk, Dialect, Envelope, closing_chunks, recorded_chunks, step_chunks
+from parsers.wire.held import held
 from parsers.wire.message import Usage, chat_completion
 from webapp.glyphs import count, shorten, show_lines
 from webapp.page.inspect.index import UNPLACED, CallIndex, Channel, TraceIndex, Window
@@ -365,7 +367,9 @@ HOLE = "\u2026"
 
 @dataclass(slots=True)
 class _WireRow:
-    """One chunk: the step that sent it, its delta, the reason if it is the last, and the event that carries it."""
+    """One chunk: the step that sent it, its delta, the reason if it is the last, and the event that carries it.
+
+    An event of another API has its name in the place of a delta."""
 
     step: int
     delta: str
@@ -395,6 +399,14 @@ class Wire:
     whole: bool = True
     clients: list[_ClientView] = field(default_factory=list)
     recorded: bool = False
+    held: list[str] = field(default_factory=list)
+    stop: str = ""
+    broke: str = ""
+
+    @property
+    def api(self) -> bool:
+        """Return whether these are the events of another API."""
+        return self.view in APIS
 
 
 def wire(
@@ -417,6 +429,10 @@ def wire(
     if view == "clients":
         found.clients = client_views(index.trace)
         return found
+    if view in APIS:
+        api: Api = "responses" if view == "responses" else "messages"
+        _stream_events(found, api, [*api_events(api, index.trace, envelope, tokens)], step)
+        return found
     sent = None if stream is None else recorded_chunks(stream, window.first, window.last)
     chunks = list(_chunks(index, window, envelope) if sent is None else sent)
     low = max(0, min(bisect_left(chunks, step, key=attrgetter("step")) - CHUNKS_SHOWN // 2, len(chunks) - CHUNKS_SHOWN))
@@ -428,6 +444,25 @@ def wire(
     cut = any(len(chunk.text) > TEXT_SHOWN for chunk in chunks[low:high])
     found.whole = found.done and not cut and not low and window.first == 1
     return found
+
+
+def _stream_events(found: Wire, api: Api, events: list[ApiEvent], step: int) -> None:
+    """The events of the window, and what a client holds once it has those up to `step`."""
+    first = bisect_left(events, found.first, key=attrgetter("step"))
+    last = bisect_right(events, found.last, key=attrgetter("step"))
+    here = bisect_right(events, step, key=attrgetter("step"))
+    low = max(first, min(here - CHUNKS_SHOWN // 2, last - CHUNKS_SHOWN))
+    high = min(last, low + CHUNKS_SHOWN)
+    found.before, found.after = low - first, last - high
+    found.rows = [_event_row(event) for event in events[low:high]]
+    found.whole = (low, high) == (0, len(events)) and not any(len(event.text) > TEXT_SHOWN for event in events)
+    kept = held(api, events[:here])
+    found.held = json.dumps(shortened(kept.parts), ensure_ascii=False, indent=2).split("\n")
+    found.stop, found.broke = kept.stop or "", kept.broke
+
+
+def _event_row(event: ApiEvent) -> _WireRow:
+    return _WireRow(event.step, event.name, "", shortened(event.text.split("\n")[1]))
 
 
 def dialect_of(name: str) -> Dialect:

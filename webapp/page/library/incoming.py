@@ -1,16 +1,19 @@
 """Cases out of what somebody gives to import: a case file, a corpus, JSON Lines, or a zip of these.
 
 Nothing is written to a disk, and no name in an archive is taken for a path. What is bad is one name with its reason,
-and the others come all the same. What an archive may cost is bounded before it is unpacked: how many members it has,
-how many bytes come out of it, and how many times as many as went in.
+and the others come all the same: so are a member with a password, a damaged one, and an archive inside of another.
+What an archive may cost is bounded before it is unpacked: how many members it has, how many bytes come out of it, and
+how many times as many as went in.
 """
 
 from __future__ import annotations
 
 import io
 import stat
+import struct
 import zipfile
 from collections.abc import Iterable, Iterator
+from lzma import LZMAError
 from pathlib import PurePosixPath
 from typing import NamedTuple
 from zlib import error as ZlibError  # noqa: N812 - an exception with the name of a function
@@ -25,8 +28,14 @@ MOST_BYTES = 256_000_000  # that come out of an archive
 MOST_TIMES = 200  # as many bytes may come out of a member as went in, once they are more than SMALL
 SMALL = 1_000_000
 SUFFIXES = (".json", ".jsonl")
+ARCHIVE = ".zip"
 ZIP = b"PK\x03\x04"
 EMPTY_ZIP = b"PK\x05\x06"
+_ENCRYPTED = 0x1  # among the flags of a member
+_NESTED = "it is an archive inside of another: unpack that, and give this one by itself"
+_DAMAGED = (
+    zipfile.BadZipFile, ZlibError, LZMAError, struct.error, RuntimeError, OSError, EOFError, ValueError, OverflowError,
+)  # fmt: skip
 
 
 class Incoming(NamedTuple):
@@ -36,12 +45,24 @@ class Incoming(NamedTuple):
     text: str | UsageError
 
 
-def incoming(name: str, data: bytes) -> Iterator[Incoming]:
-    """The cases of a file called `name`."""
-    if data.startswith((ZIP, EMPTY_ZIP)):
+def incoming(name: str, data: bytes, line: int | None = None) -> Iterator[Incoming]:
+    """The cases of a file called `name`. With `line` it is a part of JSON Lines: the number of its first line."""
+    if line is not None:
+        yield from _of_lines(name, data, line)
+    elif data.startswith((ZIP, EMPTY_ZIP)) or name.lower().endswith(ARCHIVE):
         yield from _of_archive(name, data)
     else:
         yield from of_text(name, data)
+
+
+def _of_lines(name: str, data: bytes, first: int) -> Iterator[Incoming]:
+    """A case for each line that is not empty, whatever the others are."""
+    for number, line in enumerate(data.split(b"\n"), first):
+        if line.strip():
+            try:
+                yield Incoming(f"{name}::{number}", decoded(line))
+            except CaseError as error:
+                yield Incoming(f"{name}::{number}", error)
 
 
 def of_text(name: str, data: bytes) -> Iterator[Incoming]:
@@ -72,12 +93,15 @@ def _of_archive(name: str, data: bytes) -> Iterator[Incoming]:
             if len(members) > MOST_MEMBERS:
                 raise UsageError(f"the archive has {len(members):,} members; the limit is {MOST_MEMBERS:,}")
             yield from _of_members(name, archive, members)
-    except (zipfile.BadZipFile, UsageError) as error:
-        yield Incoming(name, error if isinstance(error, UsageError) else UsageError(f"the archive is damaged: {error}"))
+    except UsageError as error:
+        yield Incoming(name, error)
+    except _DAMAGED as error:
+        words = f"it is no zip archive, or a damaged one, or not all of it is here ({_why(error)})"
+        yield Incoming(name, UsageError(words))
 
 
 def _of_members(name: str, archive: zipfile.ZipFile, members: Iterable[zipfile.ZipInfo]) -> Iterator[Incoming]:
-    left, kinds = MOST_BYTES, [one for one in members if one.filename.lower().endswith(SUFFIXES)]
+    left, kinds = MOST_BYTES, [one for one in members if one.filename.lower().endswith((*SUFFIXES, ARCHIVE))]
     if not kinds:
         raise UsageError(f"it has no member that ends in {' or '.join(SUFFIXES)}")
     for member in kinds:
@@ -87,8 +111,8 @@ def _of_members(name: str, archive: zipfile.ZipFile, members: Iterable[zipfile.Z
         except UsageError as error:
             yield Incoming(title, error)
             continue
-        except (zipfile.BadZipFile, ZlibError, RuntimeError, OSError, EOFError) as error:
-            yield Incoming(title, UsageError(f"it cannot be unpacked: {error}"))
+        except _DAMAGED as error:
+            yield Incoming(title, UsageError(f"it is damaged, and cannot be unpacked ({_why(error)})"))
             continue
         left -= len(data)
         if left <= 0:
@@ -104,9 +128,20 @@ def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo, left: int) -> b
         raise UsageError("its name leads out of the archive")
     if stat.S_ISLNK(member.external_attr >> 16):
         raise UsageError("it is a link")
+    if member.flag_bits & _ENCRYPTED:
+        raise UsageError("it is encrypted: give an archive without a password")
+    if path.name.lower().endswith(ARCHIVE):
+        raise UsageError(_NESTED)
     most = max(SMALL, MOST_TIMES * member.compress_size)
     with archive.open(member) as file:
         data = file.read(min(most, left) + 1)
     if len(data) > most:
         raise UsageError(f"more than {MOST_TIMES} times as many bytes come out of it as it takes in the archive")
+    if data.startswith((ZIP, EMPTY_ZIP)):
+        raise UsageError(_NESTED)
     return data
+
+
+def _why(error: Exception) -> str:
+    """What the reader of archives says, on one line; nothing that it says is long."""
+    return " ".join(str(error).split())[:200] or type(error).__name__

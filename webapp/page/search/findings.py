@@ -412,6 +412,8 @@ def verdict(checked: Checked, lines: Findings, trace: Trace | None = None) -> Ve
         return _quick(checked, lines, trace)
     place = None if checked.played else _place(said.span, trace)
     details = [detail.words for detail in said.details if detail.finding is None]
+    if said.kind == "all_hold" and not details and lines.lines:
+        details = _noted(checked, lines)
     return VerdictLine(
         severity=said.severity,
         headline=said.cause or said.headline,
@@ -457,11 +459,15 @@ def _quick(checked: Checked, lines: Findings, trace: Trace | None) -> VerdictLin
     if not lines.lines:
         return VerdictLine("pass", _held(checked), [_nothing(checked)])
     first = lines.lines[0].finding
-    ordered = sorted(checked.findings, key=lambda item: SEVERITIES.index(item.severity))
     place = _place(first.span, trace)
     actions = _steps([first.step] if first.step else [], place)
-    said = [_sentence(checked, ordered), first.message]
-    return VerdictLine(first.severity, _held(checked), said, actions=actions, place=place)
+    return VerdictLine(first.severity, _held(checked), _noted(checked, lines), actions=actions, place=place)
+
+
+def _noted(checked: Checked, lines: Findings) -> list[str]:
+    """How many findings there are, and the first of them."""
+    ordered = sorted(checked.findings, key=lambda item: SEVERITIES.index(item.severity))
+    return [_sentence(checked, ordered), lines.lines[0].finding.message]
 
 
 def _steps(steps: Sequence[int], place: Place | None) -> list[_Action]:

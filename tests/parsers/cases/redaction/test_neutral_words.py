@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers.cases.redaction.neutral_words import KEYWORDS, NeutralWords, Replacing, glued, key_of, pattern_of
+from parsers.cases.redaction.neutral_words import KEYWORDS, NeutralWords, Replacing, Style, glued, key_of, pattern_of
 
 MARKERS = ["<tool_call>", "</tool_call>", "functions."]
 
 
-def replaced(text: str, *, keep: tuple[str, ...] = (), style: int = 0) -> str:
+def replaced(text: str, *, keep: tuple[str, ...] = (), style: Style = Style()) -> str:  # noqa: B008 - it is frozen
     pattern = pattern_of(MARKERS)
     listening = Replacing(pattern, NeutralWords(()), {})
     listening(text)
@@ -83,13 +83,13 @@ def test_escapes_keep_the_case_of_their_digits_and_blanks_that_are_escaped_part_
 
 def test_a_word_that_is_kept_stays_and_another_style_is_another_word() -> None:
     assert replaced("hello world", keep=("hello",)).startswith("hello ")
-    assert len({replaced("hello", style=style) for style in range(3)} | {"hello"}) == 4
+    assert len({replaced("hello", style=Style(number)) for number in range(3)} | {"hello"}) == 4
 
 
 def test_no_two_words_become_one_and_none_becomes_a_word_that_was_there() -> None:
     words = [f"{a}{b}" for a in "abcdefgh" for b in "aeioulmnrv"]
     neutral = NeutralWords(words)
-    made = [neutral.of(word) for word in words]
+    made = [neutral.of(word, Style()) for word in words]
     assert None not in made
     assert len({*made}) == len(made)
     assert {*made}.isdisjoint({*words} | {key_of(word) for word in KEYWORDS})
@@ -97,8 +97,8 @@ def test_no_two_words_become_one_and_none_becomes_a_word_that_was_there() -> Non
 
 def test_a_shape_of_which_no_word_is_left_stays() -> None:
     every = [f"{number:02}" for number in range(100)]
-    assert NeutralWords(every).of("12") is None
-    styles = dict.fromkeys(every, 0)
+    assert NeutralWords(every).of("12", Style()) is None
+    styles = dict.fromkeys(every, Style())
     assert Replacing(pattern_of(()), NeutralWords(every), styles)("12 13") == "12 13"
 
 
@@ -111,7 +111,7 @@ def test_two_words_put_together_become_their_replacements_put_together() -> None
     found = glued(["beforeafter", "before", "after", "alone"], {"before", "after"})
     assert found == {"beforeafter": ("before", "after")}
     neutral = NeutralWords(["beforeafter", "before", "after"])
-    say = Replacing(pattern_of(()), neutral, {"before": 0, "after": 0}, glued=found)
+    say = Replacing(pattern_of(()), neutral, {"before": Style(), "after": Style()}, glued=found)
     assert say("beforeafter") == say("before") + say("after") != "beforeafter"
 
 
@@ -121,3 +121,22 @@ def test_any_text_keeps_its_length_and_what_is_no_letter_or_digit(text: str) -> 
     assert len(made) == len(text)
     same = [a == b for a, b in zip(text, made, strict=True)]
     assert all(kept or before.isalnum() for kept, before in zip(same, text, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("style", "shape"),
+    [
+        (Style(head=3), r"INV[1-9]{6}"),
+        (Style(tail=4), r"[A-Z]{3}[1-9]{2}4401"),
+        (Style(head=2, tail=2), r"IN[A-Z][1-9]{4}01"),
+        (Style(hexadecimal=True), r"[A-F]{3}[1-9]{6}"),
+    ],
+)
+def test_a_part_of_a_word_stays_where_a_style_says_so(style: Style, shape: str) -> None:
+    made = replaced("INV204401", style=style)
+    assert re.fullmatch(shape, made)
+    assert made != "INV204401"
+
+
+def test_a_word_of_which_all_stays_has_no_replacement() -> None:
+    assert NeutralWords(["abc"]).of("abc", Style(head=3)) is None

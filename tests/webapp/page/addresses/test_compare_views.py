@@ -195,7 +195,7 @@ def test_another_stored_case_is_a_side_by_its_address(client: FlaskClient, store
         assert answer.headers["Location"] == f"{EXAMPLE}?a_chunk=token&b_chunk=whole&c_text=case:{stored}"
     page = client.get(answer.headers["Location"]).text
     assert f"case {stored}" in page
-    assert "The output of C differs" in page
+    assert "The outputs differ from A&#39;s: C in " in page
     answer = client.post("/compare/put", data={**data, "put": "/example/unknown-tool"})
     assert answer.headers["Location"].endswith("c_text=example:unknown-tool")
 
@@ -234,7 +234,7 @@ def test_a_recording_beside_a_text_plays_what_the_server_sent(client: FlaskClien
     chunks = [json.dumps({"choices": [{"index": 0, "delta": {"content": text}}]}) for text in ("Hi", " there")]
     page = put(client, "".join(f"data: {chunk}\n\n" for chunk in chunks) + "data: [DONE]\n").text
     assert "text 1: " in page
-    assert headline(page) == "B gives the same message; C gives other calls from character 0 of the output on."
+    assert headline(page) == "B gives the same message; C parts in content at character 0 and gives other calls."
 
 
 def test_a_run_that_is_held_is_found_by_its_address(client: FlaskClient) -> None:

@@ -13,6 +13,7 @@ from tests.webapp.engines.entering import fake, own
 from tests.webapp.page.dom import page as tree
 from webapp.engines.entered import entered, use_engines
 from webapp.engines.entries import file_of, keep_card, write_entry
+from webapp.engines.patience import Patience
 from webapp.page.engines import conformance_matrix
 from webapp.services import EXTENSION
 from webapp.settings import Settings, get_settings
@@ -102,6 +103,15 @@ def test_the_matrix_has_a_column_for_each_engine_with_that_parser(client: FlaskC
     link = rows[0].one("td a").attrs["href"]
     run = tree(client.get(link).text)
     assert run.one("#inspector").attrs["data-parser"] == "qwen:hermes"
+
+
+def test_an_engine_that_rests_has_no_result(
+    client: FlaskClient, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Patience, "rest", "the last 2 replays hung")
+    monkeypatch.setattr(conformance_matrix, "SECONDS", -1)
+    cell = tree(client.get("/engines/qwen/hermes").text).all("table.matrix tbody td")[0]
+    assert cell.words.startswith("not asked")
 
 
 def test_rows_that_would_take_too_long_are_on_another_page(

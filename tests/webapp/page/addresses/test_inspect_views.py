@@ -60,6 +60,21 @@ def test_htmx_gets_the_part_it_asks_for(client: FlaskClient, target: str) -> Non
     assert {"HX-Request", "HX-Request-Type"} <= set(answer.vary)
 
 
+@pytest.mark.parametrize(
+    ("asks", "parts"),
+    [
+        ("pins", ["#pins", "#pins-note", "#pin-marks", "[data-count=watch]"]),
+        ("events", ["#event-list", "#filter-note"]),
+        ("stops", ["#stops", "#stop-marks"]),
+    ],
+)
+def test_what_was_chosen_changes_its_own_parts_alone(client: FlaskClient, asks: str, parts: list[str]) -> None:
+    chosen = "step=3&pins=2,3&filter=sent:name&until=sent:name"
+    answer = client.get(f"/example/unknown-tool?{chosen}", headers={**PARTIAL, "HX-Target": f"span#ask-{asks}"})
+    assert re.findall(r'<hx-partial hx-target="([^"]+)"', answer.text) == parts
+    assert re.sub(r"(?s)<hx-partial.*?</hx-partial>", "", answer.text).strip() == ""
+
+
 def test_a_restored_page_is_a_whole_page(client: FlaskClient) -> None:
     answer = client.get("/example/unknown-tool", headers={"HX-Request": "true", "HX-Request-Type": "full"})
     assert "<html" in answer.text

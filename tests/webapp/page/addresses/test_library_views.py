@@ -25,6 +25,7 @@ from tests.webapp.page.dom import page as parse
 from webapp.app import create_app
 from webapp.engines.entered import entered, use_engines
 from webapp.engines.entries import write_entry
+from webapp.engines.patience import Patience
 from webapp.page.addresses import library_views
 from webapp.page.library import importing
 from webapp.page.library.library_page import age
@@ -346,7 +347,9 @@ def test_an_output_beside_what_a_server_sent_is_read_by_the_parser_that_fits(cli
     assert "passes" in page(client, "/library/results/builtin").one("table.matrix tbody tr").words
 
 
-def test_an_entered_engine_runs_what_it_reads_and_says_what_it_does_not(make: Callable[..., Flask]) -> None:
+def test_an_entered_engine_runs_what_it_reads_and_says_what_it_does_not(
+    make: Callable[..., Flask], monkeypatch: pytest.MonkeyPatch
+) -> None:
     app = make()
     settings = app.extensions[EXTENSION].settings
     use_engines(settings)
@@ -354,6 +357,11 @@ def test_an_entered_engine_runs_what_it_reads_and_says_what_it_does_not(make: Ca
     entered(settings).card("mine")
     client = app.test_client()
     share(client, CALL, title="Call")
+    with monkeypatch.context() as resting:
+        resting.setattr(Patience, "rest", "it hung")
+        client.post("/library/run", data={"engine": "mine"})
+    cell = page(client, "/library/results/mine").all("table.matrix tbody td")[-1]
+    assert cell.words == "not run", "it is run another time"
     give(client, "x.json", json.dumps({**numbered(1), "parser": {"name": "llama"}, "title": "L"}).encode(), listed="1")
     assert "mine" in [one.attrs["value"] for one in page(client).all("#run-engine option")]
     client.post("/library/run", data={"engine": "mine"})

@@ -11,16 +11,18 @@ import pytest
 from bs4 import BeautifulSoup, Tag
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import update
 
-from parsers.cases.stored_outcome import outcome_digest, written_message
+from parsers.cases.message_events import MessageEvent
+from parsers.cases.outcome_words import WrittenOutcome, dumped, loaded
+from parsers.cases.stored_outcome import Outcome, outcome_digest
 from parsers.vocabulary.types import Message, ToolCall
 from tests.webapp.page.addresses.test_share_views import OUTPUT, share
+from tests.webapp.store.stale_cases import make_stale
 from webapp.app import create_app
 from webapp.page.addresses import permalink_views
+from webapp.runs import exports
 from webapp.services import EXTENSION, Services
 from webapp.settings import Settings
-from webapp.store.schema import cases
 
 ELSEWHERE = {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}
 ORIGINS = ("https://tracker.example", "http://localhost:9")
@@ -122,9 +124,7 @@ def test_the_page_of_a_listed_case_names_its_picture_by_the_public_address(
 def stale(app: Flask, path: str, digest: str, message: str | None = None) -> None:
     """Make a stored case one whose result was another."""
     found: Services = app.extensions[EXTENSION]
-    with found.store.engine.begin() as connection:
-        row = update(cases).where(cases.c.id == path.removeprefix("/c/"))
-        connection.execute(row.values(outcome_digest=digest, version="0.0.1", message=message))
+    make_stale(found.store, path.removeprefix("/c/"), outcome_digest=digest, message=message)
 
 
 def digest_of(app: Flask, path: str) -> str:
@@ -160,11 +160,34 @@ def test_what_differs_from_the_shared_result_stands_beside_it(app: Flask, client
 def test_what_it_said_then_stands_beside_what_it_says_today(app: Flask, client: FlaskClient) -> None:
     path, _ = share(client, "Nine digs")
     then = Message(None, "Seven <b>", [ToolCall("i", "f", '{"a": 1}')])
-    stale(app, path, outcome_digest(then, "stop", []), written_message(then))
+    written = dumped(WrittenOutcome(then, engine="vllm 0.9.0"))
+    stale(app, path, outcome_digest(Outcome(then, [], "stop", [])), written)
     soup = BeautifulSoup(client.get(path).text, "html.parser")
     told = [[code.text for code in row.find_all("code")] for row in soup.select(".drift-parts tbody tr")]
     assert told == [["Seven·<b>", "Nine·digs"], ['f({"a":·1})']]
     assert "is not known" not in soup.select(".drift")[0].text
+    assert re.search(r"Shared [\d-]{10}, version 0\.0\.1, vllm 0\.9\.0", soup.select(".drift-parts thead")[0].text)
+    assert "Shared with version 0.0.1, vllm 0.9.0; this is version" in client.get(f"{path}/embed").text
+
+
+def test_another_order_of_the_same_parts_is_a_departure(app: Flask, client: FlaskClient) -> None:
+    path, _ = share(client, OUTPUT + "after")
+    digest, message = digest_of(app, path), Message(None, "after", [ToolCall("i", "f", "{}")])
+    then = Outcome(message, [MessageEvent("text", "after"), MessageEvent("tool_call", "{}")], "stop", [])
+    stale(app, path, re.sub(r" o\w{8}", " o00000000", digest), dumped(WrittenOutcome(shape=then.shape)))
+    soup = BeautifulSoup(client.get(path).text, "html.parser")
+    rows = [[cell.text for cell in row.select("th, td")] for row in soup.select(".drift-parts tbody tr")]
+    assert rows == [["Order", "content (5), call", "content (3), call, content (5)"]]
+    assert "What differs: the order." in soup.text
+
+
+def test_the_engine_that_ran_a_case_is_kept_beside_it(
+    app: Flask, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exports, "engine_title", lambda name: f"vllm 0.9.0 at main (0123456789) for {name}")
+    path, _ = share(client, "By whom")
+    stored = app.extensions[EXTENSION].store.get(path.removeprefix("/c/"))
+    assert loaded(stored.message).engine == "vllm 0.9.0 at main (0123456789) for None"
 
 
 def test_of_a_case_of_an_earlier_version_it_is_known_that_its_result_was_another(

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
 from parsers.cases.io import loads
@@ -115,9 +116,43 @@ def test_the_first_save_shows_link_and_key_and_is_not_cached(client: FlaskClient
 
 
 def test_saving_again_leads_to_the_same_address(client: FlaskClient) -> None:
-    path, _ = share(client, "again")
-    answer = client.post("/cases", data={"case": a_case("again"), "title": "another"})
-    assert (answer.status_code, answer.headers["Location"]) == (303, path)
+    path, _ = share(client, "again", title="One", note="Why\nnot", tags="a, b")
+    for same in ({}, {"title": " One "}, {"note": "not", "tags": "b"}):
+        answer = client.post("/cases", data={"case": a_case("again"), **same})
+        assert (answer.status_code, answer.headers["Location"]) == (303, path)
+
+
+DROPPED = [
+    ({"title": "Two"}, "as One before, and the title that you gave now is not stored."),
+    ({"title": "One", "note": "Because"}, "as One before, and the note that you gave now is not stored."),
+    ({"tags": "b, c"}, "as One before, and the tags that you gave now are not stored."),
+    (
+        {"title": "Two", "tags": "c", "listed": "1"},
+        "as One before, and the title, tags that you gave now are not stored.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("given", "said"), DROPPED)
+def test_words_that_a_known_case_does_not_take_over_are_named(
+    client: FlaskClient, given: dict[str, str], said: str
+) -> None:
+    text = f"known {said}"
+    path, _ = share(client, text, title="One", note="Why", tags="a, b")
+    answer = client.post("/cases", data={"case": a_case(text), **given})
+    assert (answer.status_code, answer.headers["Location"]) == (200, path)
+    assert said in " ".join(BeautifulSoup(answer.text, "html.parser").text.split())
+    assert "Two" not in client.get(f"{path}.json").text
+
+
+def test_a_title_that_a_known_case_without_one_does_not_take_over_is_named_when_it_is_listed(
+    client: FlaskClient,
+) -> None:
+    share(client, "nameless")
+    answer = client.post("/cases", data={"case": a_case("nameless"), "title": "Now", "listed": "1"})
+    words = " ".join(BeautifulSoup(answer.text, "html.parser").text.split())
+    assert "this one was shared without a title before, and the title that you gave now is not stored." in words
+    assert "It is listed in the library." in words
 
 
 def test_a_shared_case_leads_with_title_and_note_and_keeps_its_tokens(client: FlaskClient) -> None:

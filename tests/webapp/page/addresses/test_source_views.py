@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -105,7 +106,8 @@ def test_the_number_of_a_line_asks_about_it(app: Flask, address: str) -> None:
 def test_the_attributes_of_a_step_are_shown_with_what_it_changed(app: Flask, address: str) -> None:
     part = tree(app.test_client().get(f"{address}?step=3&source=state", headers=PARTIAL).text)
     shown = part.one(".when-state")
-    assert shown.one(".source-note").words == "State, by its attributes: buffer 1 attribute changed at step 3"
+    words = r"State, by its attributes: buffer 1 attribute changed at step 3, in [\d,]+ µs"
+    assert re.fullmatch(words, shown.one(".source-note").words)
     assert [row.words for row in shown.all("tr.now")] == ["buffer '' → '<' now"]
     whole = tree(app.test_client().get(f"{address}?step=3&source=state").text)
     assert whole.one("#machine").attrs["data-show"] == "state"

@@ -76,11 +76,19 @@ def test_the_first_place_is_said_in_words_and_is_where_the_page_opens(pages: Pag
 
 def test_three_sides_are_summed_up_one_by_one(pages: Pages) -> None:
     page = pages(TWO, Side(), Side(chunk="whole"), Side(parser="passthrough"))
-    assert page.sentence.headline == "B gives the same message; C gives other calls from character 4 of the output on."
+    assert page.sentence.headline == (
+        "B gives the same message; C parts in content at character 4 and gives other calls."
+    )
     assert [first.severity for first in page.sentence.firsts] == ["pass", "error"]
     same = pages(TWO, Side(), Side(chunk="whole"), Side(chunk="char"))
     assert same.sentence.headline == "The same message on all 3 sides."
     assert [words[:2] for words in same.summary.split(" · ")] == ["A ", "B ", "C "]
+
+
+def test_a_side_whose_calls_alone_differ_is_placed_where_they_do(pages: Pages) -> None:
+    page = shown(pages, "city", "less", at=0)
+    at = TWO.index('"b"') + 1
+    assert page.sentence.headline.startswith(f"B gives other calls from character {at} of the output on; C gives")
 
 
 def test_calls_of_all_sides_stand_in_one_row_where_they_belong_together(pages: Pages) -> None:

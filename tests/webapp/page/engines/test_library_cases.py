@@ -13,7 +13,8 @@ from parsers.formats.model import builtin_formats
 from tests.webapp.engines.entering import own
 from webapp.engines.entered import use_engines
 from webapp.engines.entries import write_entry
-from webapp.page.engines.library_cases import by_engine, library_cases, tried
+from webapp.engines.patience import Patience
+from webapp.page.engines.library_cases import RestingError, by_engine, library_cases, tried
 from webapp.settings import Settings, get_settings
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
@@ -84,3 +85,11 @@ def test_what_comes_of_a_case_has_a_word(
     found = tried(given, settings)
     assert (found.words, found.severity) == (words, severity), found
     assert detail in found.detail
+
+
+def test_what_an_engine_that_rests_makes_of_a_case_is_not_known(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Patience, "rest", "it hung")
+    with pytest.raises(RestingError, match="it hung"):
+        tried(case("plain", "Plain"), settings)

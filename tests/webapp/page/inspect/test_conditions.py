@@ -25,6 +25,17 @@ def at(index: Any, words: str) -> list[str]:
     return [index.trace.text[step.span.start : step.span.end] for step in map(index.step, found.steps)]
 
 
+@pytest.mark.parametrize("chunking", [{"by": "char"}, {"by": "whole"}, {"by": "token"}], ids=lambda how: how["by"])
+@pytest.mark.parametrize("minus", ["", "-"])
+def test_no_step_is_passed_over(make: Any, chunking: dict[str, str], minus: str) -> None:
+    index = index_of(make.run(f'{TEXT}uments": x }}</tool_call> or {{', replay=[chunking]))
+    rows = [f"row:{row}" for row in ("r0", "r1", "r2", "r3")]
+    for words in [*[words for words, _ in completions(Names())], *rows, "held = 0", "held < 9", "sent:anything"]:
+        found = read_conditions(minus + words)
+        looked = [n for n in range(1, index.total + 1) if found.hold(Look(index, (one := index.step(n)), one.events))]
+        assert stops(index, minus + words).steps == looked, words
+
+
 @pytest.mark.parametrize(
     ("words", "fed"),
     [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from parsers.formats.diagram import diagram, rows_table
@@ -21,6 +23,8 @@ def test_what_a_step_changed_stands_apart_from_what_others_did() -> None:
     assert own_state(FOUND, 2) == OwnState(
         2, "text", False, STEPS[1].changed, (Kept("P", "at", "1", 1),), (Kept("P", "fixed", "7", 0),)
     )
+    timed = replace(FOUND, micros=(12, 34))
+    assert [one and one.micros for one in (own_state(timed, 2), own_state(FOUND, 2))] == [34, None]
 
 
 @pytest.mark.parametrize("step", [0, 3])

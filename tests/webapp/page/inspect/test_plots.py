@@ -46,11 +46,19 @@ def test_no_stay_is_swallowed_however_many_steps_there_are(make: Any) -> None:
 
 def test_labels_tell_states_apart() -> None:
     names = _short_names({"TOOL_NAME", "TOOL_TYPE", "CONTENT", "ALL_TOOLS_DONE", "TOOL_DONE"})
-    assert names["TOOL_NAME"] == ("TOOL_NAME", "NAME")
-    assert names["TOOL_TYPE"] == ("TOOL_TYPE", "TYPE")
+    assert names["TOOL_NAME"] == ("TOOL_NAME", "…NAME")
+    assert names["TOOL_TYPE"] == ("TOOL_TYPE", "…TYPE")
     assert names["CONTENT"] == ("CONTENT",)
-    assert names["ALL_TOOLS_DONE"] == ("ALL_TOOLS_DONE", "TOOLS_DONE", "ALL_TOOLS", "ALL")
+    assert names["ALL_TOOLS_DONE"] == ("ALL_TOOLS_DONE", "…TOOLS_DONE", "ALL_TOOLS…", "ALL…")
     assert names["TOOL_DONE"] == ("TOOL_DONE",)
+
+
+def test_no_short_label_is_the_name_of_another_state() -> None:
+    states = {"CALL", "CALL_ARGUMENTS", "ARGUMENTS", "CALL_HEADER, CALL", "HEADER"}
+    for state, names in _short_names(states).items():
+        assert not set(names[1:]) & states, state
+        assert all("…" in name for name in names[1:])
+    assert _short_names(states)["CALL_HEADER, CALL"] == ("CALL_HEADER, CALL",)
 
 
 def test_what_is_held_has_a_lane_of_its_own(make: Any) -> None:

@@ -97,6 +97,40 @@ def test_a_very_long_chunk_keeps_its_two_ends(make: Any) -> None:
     assert not found.whole
 
 
+@pytest.mark.parametrize(
+    ("view", "opening", "stop"),
+    [("responses", "response.created", "completed"), ("messages", "message_start", "tool_use")],
+)
+def test_the_answer_as_another_api_streams_it_and_what_its_client_holds(
+    make: Any, view: str, opening: str, stop: str
+) -> None:
+    index = index_of(make.run(CALL))
+    first, last = (wire_of(index, view, step) for step in (1, index.total))
+    assert (first.rows[0].delta, first.whole, first.api, first.stop, last.stop) == (opening, True, True, "", stop)
+    assert [row.step for row in first.rows] == sorted([row.step for row in first.rows])
+    kept = json.loads("\n".join(last.held))
+    arguments = kept[-1].get("input") or json.loads(kept[-1]["arguments"])
+    assert (kept[0]["text"], kept[1]["text"], arguments) == ("Hm.", "Hi.\n", {"a": "b c", "n": 3})
+    assert len(json.loads("\n".join(first.held))) < len(kept)
+    assert (first.broke, last.broke) == ("", "")
+
+
+def test_only_the_events_of_the_window_are_shown(make: Any) -> None:
+    run = make.run("word " * 400, parser="passthrough")
+    middle = wire_of(index_of(run), "messages", step=200)
+    assert {row.step for row in middle.rows} == set(range(200 - STEPS_EACH_SIDE, 201 + STEPS_EACH_SIDE))
+    assert (middle.whole, middle.before, middle.after) == (False, 0, 0)
+
+
+@pytest.mark.parametrize("view", ["responses", "messages"])
+def test_the_events_on_the_page_are_the_exported_ones(client: FlaskClient, view: str) -> None:
+    page = client.get(f"{EXAMPLE}?dock=wire&wire={view}").text
+    file = client.get(f"{EXAMPLE}/export/{view}")
+    assert file.mimetype == "text/event-stream"
+    assert text_of(page).split() == file.text.split()
+    assert f'href="{EXAMPLE}/export/{view}"' in page
+
+
 def test_long_texts_and_lists_of_the_answer_are_shortened(make: Any) -> None:
     run = make.run("<think>" + "word " * 900, replay=[{"by": "char"}])
     found = wire_of(index_of(run), "response")

@@ -23,9 +23,10 @@ def archive(*members: tuple[str | zipfile.ZipInfo, str | bytes], kind: int = zip
     return made.getvalue()
 
 
-def told(name: str, data: bytes) -> list[tuple[str, str]]:
+def told(name: str, data: bytes, line: int | None = None) -> list[tuple[str, str]]:
     """The cases as (name, "case"), and those that are none as (name, why)."""
-    return [(one.name, str(one.text) if isinstance(one.text, UsageError) else "case") for one in incoming(name, data)]
+    found = incoming(name, data, line)
+    return [(one.name, str(one.text) if isinstance(one.text, UsageError) else "case") for one in found]
 
 
 TEXTS = [
@@ -111,7 +112,7 @@ def spoilt(data: bytes) -> bytes:
 
 
 DAMAGED: list[tuple[Callable[[bytes], bytes], str]] = [
-    (lambda data: data[: len(data) // 2], "the archive is damaged"),
+    (lambda data: data[: len(data) // 2], "a damaged one, or not all of it is here"),
     (with_size, "cannot be unpacked"),
     (spoilt, "cannot be unpacked"),
     (lambda data: data.replace(b"\x08\x00", b"\x63\x00"), "cannot be unpacked"),
@@ -125,6 +126,52 @@ def test_a_damaged_archive_is_said_to_be_one(damage: Callable[[bytes], bytes], w
 
 
 def test_an_archive_without_any_case_file_says_so() -> None:
-    for data in (archive(), archive(("README.md", "hi"), ("in.zip", "PK"))):
+    for data in (archive(), archive(("README.md", "hi"))):
         (one,) = incoming("x.zip", data)
         assert str(one.text) == "it has no member that ends in .json or .jsonl"
+
+
+def encrypted(data: bytes) -> bytes:
+    """The archive as if its first member had a password."""
+    for mark, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        at = data.index(mark) + flags
+        data = data[:at] + bytes([data[at] | 1]) + data[at + 1 :]
+    return data
+
+
+def test_a_member_with_a_password_is_one_failure() -> None:
+    found = told("z", encrypted(archive(("secret.json", CASE), ("good.json", CASE))))
+    assert found == [
+        ("z/secret.json", "it is encrypted: give an archive without a password"),
+        ("z/good.json", "case"),
+    ]
+
+
+@pytest.mark.parametrize("name", ["in.zip", "in.json"])
+def test_an_archive_inside_of_one_is_one_failure(name: str) -> None:
+    found = told("z", archive((name, archive(("x.json", CASE))), ("good.json", CASE)))
+    assert [title for title, _ in found] == [f"z/{name}", "z/good.json"]
+    assert found[0][1].startswith("it is an archive inside of another: unpack that")
+    assert found[1][1] == "case"
+
+
+@pytest.mark.parametrize("kind", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2, zipfile.ZIP_DEFLATED])
+def test_a_damaged_member_costs_itself_alone(kind: int) -> None:
+    data = archive(("x.json", CASE * 30), ("good.json", CASE), kind=kind)
+    at = data.index(b"x.json") + len("x.json")
+    found = told("z", data[: at + 9] + bytes([byte ^ 0xFF for byte in data[at + 9 : at + 30]]) + data[at + 30 :])
+    assert [title for title, _ in found] == ["z/x.json", "z/good.json"]
+    assert found[0][1].startswith("it is damaged, and cannot be unpacked (")
+    assert found[1][1] == "case"
+
+
+def test_what_is_called_an_archive_and_is_none_says_so() -> None:
+    ((name, why),) = told("x.zip", CASE.encode())
+    assert (name, why.startswith("it is no zip archive, or a damaged one")) == ("x.zip", True)
+
+
+def test_a_part_of_many_lines_has_their_numbers_whatever_its_first_line_is() -> None:
+    found = told("f", b"{broken\n\n" + CASE.encode() + b"\n\xff\n", 201)
+    assert [name for name, _ in found] == ["f::201", "f::203", "f::204"]
+    assert [why == "case" for _, why in found] == [True, True, False]  # what is no JSON is told where it is read
+    assert told("x.zip", CASE.encode(), 7) == [("x.zip::7", "case")]

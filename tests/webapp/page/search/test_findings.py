@@ -145,6 +145,13 @@ def test_the_verdict_does_not_say_again_what_a_finding_says() -> None:
     assert (shown.sentences, shown.more) == (["A share.", "B."], ["C."])
 
 
+def test_a_note_alone_is_said_under_a_headline_that_says_nothing_of_it() -> None:
+    items = [Finding("c", "info", "output", "It is quoted.")]
+    shown = verdict(checked(items, found(found_findings=items)), pane(items))
+    assert shown.sentences == ["1 note, about the output, not the parser:", "It is quoted."]
+    assert verdict(checked([], found()), pane([])).sentences == []
+
+
 @pytest.mark.parametrize(
     ("items", "headline", "sentence"),
     [

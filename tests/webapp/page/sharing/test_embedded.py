@@ -12,7 +12,7 @@ from parsers.vocabulary.trace import Finding
 from parsers.vocabulary.types import Context, Message, Piece
 from tests.webapp.page.conftest import Make
 from webapp.page.search.search_page import Search, SearchPanes, smallest
-from webapp.page.sharing.embedded import MOST_DELTAS, embedded
+from webapp.page.sharing.embedded import MOST_DELTAS, MOST_OUTPUT, Stretch, embedded
 
 
 def panes(**more: Any) -> SearchPanes:
@@ -51,3 +51,32 @@ def test_an_engine_is_named_before_its_parser(make: Make) -> None:
     run = make.run("Hi.", parser="qwen")
     case = run.case.model_copy(update={"parser": run.case.parser.model_copy(update={"engine": "mine"})})
     assert embedded("T", replace(run, case=case), panes(), "1").facts[0] == ("Parser", "mine, qwen")
+
+
+CALL = 'Hi.<tool_call>\n{"name": "f", "arguments": {"a": "%s"}}\n</tool_call>'
+
+
+def test_the_output_is_shown_in_its_roles(make: Make) -> None:
+    run = make.run(CALL % "b")
+    found = embedded("T", run, panes(), "1")
+    assert "".join([one.text for one in found.output]) == run.trace.text
+    assert {"content", "marker", "name", "arguments"} <= {one.role for one in found.output}
+    assert found.output[0] == Stretch("content", "Hi.")
+    assert (found.before, found.after) == (0, 0)
+
+
+def test_of_a_long_output_the_place_in_question_is_shown(make: Make) -> None:
+    run = make.run(CALL % ("b" * 5_000))
+    found = embedded("T", run, panes(), "1", 3_000)
+    shown = "".join([one.text for one in found.output])
+    assert (len(shown), found.before, found.before + len(shown) + found.after) == (
+        MOST_OUTPUT, 2_700, len(run.trace.text),
+    )  # fmt: skip
+    assert [one.role for one in found.output] == ["arguments"]
+    assert len(dict(found.told)["gives"][-1].text) > 300
+
+
+def test_an_output_of_which_nobody_knows_the_roles_is_text(make: Make) -> None:
+    run = make.run("abcd")
+    bare = replace(run, trace=replace(run.trace, partition=[]))
+    assert embedded("T", bare, panes(), "1").output == [Stretch("", "abcd")]

@@ -1,0 +1,43 @@
+"""How today's result of a stored case departs from the one that was shared, and what made each of the two."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from parsers.cases.outcome_words import WrittenOutcome, loaded
+from parsers.cases.stored_outcome import Drift, drift
+from parsers.vocabulary.types import Message
+from webapp.engines.entered import engine_title
+from webapp.page.addresses.subjects import Subject
+from webapp.runs.exports import installed_version, outcome_of
+from webapp.services import services
+
+
+@dataclass(slots=True, frozen=True)
+class Drifted:
+    """What the banner says. `shared` and `today` are what ran: our version, and where it is known the engine with its
+    own, and its commit where it is a revision."""
+
+    drift: Drift
+    shared: str
+    today: str
+
+
+def drift_of(subject: Subject) -> Drifted | None:
+    """How today's outcome, where it is cheap to know, departs from the one that was saved."""
+    if subject.stored is None:
+        return None
+    runner, expect, stored = services().runner, subject.case.known.expect, subject.stored
+    trace, known = runner.run(subject.case).trace, runner.cheaply_checked(subject.case)
+    before = [Message(expect.reasoning, expect.content)] if expect is not None else []
+    outcome = outcome_of(trace, None if known is None else known.findings)
+    written = loaded(stored.message) if stored.message else WrittenOutcome()
+    found = drift(stored.outcome_digest, outcome, written, before)
+    if found is None:
+        return None
+    engine = engine_title(subject.case.parser.engine)
+    return Drifted(found, _ran(stored.version, written.engine), _ran(installed_version(), engine))
+
+
+def _ran(version: str, engine: str) -> str:
+    return f"version {version}" + f", {engine}" * bool(engine)
