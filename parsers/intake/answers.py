@@ -190,11 +190,12 @@ def _inside(value: Any) -> Iterator[tuple[str, Any]]:
     queue: deque[tuple[str, Any, int]] = deque([("", value, 0)])
     while queue:
         name, one, depth = queue.popleft()
+        if isinstance(one, str) and one.lstrip()[:1] in ("{", "["):
+            one = whole_value(one) or one
         if depth or isinstance(one, list):
             yield name or "a list", one
         if depth == _DEEPEST:
             continue
-        one = whole_value(one) if isinstance(one, str) and one.lstrip()[:1] in ("{", "[") else one
         if isinstance(one, dict):
             one = _nested(one)
             keys = sorted(one, key=lambda key: key not in _ANSWERS)

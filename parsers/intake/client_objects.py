@@ -40,7 +40,7 @@ _OBJECT = re.compile(
 _CHUNK, _ANSWER = "chat.completion.chunk", "chat.completion"
 _UNREAD = 20  # objects that cannot be read: then it is something else, or too damaged
 
-_BARE_START = re.compile(r"^(?=content=['\"\[])", re.MULTILINE)
+_BARE_START = re.compile(r"^[ \t]*(?=content=['\"\[])", re.MULTILINE)
 _BARE_FIELD = re.compile(r"[ \t]*+([a-z_]\w*+)=(?=\S)", re.ASCII)
 _ALWAYS, _PARTS = "additional_kwargs", "tool_call_chunks"
 

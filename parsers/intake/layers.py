@@ -151,7 +151,7 @@ _QUOTES = ("'", '"')
 
 def _without_escapes(text: str) -> tuple[str, int] | None:
     """Undo the escapes of a string that lost the quotation marks around it."""
-    if len(_SPELLED.findall(text)) < 3 or _OWN_QUOTE.search(text):
+    if len(_SPELLED.findall(text)) < 2 or _OWN_QUOTE.search(text):
         return None
     try:
         inner = json.loads(f'"{text.strip()}"')
@@ -204,8 +204,8 @@ _PREFIXES: tuple[tuple[str, str, str], ...] = (
     ("time", "a time stamp", rf"[ \t]*\[?{_TIME}\]?(?:[ \t:,|-]+|$)(?:(?:stdout|stderr) [FP](?: |$))?"),
     ("time", "a time stamp", r"\d{10}(?:\.\d{1,9}|\d{3})?[ \t:]+"),
     ("level", "the level of a log and its origin",
-     rf"[ \t]*(?:[\w.]{{1,60}} - )?\[?{_LEVEL}\b\]?[ \t:|-]*(?:{_TIME} )?"
-     r"(?:\[?[\w./-]{1,80}:\d+\](?: |$)|[\w.]{1,60}:(?: |(?=\S))|- )?"),
+     rf"[ \t]*(?:[\w.]{{1,60}} - )?\[?{_LEVEL}\b\]?(?::[\w.]{{1,60}}:(?: |(?=\S))|[ \t:|-]*(?:{_TIME} )?"
+     r"(?:\[?[\w./-]{1,80}:\d+\](?: |$)|[\w.]{1,60}:[\w.-]{1,60}\.py:\d+ |- )?)"),
     ("place", "the name of a file and the number of a line", r"(?:[\w./-]+\.\w{1,6}[:-](?:\d{1,7}[:-])?)"),
     ("number", "the number of a line", r"[ \t]*\d{1,7}(?:[:-](?!\d)|\t| ?\|| {1,2}|\.|$) ?"),
     ("box", "a line at the side", r"[ \t]*[|│┃║](?: |(?=\S)|$)"),
@@ -232,7 +232,7 @@ def _rises(marks: list[re.Match[str]]) -> bool:
     return len(numbers) == len(marks) and all(one < two for one, two in pairwise(numbers))
 
 
-_LABEL = re.compile(r"[ \t]*[A-Za-z_][\w. /-]{0,60}(?:: ?|= ?| - |=> ?)(?=[\[{'\"(<]|data:|[a-zA-Z_.]+\()")
+_LABEL = re.compile(r"[ \t]*[A-Za-z_][\w. /-]{0,60}(?:: ?|= ?| - |=> ?)(?=[\[{'\"(<]|data:|[a-zA-Z_.]+\(|[a-z_]+=\S)")
 
 
 def _without_label(text: str) -> tuple[str, int] | None:

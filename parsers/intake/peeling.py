@@ -24,6 +24,12 @@ _TELLING = re.compile(
 )
 _HIDING = frozenset(("base64", "percent"))  # layers under which nothing can be told
 _NO_RECORDING = frozenset(("raw_text", "text_literal", "code_block", "conversation", "empty", "request", "case"))
+_PRINTED = frozenset(("json_response", "sse_log", "ndjson_log", "client_objects"))
+# No program writes these into the objects that it prints: it escapes them, or an underscore needs none.
+_FOREIGN = re.compile(r"[\x1b\x9b]|[a-z]\\_[a-z_\\]{1,40}[\"']?\s{0,4}[:=]")
+# Odd blanks between the parts of an object, where none of its texts can be.
+_ODD = "[\u00a0\u2000-\u200d\u202f\u205f\u2060\u3000]"
+_ODD_BETWEEN = re.compile(f"(?:[\"'\\]}}][:,]?|^[{{\\[,]?){_ODD}", re.MULTILINE)
 _DAMAGED: frozenset[WarnCode] = frozenset(("bad_chunk", "bad_object", "broken_off", "cut_json", "other_chunk"))
 
 Read = Callable[[str], Intake]
@@ -38,6 +44,13 @@ def is_recording(found: Intake) -> bool:
 def is_damaged(found: Intake) -> bool:
     """Return whether parts of a recording could not be read."""
     return any(warn.code in _DAMAGED for warn in found.warnings)
+
+
+def is_clean(found: Intake, text: str) -> bool:
+    """Return whether a text is a recording as it was printed: whole, and nothing in it that no program writes."""
+    if not is_recording(found) or is_damaged(found):
+        return False
+    return found.kind not in _PRINTED or _FOREIGN.search(text) is None
 
 
 @dataclass(slots=True)
@@ -60,12 +73,17 @@ class _Search:
                 continue
             self.left -= 1
             found = self.read(rest)
-            if is_recording(found) and not is_damaged(found):
+            if is_clean(found, rest) and not _is_quote(found):
                 return found, way
             deeper = self.find(rest, way) if len(way) < _DEPTH else None
             if deeper is not None:
                 return deeper
         return None
+
+
+def _is_quote(found: Intake) -> bool:
+    """Return whether only a part of an output was found, quoted in a log: the layers may be the model's own text."""
+    return found.kind == "server_log" and any(warn.code == "only_the_call" for warn in found.warnings)
 
 
 def _steps(layers: tuple[Layer, ...], text: str) -> Iterator[tuple[Layer, str, Peeled]]:
@@ -76,6 +94,7 @@ def _steps(layers: tuple[Layer, ...], text: str) -> Iterator[tuple[Layer, str, P
 
 
 _BY_THEMSELVES = tuple([layer for layer in LAYERS if not layer.offered])
+_OFFERED = tuple([layer for layer in LAYERS if layer.offered])
 
 
 def read_peeled(text: str, read: Read) -> Intake | None:
@@ -90,10 +109,15 @@ def read_peeled(text: str, read: Read) -> Intake | None:
 
 def offers(text: str, read: Read, *, raw: bool) -> tuple[Offer, ...]:
     """Return what could be taken off: to a recording, or, where `raw` text is replayed, to text with markers."""
-    found = _Search(read, LAYERS).find(text)
+    found = _Search(read, _OFFERED).find(text) or _Search(read, LAYERS).find(text)
     if found is not None:
         return (Offer(tuple([one.name for one in found[1]]), f"{found[0].title}, without {_words(found[1])}"),)
     return tuple(_raw_offers(text))[:_OFFERS] if raw else ()
+
+
+def offers_of_recording(text: str, read: Read) -> tuple[Offer, ...]:
+    """Return what could be taken off a recording that can be read with it: odd blanks between the parts of objects."""
+    return offers(text, read, raw=False) if _ODD_BETWEEN.search(text) else ()
 
 
 def _raw_offers(text: str) -> Iterator[Offer]:

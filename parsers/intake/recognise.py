@@ -39,7 +39,7 @@ from parsers.intake.known_errors import known_errors
 from parsers.intake.layers import from_bytes, peeled
 from parsers.intake.litellm_logs import raw_responses
 from parsers.intake.logged_values import read_logged_values
-from parsers.intake.peeling import is_damaged, is_recording, offers, read_peeled
+from parsers.intake.peeling import is_clean, is_damaged, is_recording, offers, offers_of_recording, read_peeled
 from parsers.intake.plain_text import BOM, text_of
 from parsers.intake.printed_values import read_printed_objects, read_printed_values, read_quoted_values
 from parsers.intake.python_modules import Modules
@@ -142,11 +142,13 @@ def _peeled_reading(text: str, filename: str | None, take_as: Kind | None, modul
     found = _chosen_reading(text, filename, take_as, modules)
     if found.kind in ("case", "corpus") or (take_as is not None and found.kind == take_as):
         return found
-    if is_recording(found) and not is_damaged(found):
-        return found
 
     def read(bare: str) -> Intake:
         return _chosen_reading(bare, filename, take_as, modules)
+
+    if is_clean(found, text):
+        found.offers = offers_of_recording(text, read)
+        return found
 
     inner = read_peeled(text, read)
     if inner is None or (is_recording(found) and is_damaged(inner)):
