@@ -154,8 +154,8 @@ def langchain_choice(fields: Payload, *, chunk: bool) -> tuple[str, Payload]:
     more, about = object_of(fields.get("additional_kwargs")), object_of(fields.get("response_metadata"))
     said: Payload = {"role": "assistant", "content": None}
     content = fields.get("content")
-    blocks = objects_of(content) if isinstance(content, list) else None
-    for name, part in said_in(blocks or []):
+    blocks = [{"text": one} if isinstance(one, str) else one for one in content] if isinstance(content, list) else []
+    for name, part in said_in(objects_of(blocks) or []):
         if name != "tool_calls":
             said[name] = (said.get(name) or "") + part
     said["content"] = word_of(content) or said["content"]

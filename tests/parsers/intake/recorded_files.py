@@ -10,6 +10,7 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
+from parsers.intake import Intake
 from parsers.vocabulary.types import Recording
 from parsers.wire.read import read_stream
 
@@ -89,3 +90,22 @@ def differences(said: Story, name: str, *, part: bool) -> list[str]:
         "arguments": _close(said.arguments) in arguments,
     }
     return [f"{field}: {getattr(said, field)!r}" for field, right in checks.items() if not right]
+
+
+_PARTS = ("calls", "delta_fn", "call0", "invalid", "block_last", "item_last")
+
+
+def faults(found: Intake, one: Recorded) -> list[str]:
+    """What of an intake is not the story that was recorded."""
+    if found.recording is None or not found.usable:
+        return [found.message]
+    part = any(name in one.shape for name in _PARTS)
+    return differences(message(found.recording), one.story, part=part) if len(found.outputs) == 1 else ["several"]
+
+
+# Shapes that are damaged in every way, of the story in which all is well.
+BASES = (
+    "curl_sN", "curl_json", "jq_whole", "jq_message", "oai_chunk_print", "oai_message", "oai_delta_dict",
+    "anthropic_sse", "ollama_ndjson", "lc_print", "js_chunk_inspect", "gem_answer", "ai_full_json", "responses_json",
+)  # fmt: skip
+BY_SHAPE = {one.shape: one for one in recorded() if one.story == "good" and one.shape in BASES}

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parsers.intake import recognise
+from parsers.intake.layers import from_bytes
 from parsers.intake.plain_text import (
     printed_bytes,
     string_value,
@@ -78,8 +79,8 @@ def test_a_pickle_is_never_opened_and_its_owner_gets_the_script(head: bytes) -> 
 
 @given(st.binary(), st.booleans())
 def test_any_bytes_are_recognised(data: bytes, pasted: bool) -> None:
-    found = recognise(data, pasted=pasted)
-    assert (found.kind in ("not_text", "pickle")) == (data.decode("utf-8", "replace").encode() != data)
+    found, (bare, _) = recognise(data, pasted=pasted), from_bytes(data)
+    assert (found.kind in ("not_text", "pickle")) == (bare.decode("utf-8", "replace").encode() != bare)
 
 
 # The inside of a quoted string, and what it stands for.
