@@ -18,7 +18,9 @@ from typing import Any
 
 from parsers.intake.api_families import CHAT, rewritten_arguments
 from parsers.intake.api_logs import Log
+from parsers.intake.chat_dialects import ChatState
 from parsers.intake.chat_streams import chat_intake, may_finish
+from parsers.intake.content_blocks import block_message
 from parsers.intake.evidence import REPLAY, Intake, Payload, Warn, intake_of, make_labels_differ, number
 from parsers.intake.json_frames import Frame
 from parsers.intake.library_dialects import langchain_choice
@@ -209,7 +211,11 @@ def _delta_choice(name: str, fields: Payload) -> Payload:
 
 
 def _message_choice(name: str, fields: Payload) -> Payload:
-    return langchain_choice(fields, chunk=False)[1] if name == "AIMessage" else {"message": fields}
+    if name == "AIMessage":
+        return langchain_choice(fields, chunk=False)[1]
+    # LlamaIndex's message has the name of others, and blocks.
+    answer = block_message(ChatState(), fields) if "blocks" in fields else None
+    return {"message": fields} if answer is None else answer["choices"][0]
 
 
 def _call_delta(call: Payload) -> Payload:

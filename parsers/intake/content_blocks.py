@@ -135,10 +135,11 @@ def blocks_as_chat(frames: list[Frame]) -> list[Frame]:
     if payloads and all(map(is_block, payloads)):
         state = ChatState()
         return [Frame(frames[0].line, state.answer(list(said_in(payloads)), None))]
-    return list(chat_frames(frames, _message))
+    return list(chat_frames(frames, block_message))
 
 
-def _message(state: ChatState, payload: Payload) -> Payload | None:
+def block_message(state: ChatState, payload: Payload) -> Payload | None:
+    """Return the chat answer that says what a message of blocks does; None where it has none."""
     blocks = blocks_of(payload)
     if blocks is None:
         return None
