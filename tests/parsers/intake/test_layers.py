@@ -98,3 +98,7 @@ def test_odd_blanks_between_parts_of_a_recording_are_offered_and_those_in_its_te
     assert (between.layers, [one.names for one in between.offers]) == ((), [("blanks",)])
     inside = recognise(INDENTED.replace("Hm.", "5\u00a0km,\u00a0about").encode(), pasted=True)
     assert (inside.kind, inside.layers, inside.offers) == ("json_response", (), ())
+
+
+def test_percent_escapes_of_bytes_that_are_no_text_stay() -> None:
+    assert recognise(b"%FF%FE%FF%FF", pasted=True, layers=("percent",)).layers == ()
