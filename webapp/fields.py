@@ -201,6 +201,7 @@ class OutputFields:
     )
     output: str = _field(WORD)
     take_as: str = _field(WORD)
+    layers: str = _field(WORD)
 
 
 @dataclass(slots=True)

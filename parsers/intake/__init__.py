@@ -6,6 +6,7 @@ The modules in the order in which the bytes pass them. Each imports only those a
     captures           the commands that record what is missing
     plain_text         bytes -> text (UTF-8, BOM, CRLF), escapes, halves of characters
     written_values     text -> values, as JSON writes them or Python prints them
+    layers             what tools put around a text, and how each comes off
     moments            time stamps -> when each part of a log came
     json_frames        text -> JSON objects, as event streams, lines and logs carry them
     surroundings       text -> the body, without HTTP, curl's noise, prefixes of log lines and prose
@@ -13,6 +14,8 @@ The modules in the order in which the bytes pass them. Each imports only those a
     token_bytes        log probabilities -> tokens
     closing_events     events of the Responses API -> what they say twice and not alike
     chat_dialects      events of the Responses and Messages APIs -> chat chunks
+    content_blocks     blocks of a message, as every API names its parts -> chat answers
+    library_dialects   what Vercel's AI SDK, Cohere and LangChain send and keep -> chat chunks
     cloud_dialects     answers and events of Bedrock and Gemini -> chat chunks
     api_families       payload -> its API: a table of shapes, with a reader for each that holds raw output
     api_logs           frames -> a log of one API, its damage, and the raw output rebuilt
@@ -25,13 +28,17 @@ The modules in the order in which the bytes pass them. Each imports only those a
     server_logs        lines of a server's log that quote an output
     quoted_outputs     errors, reports and conversations that quote an output
     client_objects     printed objects of client libraries -> chat chunks
-    printed_answers    the same of other libraries, by the keys that they print
+    printed_values     objects as any program printed them, by the keys that they hold
+    logged_values      objects that lines of a log hold
     dynamo_cases       test cases in YAML
     python_functions   what Python's own functions do to plain values
     python_values      expressions of Python -> values; nothing is run
     python_statements  statements of Python -> names and their values
     python_modules     a file of Python -> the records that it makes
     vllm_suites        samples of vLLM's tests -> cases
+    peeling            which layers come off by themselves, and which are offered
+    known_errors       errors that people paste alone, and what each means
+    report_parts       the parts of a bug report, each named by what it is
     recognise          every reader in order -> the answer, with the other readings
     case_data          a recording -> the data of a case, without a tokenizer
     column_rows        rows of a suite, by columns -> cases

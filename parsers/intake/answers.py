@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 from parsers.cases.case import CaseError
@@ -36,7 +36,6 @@ from parsers.intake.moments import moment_of
 from parsers.intake.requests import is_request, merged_request, request_of
 from parsers.intake.written_values import (
     choices_of,
-    literal_at,
     object_of,
     objects_of,
     skip_space,
@@ -50,8 +49,29 @@ _CUT_JSON = Warn("cut_json", "The JSON breaks off before its end: what is not wh
 _HAR_SECRETS = Warn(
     "har_secrets", "A HAR file holds cookies and keys of the whole visit. None is kept; share it with care."
 )
-_ANSWERS = ("response", "responses", "response_body", "chunks", "events", "stream", "output", "completion", "result")
+_ANSWERS = (
+    "response",
+    "responses",
+    "response_body",
+    "chunks",
+    "events",
+    "stream",
+    "output",
+    "completion",
+    "result",
+    "outputs",
+    "raw",
+    "message",
+    "choices",
+    "output_messages",
+)
 _REQUESTS = ("request", "request_body", "input", "kwargs", "params", "body")
+_ASKED = frozenset((
+    *_REQUESTS, "inputs", "input_messages", "prompts", "prompt", "tools", "parameters", "invocation_params", "metadata",
+    "request_body", "optional_params", "serialized", "usage", "usage_metadata", "headers",
+))  # fmt: skip
+_ITEMS = ("tool_call",)
+_MOST_INSIDE, _DEEPEST, _FIRST, _DEEPEST_NAME = 400, 9, 50, 12
 _KEYS = 8  # the commonest keys of log lines are looked into
 
 _SIGNS = {
@@ -70,7 +90,6 @@ _FINGERPRINTS = (
     (re.compile(r"\d+\.\d+\.\d+(?:-\w+)?-(?:sha-|native)"), "TGI"),
     (re.compile(r"vllm"), "vLLM"),
 )
-_PRINTED = re.compile(r"\s*(?:\[\s*)?\{\s*'")
 _HEX_ID = re.compile(r"[0-9a-f]{32}")
 _LOOKED_AT = 200  # payloads: the first ones tell, and a usage chunk at the end
 
@@ -120,18 +139,6 @@ def _read_json(body: str) -> Intake | None:
     return log_intake(response_log(value))
 
 
-def _read_printed(body: str) -> Intake | None:
-    """Read an answer, or a part of one, that Python printed as a dict or a list of dicts."""
-    found = literal_at(body) if _PRINTED.match(body) else None
-    if found is None or not found.whole or body[found.end :].strip():
-        return None
-    try:
-        value = whole_value(json.dumps(found.value))
-    except (TypeError, ValueError, RecursionError):
-        return None
-    return log_intake(response_log(value))
-
-
 def read_events(body: str) -> Intake | None:
     """Read server-sent events."""
     return log_intake(event_log(body))
@@ -154,18 +161,89 @@ def _read_cut_json(body: str) -> Intake | None:
 
 
 def _read_wrapped(body: str) -> Intake | None:
-    """Read an object that holds an answer under one of the usual names, and perhaps the request."""
-    value = whole_object(body)
-    if value is None or family_of(value) is not None:
+    """Read JSON that holds an answer somewhere inside, and perhaps the request."""
+    value = whole_value(body)
+    har = "entries" in object_of(object_of(value).get("log"))
+    return found_in(value) if value is not None and not har else None
+
+
+def found_in(value: Any) -> Intake | None:
+    """Return the answer inside a value: the outermost, that under a usual name first; of messages the assistant's.
+
+    Proxies, tracing tools and frameworks keep it there: as an object, as a list of messages, or as JSON in a string;
+    attributes of OpenTelemetry have dots in their names.
+    """
+    if isinstance(value, dict) and family_of(value) is not None:
         return None
-    for name in _ANSWERS:
-        found = log_intake(_log_of(value.get(name)))
-        if found is not None:
+    for name, one in islice(_inside(value), _MOST_INSIDE):
+        found = log_intake(_log_of(_spoken(one)))
+        if found is not None and found.usable:
             found.why = (f"It stands in an object, under `{name}`.", *found.why)
-            asked = next((value[key] for key in _REQUESTS if is_request(object_of(value.get(key)))), None)
+            asked = next((one for _, one in _objects_in(value) if is_request(one)), None)
             found.request = request_of(asked) if asked is not None else None
             return found
     return None
+
+
+def _inside(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield what stands in a value and may be an answer, the outermost first; not what was asked."""
+    queue: deque[tuple[str, Any, int]] = deque([("", value, 0)])
+    while queue:
+        name, one, depth = queue.popleft()
+        if isinstance(one, str) and one.lstrip()[:1] in ("{", "["):
+            one = whole_value(one) or one
+        if depth or isinstance(one, list):
+            yield name or "a list", one
+        if depth == _DEEPEST:
+            continue
+        if isinstance(one, dict):
+            one = _nested(one)
+            keys = sorted(one, key=lambda key: key not in _ANSWERS)
+            queue.extend([(key, one[key], depth + 1) for key in keys if key not in _ASKED])
+        elif isinstance(one, list):
+            queue.extend([(name or f"item {at}", item, depth + 1) for at, item in enumerate(one[:_FIRST], 1)])
+
+
+def _objects_in(value: Any) -> Iterator[tuple[str, Payload]]:
+    for name in _REQUESTS:
+        one = object_of(value).get(name)
+        if isinstance(one, dict):
+            yield name, one
+
+
+def _spoken(value: Any) -> Any:
+    """Return the last turn of the assistant of a list of messages; anything else as it is."""
+    messages = objects_of(value) or []
+    if len(messages) > 1 and all("role" in one or "type" in one for one in messages):
+        turns = [one for one in messages if one.get("role") in ("assistant", "model") or one.get("type") == "ai"]
+        return turns[-1] if turns and len(turns) < len(messages) else value
+    return value
+
+
+def _nested(flat: Payload) -> Payload:
+    """Return attributes whose names have dots as the objects and lists that they stand for."""
+    if not any("." in key for key in flat):
+        return flat
+    tree: Payload = {}
+    for key, value in flat.items():
+        *way, last = key.split(".")[:_DEEPEST_NAME]
+        at = tree
+        for part in way:
+            inner = at.setdefault(part, {})
+            at = inner if isinstance(inner, dict) else at.setdefault(f"{part}.", {})
+        at[last] = value
+    return object_of(_listed(tree))
+
+
+def _listed(value: Any) -> Any:
+    """Return objects with the keys 0, 1, 2 ... as lists; OpenInference puts one more object around each item."""
+    if not isinstance(value, dict):
+        return value
+    made = {key: _listed(one) for key, one in value.items()}
+    if made and all(key.isdigit() for key in made):
+        items = [made[key] for key in sorted(made, key=int)]
+        return [one[_ITEMS[0]] if isinstance(one, dict) and set(one) == set(_ITEMS) else one for one in items]
+    return made
 
 
 def _log_of(value: Any) -> Log | None:
@@ -319,7 +397,6 @@ NAMED: dict[str, Reader] = {".case.json": _named_case, ".cases.json": _corpus_in
 READERS: tuple[Reader, ...] = (
     _read_curl_trace,
     _read_json,
-    _read_printed,
     _read_case_lines,
     _read_wrapped,
     read_logged_lines,

@@ -19,8 +19,17 @@ from typing import Any
 
 from parsers.intake.chat_dialects import anthropic_as_chat, parts_as_chat, responses_as_chat
 from parsers.intake.cloud_dialects import BEDROCK_EVENTS, bedrock_as_chat, gemini_as_chat, is_bedrock, is_gemini
+from parsers.intake.content_blocks import blocks_as_chat, is_block, is_block_message
 from parsers.intake.evidence import Payload, Warn
 from parsers.intake.json_frames import Frame
+from parsers.intake.library_dialects import (
+    cohere_as_chat,
+    is_cohere,
+    is_langchain,
+    is_vercel,
+    langchain_as_chat,
+    vercel_as_chat,
+)
 from parsers.intake.moments import Moment
 from parsers.intake.plain_text import has_lone_surrogate
 from parsers.intake.token_bytes import choice_tokens, ids_in, llama_tokens, pieces_spelling, sglang_tokens
@@ -395,9 +404,20 @@ def _is_log_line(payload: Payload) -> bool:
 
 def _is_error(payload: Payload) -> bool:
     error = payload.get("error")
-    if payload.get("object") == "error":
+    if payload.get("object") == "error" or (isinstance(error, str) and "error_type" in payload):
         return True
     return isinstance(error, dict) and "message" in error and ("code" in error or "type" in error)
+
+
+def _failed_generation(payload: Payload) -> str | None:
+    """Return the raw output that Groq puts beside an error, where its parser could not read it."""
+    error = payload.get("error", payload)
+    return word_of(object_of(error).get("failed_generation"))
+
+
+def _failed_chunks(payload: Payload) -> list[RawChunk] | None:
+    text = _failed_generation(payload)
+    return None if text is None else [RawChunk(text, last=True)]
 
 
 def _is_ollama_message(payload: Payload) -> bool:
@@ -428,6 +448,10 @@ _SPECIAL = "Special tokens are in the text only if the server runs with --specia
 FAMILIES = (
     CASE,
     CHAT,
+    Family("Groq", lambda p: _failed_generation(p) is not None, read=_failed_chunks, whole=True),
+    Family("LangChain", is_langchain, parsed=True, translate=langchain_as_chat, rewrites="LangChain shows"),
+    Family("Vercel AI SDK", is_vercel, parsed=True, translate=vercel_as_chat),
+    Family("Cohere", is_cohere, parsed=True, translate=cohere_as_chat),
     Family(
         "OpenAI completions",
         lambda p: p.get("object") == "text_completion"
@@ -452,6 +476,10 @@ FAMILIES = (
     ),
     Family("Gemini", is_gemini, parsed=True, translate=gemini_as_chat, rewrites="Gemini's API sends"),
     Family(
+        "a message of blocks", lambda p: is_block_message(p) or is_block(p), title="message of blocks,",
+        parsed=True, translate=blocks_as_chat, rewrites="Such blocks hold",
+    ),
+    Family(
         "SGLang /generate", lambda p: _has(p, meta_info=dict) and (_has(p, text=str) or _has(p, output_ids=list)),
         read=_sglang_chunks, caveat=_SAMPLED, skips=True, cumulative=True, ends_done=True, server="SGLang",
     ),
@@ -469,6 +497,11 @@ FAMILIES = (
         read=_tgi_token_chunks, server="TGI",
     ),
     Family("TGI /generate", lambda p: _has(p, generated_text=str), read=_tgi_answer_chunks, whole=True, server="TGI"),
+    Family(
+        "Triton /generate", lambda p: _has(p, text_output=str), server="Triton",
+        read=lambda p: [RawChunk(p["text_output"], request=word_of(p.get("id")))],
+        caveat="Special tokens are in the text only if the request asked for them.",
+    ),
     Family(
         "Ollama /api/generate", lambda p: _is_ollama(p) and _has(p, response=str),
         read=lambda p: _ollama_chunks(p, p, p.get("response")),
@@ -512,7 +545,8 @@ FAMILIES = (
 )  # fmt: skip
 # A payload without any of these keys has none of the shapes: most objects are told apart by this alone.
 _CLUES = BEDROCK_EVENTS | frozenset((
-    "candidates", "choices", "content", "delta", "error", "event", "function", "function_call", "generated_text",
-    "message", "msg", "object", "output", "output_ids", "reasoning_content", "response", "role", "schema", "sglext",
-    "text", "token", "tool_calls", "type",
+    "additional_kwargs", "args", "block_type", "blocks", "candidates", "choices", "content", "delta", "error", "event",
+    "failed_generation", "function", "functionCall", "function_call", "generated_text", "input", "kwargs", "message",
+    "msg", "object", "output", "output_ids", "part_kind", "parts", "reasoningContent", "reasoning_content", "response",
+    "role", "schema", "sglext", "text", "text_output", "token", "toolUse", "tool_calls", "type",
 ))  # fmt: skip

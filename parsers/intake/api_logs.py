@@ -140,12 +140,12 @@ class Log:
             yield Warn("no_done", "The log has no `data: [DONE]` at its end: more may have come.")
 
 
-def response_log(value: Any) -> Log | None:
+def response_log(value: Any, *, framed: bool = False) -> Log | None:
     """Return a log of the one JSON object, or of the objects of a JSON array, that an API sent."""
     items = value if isinstance(value, list) else [value]
     if not items or not all(isinstance(item, dict) for item in items):
         return None
-    found = [family_of(item) for item in items]
+    found = [family_of(item, framed=framed) for item in items]
     if None in found:
         return None
     frames = [Frame(at, item) for at, item in enumerate(items, 1)]

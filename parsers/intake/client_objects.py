@@ -10,7 +10,6 @@ Such a message is a chunk where it has the parts of calls, or where another one 
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -19,9 +18,12 @@ from typing import Any
 
 from parsers.intake.api_families import CHAT, rewritten_arguments
 from parsers.intake.api_logs import Log
+from parsers.intake.chat_dialects import ChatState
 from parsers.intake.chat_streams import chat_intake, may_finish
+from parsers.intake.content_blocks import block_message
 from parsers.intake.evidence import REPLAY, Intake, Payload, Warn, intake_of, make_labels_differ, number
 from parsers.intake.json_frames import Frame
+from parsers.intake.library_dialects import langchain_choice
 from parsers.intake.plain_text import without_lone_surrogates
 from parsers.intake.written_values import Named, ids_of, literal_at, object_of, word_of, word_or_number_of
 from parsers.vocabulary.types import Recording
@@ -29,19 +31,18 @@ from parsers.vocabulary.types import Recording
 _CHUNKS = ("ChatCompletionChunk", "ModelResponseStream")
 _ANSWERS = ("ChatCompletion", "ParsedChatCompletion", "ModelResponse")
 _CALLS = ("ChoiceDeltaToolCall", "DeltaToolCall", "ToolCallItem", "ChatCompletionDeltaToolCall")
-_DELTAS = ("ChoiceDelta", "DeltaMessage", "StreamingParseResult", "AIMessageChunk")
+_DELTAS = ("ChoiceDelta", "ChatMessageStreamDelta", "Delta", "DeltaMessage", "StreamingParseResult", "AIMessageChunk")
 _MESSAGES = ("ChatCompletionMessage", "ChatMessage", "AIMessage")
 _WHOLE_CALLS = ("ChatCompletionMessageToolCall", "ChatCompletionMessageFunctionToolCall", "ParsedFunctionToolCall")
 _RAW = ("RequestOutput", "CompletionOutput")
-_NAMES = (*_CHUNKS, *_ANSWERS, *_CALLS, *_DELTAS, *_MESSAGES, *_WHOLE_CALLS, *_RAW)
+NAMES = (*_CHUNKS, *_ANSWERS, *_CALLS, *_DELTAS, *_MESSAGES, *_WHOLE_CALLS, *_RAW)
 _OBJECT = re.compile(
-    rf"(?:\[\s*+)?(?<![\w.])(?:[a-z_]\w*+\.)*+(?:{'|'.join(sorted(_NAMES, key=len, reverse=True))})\(", re.ASCII
+    rf"(?:\[\s*+)?(?<![\w.])(?:[a-z_]\w*+\.)*+(?:{'|'.join(sorted(NAMES, key=len, reverse=True))})\(", re.ASCII
 )
 _CHUNK, _ANSWER = "chat.completion.chunk", "chat.completion"
-_REASONING = ("reasoning_content", "reasoning")
 _UNREAD = 20  # objects that cannot be read: then it is something else, or too damaged
 
-_BARE_START = re.compile(r"^(?=content=['\"\[])", re.MULTILINE)
+_BARE_START = re.compile(r"^[ \t]*(?=content=['\"\[])", re.MULTILINE)
 _BARE_FIELD = re.compile(r"[ \t]*+([a-z_]\w*+)=(?=\S)", re.ASCII)
 _ALWAYS, _PARTS = "additional_kwargs", "tool_call_chunks"
 
@@ -65,7 +66,7 @@ class _Printed:
 def read_client_objects(body: str) -> Intake | None:
     """Read printed objects, in the order printed."""
     printed = _Printed()
-    bare = not any(f"{name}(" in body for name in _NAMES)
+    bare = not any(f"{name}(" in body for name in NAMES)
     if bare:
         _take_bare_messages(printed, body)
     else:
@@ -145,7 +146,11 @@ def _take(printed: _Printed, name: str, item: Named) -> None:
         _add_chunk(printed, _delta_choice(name, fields))
     elif name in _MESSAGES:
         # LangChain keeps the text that a provider sent beside the objects, or not.
-        rewritten = name == "AIMessage" and bool(fields.get("tool_calls")) and not _own_calls(fields)
+        rewritten = (
+            name == "AIMessage"
+            and bool(fields.get("tool_calls"))
+            and not object_of(fields.get(_ALWAYS)).get("tool_calls")
+        )
         printed.rewritten = printed.rewritten or rewritten
         printed.answers.append({"object": _ANSWER, "choices": [{"index": 0, **_message_choice(name, fields)}]})
     elif name in _WHOLE_CALLS:
@@ -198,9 +203,7 @@ def _field_as_json(value: Any) -> Any:
 
 def _delta_choice(name: str, fields: Payload) -> Payload:
     if name == "AIMessageChunk":
-        parts = _objects(fields.get(_PARTS))
-        calls = [{"index": one.get("index"), "id": one.get("id"), "function": _function(one, "args")} for one in parts]
-        return _langchain_choice("delta", fields, _own_calls(fields) or calls)
+        return langchain_choice(fields, chunk=True)[1]
     if name == "StreamingParseResult":
         calls = [_call_delta(call) for call in _objects(fields.get("calls"))]
         fields = {"content": fields.get("normal_text") or None, **({"tool_calls": calls} if calls else {})}
@@ -208,10 +211,11 @@ def _delta_choice(name: str, fields: Payload) -> Payload:
 
 
 def _message_choice(name: str, fields: Payload) -> Payload:
-    if name != "AIMessage":
-        return {"message": fields}
-    calls = [*_objects(fields.get("tool_calls")), *_objects(fields.get("invalid_tool_calls"))]
-    return _langchain_choice("message", fields, _own_calls(fields) or [_langchain_call(call) for call in calls])
+    if name == "AIMessage":
+        return langchain_choice(fields, chunk=False)[1]
+    # LlamaIndex's message has the name of others, and blocks.
+    answer = block_message(ChatState(), fields) if "blocks" in fields else None
+    return {"message": fields} if answer is None else answer["choices"][0]
 
 
 def _call_delta(call: Payload) -> Payload:
@@ -224,30 +228,6 @@ def _call_delta(call: Payload) -> Payload:
 def _function(call: Payload, arguments: str) -> Payload:
     """Return the function of a part of a call, which keeps its arguments under another name."""
     return {key: call[own] for key, own in (("name", "name"), ("arguments", arguments)) if call.get(own)}
-
-
-def _langchain_choice(kind: str, fields: Payload, calls: list[Payload]) -> Payload:
-    more, about = object_of(fields.get(_ALWAYS)), object_of(fields.get("response_metadata"))
-    content = fields.get("content")
-    if isinstance(content, list):
-        content = "".join([text for one in content if isinstance(text := object_of(one).get("text", one), str)])
-    said: Payload = {"role": "assistant", "content": word_of(content) or None}
-    said |= {key: more[key] for key in _REASONING if isinstance(more.get(key), str)}
-    if calls:
-        said["tool_calls"] = calls
-    told = kind == "delta" or "finish_reason" in about  # other providers have other names for it
-    return {kind: said, **({"finish_reason": about.get("finish_reason")} if told else {})}
-
-
-def _own_calls(fields: Payload) -> list[Payload]:
-    """Return the calls as the provider sent them, with the exact text of their arguments."""
-    return _objects(object_of(fields.get(_ALWAYS)).get("tool_calls"))
-
-
-def _langchain_call(call: Payload) -> Payload:
-    arguments = call.get("args")
-    text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
-    return {"id": call.get("id"), "type": "function", "function": {"name": call.get("name"), "arguments": text}}
 
 
 def _objects(value: Any) -> list[Payload]:

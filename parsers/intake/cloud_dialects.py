@@ -7,6 +7,7 @@ Both send the arguments of a whole call as an object; Bedrock streams them as te
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from parsers.intake.chat_dialects import STOPS, ChatState, chat_frames, whole_call
@@ -19,6 +20,7 @@ BEDROCK_EVENTS = frozenset(
 )
 # Why an answer ends without the call that the model wrote: the server could not read it, or let none through.
 _GEMINI_FAILURES = frozenset(("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"))
+_SNAKE = re.compile("[A-Z]")
 _GEMINI_STOPS = {"STOP": "stop", "MAX_TOKENS": "length"}
 
 
@@ -32,6 +34,11 @@ def is_gemini(payload: Payload) -> bool:
     """Return whether a payload is an answer of Gemini, or a part of its stream."""
     candidates = objects_of(payload.get("candidates")) or ()
     return any("finishReason" in one or "parts" in object_of(one.get("content")) for one in candidates)
+
+
+def _gemini_value(value: Payload, name: str) -> Any:
+    """A field by its name in JSON, or by the one that Python's client gives it."""
+    return value.get(name, value.get(_SNAKE.sub(lambda found: f"_{found[0].lower()}", name)))
 
 
 def bedrock_as_chat(frames: list[Frame]) -> list[Frame]:
@@ -102,14 +109,16 @@ def _gemini_chunk(state: ChatState, payload: Payload) -> Payload:
 def _gemini_failure(state: ChatState, payload: Payload) -> Payload | None:
     """The error that an answer without its call ends with."""
     first = next(iter(objects_of(payload.get("candidates")) or ()), {})
-    reason = word_of(first.get("finishReason"))
+    reason = word_of(_gemini_value(first, "finishReason"))
     if reason not in _GEMINI_FAILURES:
         return None
-    return {"error": {"type": reason, "message": word_of(first.get("finishMessage")) or reason}}
+    return {"error": {"type": reason, "message": word_of(_gemini_value(first, "finishMessage")) or reason}}
 
 
 def _named(payload: Payload) -> Payload:
-    return {"id": word_of(payload.get("responseId")), "model": word_of(payload.get("modelVersion"))}
+    return {
+        key: word_of(_gemini_value(payload, name)) for key, name in (("id", "responseId"), ("model", "modelVersion"))
+    }
 
 
 def _gemini_parts(state: ChatState, payload: Payload) -> tuple[list[tuple[str, Any]], str | None]:
@@ -117,14 +126,15 @@ def _gemini_parts(state: ChatState, payload: Payload) -> tuple[list[tuple[str, A
     parts: list[tuple[str, Any]] = []
     first = next(iter(objects_of(payload.get("candidates")) or ()), {})
     for part in objects_of(object_of(first.get("content")).get("parts")) or []:
-        call, text = object_of(part.get("functionCall")), part.get("text")
+        call, text = object_of(_gemini_value(part, "functionCall")), part.get("text")
         if call:
             number = state.calls.setdefault(len(state.calls), len(state.calls))
             call_id = word_of(call.get("id")) or f"call_{number}"
             parts.append(("tool_calls", whole_call(call_id, call.get("name"), _text(call.get("args") or {}))))
         elif isinstance(text, str):
             parts.append(("reasoning" if part.get("thought") is True else "content", text))
-    finish = _GEMINI_STOPS.get(str(first.get("finishReason")), word_of(first.get("finishReason")))
+    reason = word_of(_gemini_value(first, "finishReason"))
+    finish = _GEMINI_STOPS.get(str(reason).rpartition(".")[2], reason)
     return parts, "tool_calls" if finish == "stop" and state.calls else finish
 
 

@@ -52,7 +52,8 @@ WarnCode = Literal[
     "other_lines", "prefixed", "lone_surrogate", "lossy_bytes", "lossy_text", "text_cut", "text_maybe_cut",
     "text_start_missing", "only_the_call", "unquoted", "rewritten", "closed_otherwise",
     # whose chunks they are, and which were left out
-    "ids_differ", "increments", "interleaved", "no_id", "other_chunk", "other_recordings", "other_text", "several",
+    "ids_differ", "increments", "interleaved", "left_out",
+    "no_id", "other_chunk", "other_recordings", "other_text", "several",
     "times_unusable",
     # token ids, special tokens, and what a parser left
     "chunk_lengths_missing", "chunk_lengths_wrong", "id_out_of_range", "ids_cut", "ids_swallowed",
@@ -113,6 +114,37 @@ class Capture:
 
 
 @dataclass(slots=True, frozen=True)
+class Peeled:
+    """A layer that came off: its name for programs, what it was, and on how many lines (0: of no text)."""
+
+    name: str
+    words: str
+    lines: int
+
+    @property
+    def told(self) -> str:
+        """What it was, and on how many lines."""
+        return f"{self.words}, {number(self.lines, 'line')}" if self.lines else self.words
+
+
+@dataclass(slots=True, frozen=True)
+class Offer:
+    """Layers that could come off one after the other, by name, and what would be read then."""
+
+    names: tuple[str, ...]
+    title: str
+
+
+@dataclass(slots=True, frozen=True)
+class Part:
+    """A part of a bug report: what it is, in a word and in a few, and the line (from 1) on which it begins."""
+
+    kind: Literal["request", "recording", "output", "other"]
+    words: str
+    line: int
+
+
+@dataclass(slots=True, frozen=True)
 class Reading:
     """Something else that the same bytes can be taken for."""
 
@@ -160,7 +192,8 @@ class Intake:
     `captures` how to record what is missing; `readings` what else it can be taken for; `notes` the changes made.
     `request` is what was asked of the server, and `server` the one that the log shows signs of, as `captures` names it.
     `skipped` are samples of a suite that no case could be made of, `columns` what its rows were read by.
-    `family` is what a suite calls the parser of its cases.
+    `family` is what a suite calls the parser of its cases. `layers` came off before anything was recognised, `offers`
+    could come off. `parts` are those of a bug report.
     """
 
     kind: Kind
@@ -181,6 +214,9 @@ class Intake:
     skipped: tuple[Skipped, ...] = ()
     columns: tuple[ColumnTaken, ...] = ()
     family: str = ""
+    layers: tuple[Peeled, ...] = ()
+    offers: tuple[Offer, ...] = ()
+    parts: tuple[Part, ...] = ()
 
     @property
     def recording(self) -> Recording | None:
@@ -190,7 +226,8 @@ class Intake:
     @property
     def message(self) -> str:
         """One line: what it is, what was changed, what is wrong with it, what to do next."""
-        words = [f"Recognised: {self.title}.", *self.notes, *[warn.words for warn in self.warnings], self.advice]
+        off = [f"Taken off before it was read: {'; '.join([one.told for one in self.layers])}."] * bool(self.layers)
+        words = [f"Recognised: {self.title}.", *off, *self.notes, *[warn.words for warn in self.warnings], self.advice]
         return " ".join(words).rstrip()
 
 

@@ -128,7 +128,8 @@ def without_shell_escapes(inner: str) -> str:
 
 def string_value(spelled: str) -> tuple[str, bool]:
     """Return what a string stands for that Python quotes, and whether it was bytes that are no UTF-8."""
-    body = spelled.lstrip("bBuU")[1:-1]
+    marks = 3 if spelled.startswith('"""') else 1
+    body = spelled.lstrip("bBuU")[marks:-marks]
     if spelled[0] not in "bB":
         return _with_pairs_joined(_ESCAPE.sub(_PYTHON, body) if "\\" in body else body, "surrogatepass"), False
     raw = _ESCAPE.sub(_byte, _LONE.sub("\udcff", body)).encode("utf-8", "surrogateescape")

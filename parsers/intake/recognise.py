@@ -16,6 +16,7 @@ from dataclasses import replace
 
 from parsers.intake.answers import NAMED, read_events
 from parsers.intake.answers import READERS as ANSWER_READERS
+from parsers.intake.api_logs import several_outputs_warning
 from parsers.intake.captures import captures
 from parsers.intake.client_objects import read_client_objects
 from parsers.intake.dynamo_cases import read_dynamo
@@ -34,11 +35,16 @@ from parsers.intake.evidence import (
     number,
     text_facts,
 )
+from parsers.intake.known_errors import known_errors
+from parsers.intake.layers import from_bytes, peeled
 from parsers.intake.litellm_logs import raw_responses
+from parsers.intake.logged_values import read_logged_values
+from parsers.intake.peeling import is_clean, is_damaged, is_recording, offers, offers_of_recording, read_peeled
 from parsers.intake.plain_text import BOM, text_of
-from parsers.intake.printed_answers import read_printed_answer
+from parsers.intake.printed_values import read_printed_objects, read_printed_values, read_quoted_values
 from parsers.intake.python_modules import Modules
 from parsers.intake.quoted_outputs import read_conversation, read_quote
+from parsers.intake.report_parts import further_outputs, report_parts
 from parsers.intake.requests import RequestBeside, merged_request, take_request
 from parsers.intake.server_logs import read_server_log
 from parsers.intake.string_lists import read_delta_lines, read_quoted, read_string_list
@@ -63,6 +69,10 @@ _NO_CAPTURE: frozenset[Kind] = frozenset({
     "raw_text", "case", "corpus", "chunk_list", "text_literal", "code_block", "conversation", "empty", "not_text",
     "dynamo_yaml",
 })  # fmt: skip
+# Things that hold an error, which is explained where nothing is quoted.
+_ERRORS = frozenset((
+    Pasted.TRACEBACK, Pasted.STACK, Pasted.ERROR, Pasted.LOG, Pasted.SERVER_ERROR, Pasted.REPORT, Pasted.RUBY,
+))  # fmt: skip
 # What no model writes around its calls: in prose only these are taken by themselves.
 _SURE: frozenset[Kind] = frozenset(
     {"sse_log", "json_response", "ndjson_log", "replay_record", "client_objects", "server_log", "dynamo_yaml", "case"}
@@ -98,23 +108,55 @@ def recognise(
     filename: str | None = None,
     take_as: Kind | None = None,
     modules: Modules | None = None,
+    layers: Sequence[str] | None = None,
 ) -> Intake:
     """Say what the bytes are. `pasted` text came through a form, otherwise it is a file, perhaps with a name.
 
     `take_as` is a kind that the person chose in place of the first guess. `modules` gives the text of what a file of
-    Python imports. Never raises; linear in the input.
+    Python imports. `layers` are the names of those that come off, in order; None: those that come off by themselves.
+    Never raises; linear in the input.
     """
+    data, packed = from_bytes(data) if layers is None or len(layers) else (data, ())
     read = text_of(data, pasted=pasted)
     if isinstance(read, Intake):
         return read
     text, changes = read
     if not text:
         advice = "Paste a model's raw output or open a file that holds it."
-        return Intake(kind="empty", title="empty input", advice=advice, notes=changes)
-    found = _chosen_reading(text, filename, take_as, modules)
+        return Intake(kind="empty", title="empty input", advice=advice, notes=changes, layers=packed)
+    if layers is None:
+        found = _peeled_reading(text, filename, take_as, modules)
+    else:
+        bare, taken = peeled(text, layers)
+        found = _chosen_reading(bare, filename, take_as, modules)
+        found.layers = taken
+    found.layers = (*packed, *found.layers)
     found.notes = changes + found.notes
     _complete(found)
     return found
+
+
+def _peeled_reading(text: str, filename: str | None, take_as: Kind | None, modules: Modules | None) -> Intake:
+    """Return the reading of the text, or of the recording under layers that come off by themselves; others are
+    offered."""
+    found = _chosen_reading(text, filename, take_as, modules)
+    if found.kind in ("case", "corpus") or (take_as is not None and found.kind == take_as):
+        return found
+
+    def read(bare: str) -> Intake:
+        return _chosen_reading(bare, filename, take_as, modules)
+
+    if is_clean(found, text):
+        found.offers = offers_of_recording(text, read)
+        return found
+
+    inner = read_peeled(text, read)
+    if inner is None or (is_recording(found) and is_damaged(inner)):
+        found.offers = offers(text, read, raw=found.kind == "raw_text")
+        return found
+    others = {one.kind: one for one in (*inner.readings, Reading(found.kind, found.title), *found.readings)}
+    inner.readings = tuple([one for kind, one in others.items() if kind != inner.kind])
+    return inner
 
 
 def _chosen_reading(text: str, filename: str | None, take_as: Kind | None, modules: Modules | None) -> Intake:
@@ -143,6 +185,7 @@ def _readings(text: str, filename: str | None, around: Transcript, asked: Reques
     found += filter(None, [reader(asked.body) for reader in _READERS])
     sure, doubtful = ([], []) if found else _within(asked.body)
     found += sure
+    found += [] if found else filter(None, [reader(asked.body) for reader in _LATE])
     found += filter(None, map(_content_as_text, found[:1]))
     if asked.leading and not found:
         found.append(_after_request(text, asked.body) if asked.body.strip() else _request_alone(asked))
@@ -151,7 +194,10 @@ def _readings(text: str, filename: str | None, around: Transcript, asked: Reques
         found.append(_raw_text(text, () if found else _raw_text_doubts(text)))
     if found[0].kind == "raw_text":
         found += [*doubtful, *filter(None, [_text_in_code_block(text)])]
-    return list({one.kind: one for one in reversed(found)}.values())[::-1]
+    first: dict[Kind, Intake] = {}
+    for one in found:
+        first.setdefault(one.kind, one)
+    return list(first.values())
 
 
 def _within(body: str) -> tuple[list[Intake], list[Intake]]:
@@ -179,6 +225,7 @@ def _add_surroundings(taken: Intake, around: Transcript, asked: RequestBeside) -
         notes = (f"{number(around.skipped, 'line')} of HTTP around it skipped.",) if around.skipped else ()
         taken.notes = (*notes, *asked.notes, *taken.notes)
         taken.why += asked.why
+    taken.parts = report_parts(around.body, _sure_recordings) if taken.parts else ()
     taken.warnings += asked.warnings
     if around.curl_error:
         taken.warnings += (Warn("curl_error", f"curl ended with an error: {around.curl_error}."),)
@@ -203,7 +250,8 @@ def _complete(found: Intake) -> None:
     first = found.recording
     sure = first is not None and first.text is not None
     sure = sure and all(fact.certainty == "exact" for fact in found.facts if fact.about == "text")
-    found.captures = () if sure or found.kind in _NO_CAPTURE else captures(found.server)
+    if not found.captures:
+        found.captures = () if sure or found.kind in _NO_CAPTURE else captures(found.server)
     if first is not None:
         found.facts = facts_about(first, found.facts)
         found.asks += missing_inputs(first)
@@ -231,7 +279,11 @@ def _raw_text(text: str, notes: tuple[str, ...]) -> Intake:
     pasted = pasted_as(text)
     title = f"{pasted.words if pasted else 'raw model output'}, {number(len(text), 'character')}"
     outputs = (Recording(text=text),)
-    return Intake(kind="raw_text", title=title, usable=True, outputs=outputs, notes=notes, facts=(fact,))
+    made = Intake(kind="raw_text", title=title, usable=True, outputs=outputs, notes=notes, facts=(fact,))
+    errors = list(known_errors(text)) if pasted in _ERRORS and not holds_markers(text) else []
+    made.notes += tuple([error.meaning for error in errors])
+    made.captures = captures(next(filter(None, [error.server for error in errors]), None)) if errors else ()
+    return made
 
 
 def _raw_text_doubts(text: str) -> tuple[str, ...]:
@@ -281,9 +333,13 @@ def _recording_in_prose(body: str) -> tuple[Block, Intake] | None:
     left = sum(1 for line in others if line.strip() and not is_fence(line))
     found.why = ("It stands inside other text.", *found.why)
     found.warnings += (Warn("other_text", f"{number(left, 'line')} of other text around it left out."),)
-    if len(read) > 1:
-        words = f"{number(len(read) - 1, 'other part')} of the text with a recording left out: paste each by itself."
-        found.warnings += (Warn("other_recordings", words),)
+    further = list(further_outputs(body, read)) if found.outputs else []
+    if further:
+        for output in found.outputs:
+            output.label = output.label or found.title
+        found.outputs += tuple(further)
+        found.warnings += tuple(several_outputs_warning(len(found.outputs)))
+    found.parts = report_parts(body, _sure_recordings)  # told anew with the request, where one stood beside it
     return block, found
 
 
@@ -295,7 +351,7 @@ def _is_part(text: str) -> bool:
 
 
 def _sure_recordings(blocks: Sequence[Block]) -> list[tuple[Block, Intake]]:
-    first = [(block, next(filter(None, (read(block.text) for read in _READERS)), None)) for block in blocks]
+    first = [(block, next(filter(None, (read(block.text) for read in _QUOTED)), None)) for block in blocks]
     return [(block, found) for block, found in first if found and found.usable and found.kind in _SURE]
 
 
@@ -344,7 +400,11 @@ def _output_of_content(output: Recording) -> Recording | None:
 def _read_quoted_log(body: str) -> Intake | None:
     """Read a log that was printed as strings: one string, or a list of them."""
     quoted = read_string_list(body) or read_quoted(body)
-    text = quoted.outputs[0].text if quoted is not None and len(quoted.outputs) == 1 else None
+    output = quoted.outputs[0] if quoted is not None and len(quoted.outputs) == 1 else None
+    lines = [delta.text for delta in output.deltas or ()] if output is not None else []
+    text = output.text if output is not None else None
+    if lines and all(line.startswith(("data:", "event:")) or not line for line in lines):
+        text = "\n".join(lines)  # a list of the lines, without their ends
     found = read_events(text) if text is not None and _STREAMED.search(text) else None
     if found is not None:
         found.why = ("It is a log that was printed as strings; the strings were joined.", *found.why)
@@ -381,8 +441,8 @@ _READERS: tuple[Reader, ...] = (
     lambda body: None if _is_stream(body) else read_server_log(body),
     _read_quoted_log,
     read_string_list,
+    read_printed_objects,
     read_client_objects,
-    read_printed_answer,
     read_token_ids,
     *ANSWER_READERS,
     read_delta_lines,
@@ -391,3 +451,6 @@ _READERS: tuple[Reader, ...] = (
     # The error that ends a stream may quote the output too; it is the stream first.
     lambda body: read_server_log(body) if _is_stream(body) else None,
 )
+# Only where none of these fits: any values, whatever printed them.
+_LATE: tuple[Reader, ...] = (read_printed_values, read_logged_values)
+_QUOTED: tuple[Reader, ...] = (*_READERS, read_quoted_values, read_logged_values)

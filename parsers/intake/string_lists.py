@@ -32,7 +32,10 @@ from parsers.vocabulary.types import RecordedDelta, Recording
 _LIST = re.compile(r"[\[(]\s*+[bBuU]?['\"]")
 _QUOTE = re.compile(r"[bBuU]?['\"]")
 _ESCAPED = re.compile(r"\\[nrtuUx'\"\\]")
-_DELTA = re.compile(r"^[^\n]*?\b(?:DELTA TEXT: ?|delta_text=(?=[bu]?['\"]))", re.MULTILINE)
+_DELTA = re.compile(r"^[^\n]*?\b(?:DELTA TEXT: ?|delta_text=(?=[bu]?['\"])|(?<=\] )delta_text: ?)", re.MULTILINE)
+_SIGNS = ("DELTA TEXT:", "delta_text=", "delta_text: ", "delta_text:\n")
+# vLLM logs the ids of a step after its text, on a line of their own.
+_STEP_IDS = re.compile(r"\bdelta_token_ids[:=] ?\[([\d, ]*)\]")
 
 _CUT = Warn("broken_off", "The last string breaks off and was left out: what was pasted is not whole.")
 _OPEN = Warn("broken_off", "The string has no closing quote: the end of the output is missing.")
@@ -130,19 +133,34 @@ def _quoted_lines(body: str) -> Intake | None:
     return _deltas_intake([parts], f"{number(len(lines), 'line')}, each one quoted string.", cut=cut, lossy=lossy)
 
 
+def _step_ids(lines: str) -> tuple[int, ...] | None:
+    found = _STEP_IDS.search(lines)
+    return tuple([int(one) for one in found[1].split(",") if one.strip()]) if found else None
+
+
+def _unprefixed(mark: str, lines: list[str]) -> list[str]:
+    """Take vLLM's prefix off the further lines of a message: it puts that of the first before each."""
+    lines = lines[: next((at for at, line in enumerate(lines) if at and _STEP_IDS.search(line)), len(lines))]
+    before = mark[: mark.rfind("delta_text")] if "delta_text: " in f"{mark} " else ""
+    if not LOG_LINE.match(before):
+        return lines
+    return [lines[0].removesuffix("\r"), *[line.removesuffix("\r").removeprefix(before) for line in lines[1:]]]
+
+
 def read_delta_lines(body: str) -> Intake | None:
     """Read debug lines that print each delta after `DELTA TEXT:` or `delta_text=`."""
-    if "DELTA TEXT:" not in body and "delta_text=" not in body:
+    if not any(sign in body for sign in _SIGNS):
         return None
     body = without_prefixes(body)
     marks = list(_DELTA.finditer(body))
     if not marks:
         return None
     ends = [mark.start() for mark in marks[1:]] + [len(body)]
+    ids = [_step_ids(body[mark.end() : end]) for mark, end in zip(marks, ends, strict=True)]
     parts, quoted, cut, skipped = list[str](), 0, False, body.count("\n", 0, marks[0].start())
     for mark, end in zip(marks, ends, strict=True):
         # The delta's own lines end at the log's next one.
-        lines = body[mark.end() : end].removesuffix("\n").split("\n")
+        lines = _unprefixed(mark[0], body[mark.end() : end].removesuffix("\n").split("\n"))
         own = next((at for at, line in enumerate(lines) if at and LOG_LINE.match(line)), len(lines))
         skipped += len(lines) - own
         text = "\n".join(lines[:own])
@@ -158,6 +176,9 @@ def read_delta_lines(body: str) -> Intake | None:
             parts.append(text)
     made = _deltas_intake([parts], f"{number(len(marks), 'line')} with a delta's text, as parsers print it.", cut=cut)
     made.advice, made.server = REPLAY, "vLLM"
+    output = made.outputs[0]
+    if None not in ids and output.deltas is not None and len(ids) == len(output.deltas):
+        output.deltas = tuple([RecordedDelta(one.text, step) for one, step in zip(output.deltas, ids, strict=True)])
     if quoted < len(parts) and any("\n" in part or not part for part in parts):
         made.warnings += (_BARE,)
         made.facts = text_facts(made.warnings)

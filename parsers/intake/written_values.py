@@ -1,10 +1,13 @@
-"""Values as programs write them: JSON, and what Python prints (repr). A failure is None, never an exception.
+"""Values as programs write them: JSON, what Python prints (repr, pprint), and Node (console.log, util.inspect).
+A failure is None, never an exception.
 
     JSON    Python's decoder; bad JSON, very long integers and deep nesting make the input plain text
     Python  'text'  b'bytes'  1  1.5  True  None  [..]  (..)  {k: v}  Name(1, key=..)  <Enum.member: 1>
             'head' ... 'tail'  as servers shorten what they log (SGLang 0.5, request_logger)
+    Node    { key: 'text' +\n 'text' }  Name { .. }  undefined  `text`  [Object]  ... 3 more items  SomeError: .. at ..
+            (Node 20, lib/internal/util/inspect.js); what it left out stands in the tree as `LEFT_OUT`
 
-The reader of Python's values runs nothing and keeps its own stack. JSON's true, false and null are read too, as people
+The reader of printed values runs nothing and keeps its own stack. JSON's true, false and null are read too, as people
 mix both. A text that ends inside a value gives what stood before its end, and says so; of strings only a field keeps
 its half. Prompts of a shell and an assignment before a value are looked past.
 """
@@ -28,13 +31,22 @@ _JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*(?:"|$)|[\[\]{},]', re.DOTALL)
 
 _TOKEN = re.compile(
     r"""\s*+(?:
-      (?P<string>[bBuU]?(?:'(?:[^'\\\n]++|\\[\s\S])*+'|"(?:[^"\\\n]++|\\[\s\S])*+"))
+      (?P<string>\"""[\s\S]{0,100000}?\"""(?!")
+        |[bBuU]?(?:'(?:[^'\\\n]++|\\[\s\S])*+'|"(?:[^"\\\n]++|\\[\s\S])*+")
+        |`(?:[^`\\]++|\\[\s\S])*+`)
+    | (?P<date>\d{4}-\d\d-\d\dT[\d:.]{5,15}Z)
+    | (?P<left>\[(?:(?:Object|Array|Circular|Function|AsyncFunction|Getter|Setter|class|Symbol\()[^\[\]\n]*+
+        |[A-Z]\w{0,60}Error(?::[^\n]*?(?=\][,\n]))?+)\])
+    | (?P<error>[A-Z]\w{0,60}Error(?:\ \[\w{1,60}\])?+:(?=\ )[\s\S]{0,4000}?
+        (?:\n\s+at\ [^\n]*?(?=\s*\{?\n|,?\n|\Z))++)
     | (?P<number>[-+]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d++)?+(?![\w.]))
     | (?P<name>[A-Za-z_][\w.]*+)
     | (?P<angle><[^<>\n]*+>)
+    | (?P<more>\.\.\.\ \d++\ more\ \w++)
     | (?P<dots>\.\.\.)
     | (?P<open>[\[({])
     | (?P<close>[\])}])
+    | (?P<join>\+(?=\s*['"`]))
     | (?P<mark>[,:=])
     )""",
     re.VERBOSE,
@@ -44,7 +56,7 @@ _OPENED = re.compile(r"\s*+[bBuU]?(?P<quote>['\"])(?:[^\\\n]|\\[^\n])*+\\?\s*+\Z
 _OPEN_STRING = re.compile(r"[bBuU]?['\"](?:[^\\\n]|\\[^\n])*+")
 _CONSTANTS: dict[str, Any] = {
     "True": True, "False": False, "None": None, "true": True, "false": False, "null": None,
-    "nan": float("nan"), "inf": float("inf"), "NaN": float("nan"),
+    "nan": float("nan"), "inf": float("inf"), "NaN": float("nan"), "undefined": None,
 }  # fmt: skip
 _PAIRS = {"[": "]", "(": ")", "{": "}"}
 _DIGITS = 18  # no token id, index or time has more
@@ -92,6 +104,8 @@ class _BadLiteralError(Exception):
     """There is no printed value here."""
 
 
+# What stands in a tree where the program that printed it left a value out.
+LEFT_OUT = Named("[left out]")
 _NOTHING: Any = object()
 _SKIPPED: Any = object()
 
@@ -129,6 +143,8 @@ class _Frame:
             self.key, self.value = self.value.name, _NOTHING
         elif mark == ":" and self.close == "}" and isinstance(self.value, str | int | float | None):
             self.key, self.value = self.value, _NOTHING
+        elif mark == ":" and self.close == "}" and isinstance(self.value, Named) and not self.value.called:
+            self.key, self.value = self.value.name, _NOTHING
         else:
             raise _BadLiteralError
 
@@ -319,6 +335,8 @@ def _step(stack: list[_Frame], found: re.Match[str], text: str) -> None:
     if kind == "open" and top.name is not None and not top.close:
         top.close = ")"
     elif kind == "open":
+        if word == "{" and _names_object(top.value):
+            top.value = _NOTHING  # Node writes the class before the braces
         _push(stack, _Frame(_PAIRS[word]))
     elif kind == "close":
         if word != top.close or top.short or (top.key is not _NOTHING and top.value is _NOTHING):
@@ -328,12 +346,20 @@ def _step(stack: list[_Frame], found: re.Match[str], text: str) -> None:
         top.mark(word)
     elif kind == "dots" and top.value is _NOTHING:
         top.value = _SKIPPED  # items were left out
+    elif kind in ("left", "error", "more"):
+        top.put(LEFT_OUT)
+    elif kind == "join":
+        pass
     elif kind == "dots":
         top.short = True
     elif kind == "name" and text.startswith("(", found.end()):
         _push(stack, _Frame("", name=word))  # its bracket is the next token
     else:
         top.put(_scalar(kind, word))
+
+
+def _names_object(value: Any) -> bool:
+    return isinstance(value, Named) and not value.called
 
 
 def _push(stack: list[_Frame], frame: _Frame) -> None:
@@ -353,6 +379,8 @@ def _fold(stack: list[_Frame]) -> None:
 def _scalar(kind: str | None, word: str) -> Any:
     if kind == "string":
         return string_value(word)[0]
+    if kind == "date":
+        return word
     if kind == "name":
         return _CONSTANTS[word] if word in _CONSTANTS else Named(word)
     if kind == "angle":
@@ -366,6 +394,8 @@ def _scalar(kind: str | None, word: str) -> Any:
 
 def _member(word: str) -> Any:
     """Return the value of `<Reason.stop: 'stop'>` after its colon; of any other object its name."""
+    if word.startswith("<..."):  # google-genai's `<... Max depth ...>`
+        return LEFT_OUT
     name, colon, value = word[1:-1].partition(": ")
     found = _TOKEN.fullmatch(value) if colon else None
     return string_value(found["string"])[0] if found and found["string"] else Named(name)

@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 from parsers.cases.case import Case
 from parsers.compare.divergence import Divergence, Grade
 from parsers.intake import Intake
-from parsers.intake.evidence import Ask, Capture, Fact, Reading, Warn
+from parsers.intake.evidence import Ask, Capture, Fact, Offer, Part, Peeled, Reading, Warn
 from parsers.search.found import Found, Group, Guess, OutcomeClass, Sample, Verdict
 from parsers.vocabulary.events import Segment, Severity
 from parsers.vocabulary.observed import Attribute
@@ -371,6 +371,9 @@ for source, words in (
     (Ask, "Something that is missing; `field` names the field of the page's form that takes it."),
     (Capture, "A command that records the raw output."),
     (Reading, "Something else that it can be taken for."),
+    (Peeled, "A layer that came off before it was recognised, and on how many lines it was."),
+    (Offer, "Layers that could come off, and what would be read then."),
+    (Part, "A part of a bug report, and the line on which it begins."),
 ):
     _object(source.__name__, words, source)
 IntakeOutput = _object(

@@ -19,6 +19,7 @@ from parsers.intake.evidence import Kind
 from parsers.vocabulary.types import Recording
 from webapp.api.answers import ErrorBody, IntakeResult
 from webapp.api.operations import API, Key, operation, whole
+from webapp.page.form.setup import named_layers
 from webapp.page.inspect.inspect_page import whole_number
 from webapp.recordings import RecordingError, taken
 
@@ -34,6 +35,9 @@ class IntakeRequest:
         Field(description="The name of the file it was in; *.case.json says that it is a case, *.cases.json a corpus."),
     ] = None
     take_as: Annotated[Kind | None, Field(description="What to take it for, in place of the first guess.")] = None
+    layers: Annotated[
+        str | None, Field(description="The layers that come off, by name and in order, with commas; none: not one.")
+    ] = None
     output: Annotated[int | None, Field(ge=0, description="Of several outputs this one alone, from 0.")] = None
     tokenizer: Annotated[str | None, Field(description="The tokenizer that gives recorded ids their text.")] = None
 
@@ -41,12 +45,27 @@ class IntakeRequest:
 QUERY: dict[str, str | Key] = {
     "filename": "The name of the file, where the body is the bytes themselves.",
     "take_as": Key("What to take it for, in place of the first guess.", {"type": "string", "enum": [*get_args(Kind)]}),
+    "layers": "The layers that come off, by name and in order, with commas; none: not one.",
     "output": whole("Of several outputs this one alone, from 0.", 0),
     "tokenizer": "The tokenizer that gives recorded ids their text.",
 }
 
 
-_AS_FOUND = ("kind", "title", "message", "why", "facts", "warnings", "asks", "captures", "readings", "notes")
+_AS_FOUND = (
+    "layers",
+    "offers",
+    "parts",
+    "kind",
+    "title",
+    "message",
+    "why",
+    "facts",
+    "warnings",
+    "asks",
+    "captures",
+    "readings",
+    "notes",
+)
 
 
 @operation("POST", f"{API}/intake", {200: IntakeResult, 413: ErrorBody, 422: ErrorBody, 503: ErrorBody},
@@ -54,7 +73,8 @@ _AS_FOUND = ("kind", "title", "message", "why", "facts", "warnings", "asks", "ca
 def intake() -> ResponseReturnValue:
     """Recognise a recording and make cases of it. Nothing is replayed and nothing is stored."""
     wanted, data = _posted()
-    found = recognise(data, pasted=False, filename=wanted.filename, take_as=wanted.take_as)
+    layers = named_layers(wanted.layers or "")
+    found = recognise(data, pasted=False, filename=wanted.filename, take_as=wanted.take_as, layers=layers)
     return jsonify(_answer(found, wanted))
 
 

@@ -118,3 +118,32 @@ SIGNS = [
 @pytest.mark.parametrize(("more", "server"), SIGNS)
 def test_the_server_is_told_by_what_only_it_sends(more: dict[str, Any], server: str) -> None:
     assert recognise(f"data: {json.dumps(CHUNK | more)}\n\n".encode(), pasted=True).captures[0].server == server
+
+
+def flat(**more: str) -> dict[str, str]:
+    said = {"message.role": "assistant", "message.content": "Hm."}
+    return {f"llm.output_messages.0.{name}": value for name, value in (said | more).items()}
+
+
+CALLED = {"id": "c1", "function.name": "f", "function.arguments": "{}"}
+# attributes of a span, the calls of the message that they hold
+SPANS: list[tuple[dict[str, Any], list[Any]]] = [
+    (flat(), []),
+    (
+        {"llm.input_messages.0.message.role": "user", "llm.input_messages.0.message.content": "x"}
+        | flat(**{f"message.tool_calls.0.tool_call.{name}": value for name, value in CALLED.items()}),
+        [{"id": "c1", "function": {"name": "f", "arguments": "{}"}}],
+    ),
+    ({"llm": "m"} | flat(), []),
+]
+
+
+@pytest.mark.parametrize(("attributes", "calls"), SPANS)
+def test_attributes_with_dots_in_their_names_are_the_message_that_they_spell(
+    attributes: dict[str, Any], calls: list[Any]
+) -> None:
+    found = recognise(json.dumps({"name": "span", "attributes": attributes}).encode(), pasted=True)
+    assert found.recording is not None
+    [chunk] = found.recording.stream or [{"choices": [{"message": {"content": found.recording.text}}]}]
+    message = chunk["choices"][0]["message"]
+    assert (message["content"], message.get("tool_calls", [])) == ("Hm.", calls)

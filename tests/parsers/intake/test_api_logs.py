@@ -202,8 +202,10 @@ def test_empty_data_lines_mean_nothing() -> None:
     assert found.recording.text == "a"
 
 
-def test_at_least_half_of_the_lines_must_be_fields() -> None:
+def test_where_most_lines_are_no_fields_it_is_an_answer_inside_other_text() -> None:
     chunks = [text_chunk("a")] * 10
     assert log(chunks, end="curl: (18) transfer closed\n").kind == "sse_log"
     assert "other_text" in [warn.code for warn in log(chunks, end="words\n" * 11).warnings]
-    assert log(chunks, end="words\n" * 12 + "data: [DONE]\n").kind == "raw_text"
+    other = log(chunks, end="words\n" * 12 + "data: [DONE]\n")
+    assert (other.kind, other.why[0]) == ("client_objects", "It stands inside other text.")
+    assert "other_text" in [warn.code for warn in other.warnings]

@@ -76,13 +76,14 @@ def test_the_request_is_found_in_another_part(text: str) -> None:
     assert found.notes == ("Taken from the request: tools, model.",)
 
 
-def test_the_first_of_several_recordings_is_taken_and_the_others_are_named() -> None:
+def test_the_first_of_several_recordings_is_taken_and_the_others_are_listed() -> None:
     found = read(fenced(ANSWER, PRINTED, json.dumps(CHUNKS)))
     assert found.kind == "client_objects"  # which need no block to be found
     found = read(fenced(ANSWER, CASE, "x", json.dumps(CHUNKS)))
     assert found.kind == "json_response"
-    assert [warn.code for warn in found.warnings] == ["other_text", "other_recordings"]
-    assert found.warnings[1].words == "2 other parts of the text with a recording left out: paste each by itself."
+    assert [warn.code for warn in found.warnings] == ["other_text", "several"]
+    assert len(found.outputs) == 2
+    assert [part.kind for part in found.parts] == ["recording", "recording", "other", "recording"]
 
 
 def test_a_case_in_a_report_is_taken() -> None:

@@ -266,6 +266,7 @@ def _pasted_setup(case: Case) -> Setup | None:
     if not (text := request.form.get("pasted")) or is_partial():
         return None
     fields = {"text": text, "take_as": request.form.get("pasted_as", ""), "output": request.form.get("output", "")}
+    fields["layers"] = request.form.get("pasted_layers", "")
     setup = read_setup(fields | {"tokenizer": (case.tokenizer.name if case.tokenizer else None) or ""})
     if (text := look_at(setup, None).case) is not None:
         setup.carried.base = case_line(carried_case(text))

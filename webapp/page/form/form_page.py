@@ -16,7 +16,19 @@ from parsers.decoding import POLICIES as DECODE_POLICIES
 from parsers.formats.contracts import builtin_contracts
 from parsers.formats.lint import LintFinding
 from parsers.formats.model import Format, Policy, builtin_formats, policy_values
-from parsers.intake.evidence import About, Ask, Capture, Fact, Intake, Reading, facts_about, missing_inputs, number
+from parsers.intake.evidence import (
+    About,
+    Ask,
+    Capture,
+    Fact,
+    Intake,
+    Offer,
+    Part,
+    Reading,
+    facts_about,
+    missing_inputs,
+    number,
+)
 from parsers.search.guess import guesses
 from parsers.vocabulary.types import Recording, UsageError
 from webapp.engines import RESPONSE_TEMPLATE
@@ -27,7 +39,7 @@ from webapp.engines.response_template.lint import lint
 from webapp.fields import CHUNKINGS, EMPTY_TEMPLATE, FIELDS, TOOLS, Row, template_data, template_text
 from webapp.formats.folder import formats_folder
 from webapp.glyphs import count
-from webapp.page.form.setup import AUTO, Found, Setup
+from webapp.page.form.setup import AUTO, NO_LAYERS, Found, Setup
 from webapp.page.library.gallery import Tile, gallery, strip
 from webapp.page.library.tokenizer_shelf import ORIGINS, OTHERS
 from webapp.recordings import STREAMED
@@ -272,6 +284,9 @@ class Panel:
     wanted: list[_AtField]
     holds: str
     outputs: list[tuple[str, str]]
+    layers: list[tuple[str, str]]
+    offers: tuple[Offer, ...]
+    parts: tuple[Part, ...]
     readings: tuple[Reading, ...]
     captures: tuple[Capture, ...]
     filled: list[_AtField]
@@ -308,14 +323,28 @@ def panel(setup: Setup, *, told: bool = False) -> Panel | None:
         wanted=_wanted(found),
         holds=number(len(intake.cases), "case") if intake.cases else number(len(intake.outputs), "output"),
         outputs=_outputs(found),
+        layers=_layers(intake),
+        offers=intake.offers,
+        parts=intake.parts,
         readings=tuple([one for one in intake.readings if one.kind != intake.kind]),
         captures=intake.captures if _lacks_text(found) else (),
         filled=_filled(setup, setup.taken),
         kept=_filled(setup, found.kept),
         usable=found.taken is not None or found.case is not None,
-        plain=plain and not intake.warnings and not found.problem,
-        overridden=setup.output.take_as not in ("", AUTO),
+        plain=plain and not intake.warnings and not found.problem and not (intake.layers or intake.offers),
+        overridden=not {setup.output.take_as, setup.output.layers} <= {"", AUTO},
     )
+
+
+def _layers(intake: Intake) -> list[tuple[str, str]]:
+    """Return each layer that came off, and the names of those that still would if it were put back; "" for one that
+    was of no text."""
+    names = [one.name for one in intake.layers if one.lines]
+    found: list[tuple[str, str]] = []
+    for one in intake.layers:
+        before = names[: names.index(one.name)] if one.lines else []
+        found.append((one.told, ",".join(before) or NO_LAYERS if one.lines else ""))
+    return found
 
 
 def _holds_block(intake: Intake) -> bool:

@@ -73,7 +73,7 @@ class Found:
     @property
     def is_log(self) -> bool:
         """Return whether the text area holds something else than the output or a case."""
-        return self.intake.kind not in PLAIN_KINDS
+        return self.intake.kind not in PLAIN_KINDS or len(self.intake.layers) > 0
 
 
 @dataclass(slots=True)
@@ -130,6 +130,8 @@ def read_setup(posted: Mapping[str, str]) -> Setup:
     """The form as it was posted, whatever it is worth."""
     setup = Setup(**{name: read_part(part, posted) for name, part in PARTS.items()})
     setup.output.take_as = setup.output.take_as or posted.get("taken_as", "").strip()
+    again = setup.output.take_as == AUTO
+    setup.output.layers = setup.output.layers or ("" if again else posted.get("layers_taken", "").strip())
     taken = {name: posted.get(TAKEN + name) for name, row in FIELDS.items() if row.filled}
     setup.taken = {name: text.replace("\r\n", "\n") for name, text in taken.items() if text is not None}
     return setup
@@ -163,6 +165,7 @@ def setup_after(setup: Setup, shown: Setup, source: Case | None = None) -> Setup
     """
     shown.found, shown.taken = setup.found, dict(setup.taken)
     shown.output.take_as, shown.output.output = setup.output.take_as, setup.output.output
+    shown.output.layers = setup.output.layers
     if setup.found is not None and setup.found.is_log:
         shown.output.text = setup.output.text
         shown.carried.base = setup.carried.base or (case_line(source) if source is not None else "")
@@ -198,7 +201,8 @@ def _decode_words(said: Mapping[str, Any]) -> str:
 # output. Fields that a request in it speaks of are filled where nobody filled them, and what was filled is remembered
 # (`Setup.taken`), so that the next recording can fill them again. A case is put together as data and validated once.
 
-AUTO = "auto"  # what `take_as` holds where a choice is taken back
+AUTO = "auto"  # what `take_as` and `layers` hold where a choice is taken back
+NO_LAYERS = "none"  # what `layers` holds where all were put back
 UNTOUCHED = [{"by": "token"}]  # what the form says where nobody chose a chunking
 OF_TEXT = frozenset({"tokenizer", "expect"})  # what belongs to a text, and goes with it
 GIVEN = ("input", "source", "tokenizer", "expect")  # what a recording says that no field of the form says
@@ -361,7 +365,7 @@ def look_at(setup: Setup, upload: Upload | None) -> Found:
         found.problem = error
     else:
         _fill(setup, found, found.taken.data)
-    if found.intake.kind == "raw_text":
+    if found.intake.kind == "raw_text" and not found.intake.layers:
         output.text = outputs[found.at].text or ""
     return found
 
@@ -369,7 +373,16 @@ def look_at(setup: Setup, upload: Upload | None) -> Found:
 def _recognised(setup: Setup, upload: Upload | None) -> Intake:
     name, data = upload or (None, setup.output.text.encode("utf-8", "surrogatepass"))
     take_as: Kind | None = None if setup.output.take_as in ("", AUTO) else setup.output.take_as  # type: ignore[assignment]
-    return recognise(data, pasted=upload is None, filename=name, take_as=take_as)
+    return recognise(
+        data, pasted=upload is None, filename=name, take_as=take_as, layers=named_layers(setup.output.layers)
+    )
+
+
+def named_layers(words: str) -> tuple[str, ...] | None:
+    """Return the layers that come off, by name, as a form or a query gives them; None: those that do by themselves."""
+    if words in ("", AUTO):
+        return None
+    return tuple([name for name in words.split(",") if name and name != NO_LAYERS])
 
 
 def _text_of(data: bytes) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from parsers.intake import recognise
-from parsers.intake.printed_answers import read_printed_answer
+from parsers.intake.printed_values import read_printed_objects
 
 USE = "ToolUseBlock(id='t1', input={'city': 'Bern'}, name='f', type='tool_use')"
 TEXT = "TextBlock(citations=None, text='Hm.', type='text')"
@@ -84,4 +84,26 @@ def test_arguments_that_are_printed_as_objects_are_said_to_be_rewritten(text: st
     ],
 )
 def test_what_no_api_sent_is_no_recording(text: str) -> None:
-    assert read_printed_answer(text) is None
+    assert read_printed_objects(text) is None
+
+
+BLOCKS = (
+    '{"role": "assistant", "content": [{"type": "redacted_thinking", "data": "x"}, {"type": "text", "text": "Hm."}]}'
+)
+# Messages of blocks, one a line: what else stands between them says nothing.
+SPOKEN = [
+    BLOCKS,
+    f'{BLOCKS}\n{{"role": "assistant", "content": null, "stop_reason": "end_turn"}}',
+    "AIMessage(content=[{'type': 'text', 'text': 'Hm.'}, {'type': 'tool_use', 'id': 'c1', 'name': 'f', 'input': {}}], "
+    "additional_kwargs={}, response_metadata={}, id='r', tool_calls=[])",
+    "ChatMessage(role=<MessageRole.ASSISTANT: 'assistant'>, additional_kwargs={}, "
+    "blocks=[TextBlock(block_type='text', text='Hm.')])",
+]
+
+
+@pytest.mark.parametrize("text", SPOKEN)
+def test_blocks_that_say_nothing_are_left_out(text: str) -> None:
+    found = recognise(text.encode(), pasted=True)
+    assert found.recording is not None
+    [chunk] = found.recording.stream or ()
+    assert chunk["choices"][0]["message"]["content"] == "Hm."

@@ -1,0 +1,151 @@
+"""Blocks of a message: text, reasoning and calls, as every API that has them names their parts.
+
+    Anthropic        {"type": "tool_use", "id", "name", "input"}        {"type": "thinking", "thinking"}
+    Vercel AI SDK    {"type": "tool-call", "toolCallId", "toolName", "input"}   {"type": "tool-NAME", "toolCallId"}
+    LangChain        {"type": "tool_call", "id", "name", "args"}        {"type": "reasoning", "reasoning"}
+    pydantic-ai      {"part_kind": "tool-call", "tool_name", "args"}    {"part_kind": "thinking", "content"}
+    LlamaIndex       {"block_type": "text", "text"}
+    OpenTelemetry    {"type": "tool_call", "id", "name", "arguments"}   {"type": "reasoning", "content"}
+    Mistral          {"type": "thinking", "thinking": [{"type": "text", "text"}]}
+    Gemini, Bedrock  {"functionCall": {"name", "args"}}   {"toolUse": {"name", "input"}}   {"text", "thought"}
+
+Names are one table, so a further API is a further word in it. (Versions: anthropic 0.60, ai 5, langchain-core 1,
+pydantic-ai 1, llama-index-core 0.13, OpenTelemetry GenAI semantic conventions 1.38, mistralai 1.)
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from parsers.intake.chat_dialects import STOPS, ChatState, chat_frames, whole_call
+from parsers.intake.evidence import Payload
+from parsers.intake.json_frames import Frame
+from parsers.intake.written_values import object_of, objects_of, word_of
+
+_KINDS = ("type", "block_type", "part_kind")
+_TEXT = frozenset(("text", "output_text", "summary_text"))
+_THOUGHT = frozenset(("thinking", "reasoning", "reasoning_text", "thought"))
+_CALL = frozenset(("tool_use", "tool_call", "function_call", "invalid_tool_call", "dynamic_tool"))
+_OTHER = frozenset((
+    "redacted_thinking", "step_start", "source", "source_url", "file", "image", "tool_error", "tool_result",
+    "tool_return", "server_tool_use", "non_standard", "refusal", "signature",
+))  # fmt: skip
+_WORDS = ("text", "content", "thinking", "reasoning", "output_text", "summary")
+_NAMES = ("name", "toolName", "tool_name", "tool")
+_IDS = ("id", "toolCallId", "call_id", "tool_call_id", "toolUseId")
+_ARGUMENTS = ("input", "args", "arguments", "rawInput")
+_INSIDE = ("functionCall", "function_call", "toolUse")  # a block without a kind that holds its call
+_AWS_THOUGHT = "reasoningContent"
+_SPEAKERS = frozenset(("assistant", "model", "ai"))
+_LISTS = ("content", "parts", "blocks")
+_REASONS = ("stop_reason", "finish_reason", "finishReason", "stopReason")
+FINISHES = STOPS | {
+    "tool-calls": "tool_calls", "tool_call": "tool_calls", "TOOL_CALL": "tool_calls", "COMPLETE": "stop",
+    "MAX_TOKENS": "length", "STOP": "stop",
+}  # fmt: skip
+
+
+def first_of(value: Mapping[str, Any], names: Sequence[str]) -> Any:
+    """Return what stands under the first of the names that is there."""
+    return next((value[name] for name in names if value.get(name) is not None), None)
+
+
+def _kind_of(block: Payload) -> str:
+    kind = word_of(first_of(block, _KINDS)) or ""
+    kind = kind.replace("-", "_")
+    return "tool_call" if kind.startswith("tool_") and "toolCallId" in block and kind not in _OTHER else kind
+
+
+def is_block(block: Payload) -> bool:
+    """Return whether an object is surely a block: its kind is one, and it holds what such a block does."""
+    kind = _kind_of(block)
+    if any(isinstance(object_of(block.get(name)).get("name"), str) for name in _INSIDE):
+        return True
+    if isinstance(block.get(_AWS_THOUGHT), dict):
+        return True
+    if kind in _CALL:
+        return isinstance(first_of(block, _IDS), str) and first_of(block, _ARGUMENTS) is not None
+    if kind == "message":
+        return block.get("role") in (None, "assistant") and objects_of(block.get("content")) is not None
+    if kind in _TEXT or kind in _THOUGHT:
+        return any(isinstance(block.get(name), str | list) for name in _WORDS)
+    return kind in _OTHER
+
+
+def blocks_of(payload: Payload) -> list[Payload] | None:
+    """Return the blocks of a message that has nothing but blocks, else None."""
+    for name in _LISTS:
+        found = objects_of(payload.get(name))
+        if found and all(is_block(one) or set(one) <= {"text", "thought", "thoughtSignature"} for one in found):
+            return found
+    return None
+
+
+def is_block_message(payload: Payload) -> bool:
+    """Return whether an object is a message, or a step, that says what it says in blocks."""
+    speaks = word_of(payload.get("role")) in _SPEAKERS or payload.get("kind") == "response"
+    return (speaks or first_of(payload, _REASONS) is not None) and blocks_of(payload) is not None
+
+
+def as_text(value: Any) -> str:
+    """Return arguments as text: as they were written, or as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def said_in(blocks: Sequence[Payload]) -> Iterator[tuple[str, Any]]:
+    """Yield what blocks say, in order, by the field of a chat message that it belongs to."""
+    for block in blocks:
+        kind = _kind_of(block)
+        inner = next((block[name] for name in _INSIDE if isinstance(block.get(name), dict)), None)
+        if kind in _CALL or inner is not None:
+            call = block if inner is None else inner
+            arguments = first_of(call, _ARGUMENTS)
+            name = word_of(first_of(call, _NAMES)) or kind.removeprefix("tool_")
+            name = name if first_of(call, _NAMES) else str(block.get("type")).removeprefix("tool-")
+            yield "tool_calls", whole_call(first_of(call, _IDS), name, as_text({} if arguments is None else arguments))
+        elif kind == "message":
+            yield from said_in(objects_of(block.get("content")) or [])
+        elif isinstance(block.get(_AWS_THOUGHT), dict):
+            yield "reasoning", joined_text(object_of(block[_AWS_THOUGHT].get("reasoningText")))
+        elif kind in _THOUGHT or block.get("thought") is True:
+            yield "reasoning", joined_text(block)
+        elif kind in _TEXT or not kind:
+            yield "content", joined_text(block)
+
+
+def joined_text(block: Payload) -> str:
+    """Return the text of a block, whichever name it has there; that of a list of texts is joined."""
+    found = first_of(block, _WORDS)
+    parts = found if isinstance(found, list) else [found]
+    texts = [one if isinstance(one, str) else object_of(one).get("text") for one in parts]
+    return "".join([one for one in texts if isinstance(one, str)])
+
+
+def finish_of(payload: Payload) -> str | None:
+    """Return why a message ended, in the words of OpenAI's API."""
+    reason = word_of(first_of(payload, _REASONS))
+    return None if reason is None else FINISHES.get(reason, reason)
+
+
+def blocks_as_chat(frames: list[Frame]) -> list[Frame]:
+    """Translate messages of blocks to chat answers; blocks alone that follow one another are one message."""
+    payloads = [frame.payload for frame in frames if frame.payload is not None]
+    if payloads and all(map(is_block, payloads)):
+        state = ChatState()
+        return [Frame(frames[0].line, state.answer(list(said_in(payloads)), None))]
+    return list(chat_frames(frames, block_message))
+
+
+def block_message(state: ChatState, payload: Payload) -> Payload | None:
+    """Return the chat answer that says what a message of blocks does; None where it has none."""
+    blocks = blocks_of(payload)
+    if blocks is None:
+        return None
+    state.begin({"model": payload.get("model", payload.get("model_name"))})
+    parts = list(said_in(blocks))
+    more = objects_of(object_of(payload.get("additional_kwargs")).get("tool_calls")) or []
+    if not any(name == "tool_calls" for name, _ in parts):
+        parts += [("tool_calls", call) for call in more]
+    return state.answer(parts, finish_of(payload))

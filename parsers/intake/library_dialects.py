@@ -1,0 +1,179 @@
+"""What libraries above the APIs send and keep, as the chat chunks and answers that say the same.
+
+Vercel's AI SDK 4 to 6: the parts of `fullStream` and of a UI message stream. Cohere's chat, version 2: answers and
+events. LangChain 1: messages as JSON, by themselves or as `dumps` writes them, with the calls that it could not read.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from parsers.intake.chat_dialects import ChatState, chat_frames, whole_call
+from parsers.intake.content_blocks import FINISHES, as_text, first_of, joined_text, said_in
+from parsers.intake.evidence import Payload
+from parsers.intake.json_frames import Frame
+from parsers.intake.written_values import object_of, objects_of, word_of
+
+_VERCEL_TEXTS = {"text-delta": "content", "reasoning-delta": "reasoning", "reasoning": "reasoning"}
+_VERCEL_WORDS = ("text", "delta", "textDelta")
+_VERCEL_STARTS = ("tool-input-start", "tool-call-streaming-start")
+_VERCEL_PARTS = ("tool-input-delta", "tool-call-delta")
+_VERCEL_WHOLE = ("tool-call", "tool-input-available", "tool-input-error")
+_VERCEL = frozenset((
+    *_VERCEL_TEXTS, *_VERCEL_STARTS, *_VERCEL_PARTS, *_VERCEL_WHOLE, "start", "start-step", "finish", "finish-step",
+    "step-start", "step-finish", "text-start", "text-end", "reasoning-start", "reasoning-end", "tool-input-end",
+    "stream-start", "response-metadata", "tool-error", "tool-result", "tool-output-error", "tool-output-available",
+    "message-metadata", "raw", "abort",
+))  # fmt: skip
+_CALL_IDS = ("toolCallId", "id")
+
+
+def is_vercel(payload: Payload) -> bool:
+    """Return whether an object is a part of a stream of Vercel's AI SDK."""
+    kind = payload.get("type")
+    if not isinstance(kind, str) or kind not in _VERCEL:
+        return False
+    if kind == "reasoning":
+        return "textDelta" in payload
+    told = {"id", "toolCallId", "textDelta", "finishReason", "request", "messageId"}
+    return len(payload) == 1 or not told.isdisjoint(payload)
+
+
+def vercel_as_chat(frames: list[Frame]) -> list[Frame]:
+    """Translate parts of a stream of Vercel's AI SDK; those that say nothing are left out."""
+    return list(chat_frames(frames, _vercel))
+
+
+def _vercel(state: ChatState, payload: Payload) -> Payload | None:
+    kind = str(payload.get("type"))
+    words, call_id = first_of(payload, _VERCEL_WORDS), word_of(first_of(payload, _CALL_IDS))
+    place: Payload = {"item_id": call_id}
+    if kind in _VERCEL_TEXTS and isinstance(words, str):
+        return state.chunk({_VERCEL_TEXTS[kind]: words})
+    if kind in _VERCEL_STARTS:
+        return state.call_start(place, call_id, payload.get("toolName"))
+    if kind in _VERCEL_PARTS:
+        part = first_of(payload, ("inputTextDelta", "delta", "argsTextDelta"))
+        return state.arguments(place, part) if isinstance(part, str) else None
+    if kind in _VERCEL_WHOLE and call_id not in state.calls:
+        arguments = as_text(first_of(payload, ("input", "args")) or {})
+        call = whole_call(call_id, payload.get("toolName"), arguments)
+        index = state.calls.setdefault(call_id, len(state.calls))
+        return state.chunk({"tool_calls": [{"index": index, **call}]})
+    if kind in ("finish", "finish-message"):
+        reason = word_of(payload.get("finishReason")) or "stop"
+        return state.chunk({}, FINISHES.get(reason, reason))
+    return payload if kind == "error" else None
+
+
+_COHERE = frozenset((
+    "message-start", "message-end", "content-start", "content-delta", "content-end", "tool-plan-delta",
+    "tool-call-start", "tool-call-delta", "tool-call-end", "citation-start", "citation-end",
+))  # fmt: skip
+
+
+def is_cohere(payload: Payload) -> bool:
+    """Return whether an object is an answer of Cohere's chat, or an event of its stream."""
+    if payload.get("type") in _COHERE and ("delta" in payload or "index" in payload or "id" in payload):
+        return True
+    message = object_of(payload.get("message"))
+    said = isinstance(message.get("content"), list) or "tool_plan" in message or "tool_calls" in message
+    return said and message.get("role") == "assistant" and str(payload.get("finish_reason")).isupper()
+
+
+def cohere_as_chat(frames: list[Frame]) -> list[Frame]:
+    """Translate answers or events of Cohere's chat; its plan of what tools to call is reasoning."""
+    return list(chat_frames(frames, _cohere))
+
+
+def _cohere(state: ChatState, payload: Payload) -> Payload | None:
+    if "message" in payload:
+        return _whole_cohere(state, payload)
+    kind, delta = payload.get("type"), object_of(payload.get("delta"))
+    said, place = object_of(delta.get("message")), {"index": payload.get("index")}
+    if kind == "message-start":
+        state.begin(payload)
+        return state.chunk({"role": "assistant"})
+    if kind == "tool-plan-delta":
+        return state.chunk({"reasoning": str(said.get("tool_plan", ""))})
+    if kind == "content-delta":
+        block = object_of(said.get("content"))
+        name = "reasoning" if "thinking" in block else "content"
+        return state.chunk({name: joined_text(block)})
+    if kind in ("tool-call-start", "tool-call-delta"):
+        call = object_of(said.get("tool_calls"))
+        function = object_of(call.get("function"))
+        if kind == "tool-call-start":
+            return state.call_start(place, call.get("id"), function.get("name"))
+        return state.arguments(place, str(function.get("arguments", "")))
+    if kind == "message-end":
+        reason = word_of(delta.get("finish_reason"))
+        return state.chunk({}, None if reason is None else FINISHES.get(reason, reason))
+    return None
+
+
+def _whole_cohere(state: ChatState, payload: Payload) -> Payload:
+    message = object_of(payload.get("message"))
+    state.begin(payload)
+    parts: list[tuple[str, Any]] = [("reasoning", message["tool_plan"])] if word_of(message.get("tool_plan")) else []
+    parts += said_in(objects_of(message.get("content")) or [])
+    parts += [("tool_calls", call) for call in objects_of(message.get("tool_calls")) or []]
+    reason = word_of(payload.get("finish_reason"))
+    return state.answer(parts, None if reason is None else FINISHES.get(reason, reason))
+
+
+_AI = frozenset(("ai", "AIMessage", "AIMessageChunk"))
+_REASONING = ("reasoning_content", "reasoning")
+
+
+def is_langchain(payload: Payload) -> bool:
+    """Return whether an object is a message of LangChain, as JSON or as `dumps` writes it."""
+    if payload.get("lc") == 1:
+        return isinstance(payload.get("kwargs"), dict) and str((payload.get("id") or [""])[-1:]).find("AIMessage") >= 0
+    kept = "additional_kwargs" in payload or "response_metadata" in payload or "invalid_tool_calls" in payload
+    return kept and payload.get("type") in _AI and "content" in payload
+
+
+def langchain_as_chat(frames: list[Frame]) -> list[Frame]:
+    """Translate messages of LangChain to chat answers; several with one id, or with parts of calls, are chunks."""
+    return list(chat_frames(frames, _langchain))
+
+
+def _langchain(state: ChatState, payload: Payload) -> Payload:
+    fields = object_of(payload.get("kwargs")) if payload.get("lc") == 1 else payload
+    kind, choice = langchain_choice(fields, chunk=fields.get("type") == "AIMessageChunk")
+    about = object_of(fields.get("response_metadata"))
+    state.name, state.model = word_of(fields.get("id")), word_of(about.get("model_name"))
+    more = {"finish_reason": choice["finish_reason"]} if "finish_reason" in choice else {}
+    return state.chunk(choice[kind], more.get("finish_reason"), kind)
+
+
+def langchain_choice(fields: Payload, *, chunk: bool) -> tuple[str, Payload]:
+    """Return the choice that a message of LangChain stood in, and the key of what it says there."""
+    kind, parts = ("delta", "tool_call_chunks") if chunk else ("message", "tool_calls")
+    more, about = object_of(fields.get("additional_kwargs")), object_of(fields.get("response_metadata"))
+    said: Payload = {"role": "assistant", "content": None}
+    content = fields.get("content")
+    blocks = [{"text": one} if isinstance(one, str) else one for one in content] if isinstance(content, list) else []
+    for name, part in said_in(objects_of(blocks) or []):
+        if name != "tool_calls":
+            said[name] = (said.get(name) or "") + part
+    said["content"] = word_of(content) or said["content"]
+    said |= {key: more[key] for key in _REASONING if isinstance(more.get(key), str)}
+    calls = objects_of(more.get("tool_calls")) or [_call(one, chunk) for one in _kept_calls(fields, parts)]
+    if calls:
+        said["tool_calls"] = calls
+    told = chunk or "finish_reason" in about  # other providers have other names for it
+    return kind, {kind: said, **({"finish_reason": about.get("finish_reason")} if told else {})}
+
+
+def _kept_calls(fields: Payload, name: str) -> list[Payload]:
+    more = [] if name == "tool_call_chunks" else objects_of(fields.get("invalid_tool_calls")) or []
+    return [*(objects_of(fields.get(name)) or []), *more]
+
+
+def _call(call: Payload, chunk: bool) -> Payload:
+    if not chunk:
+        return whole_call(call.get("id"), call.get("name"), as_text(call.get("args")))
+    function = {key: call[own] for key, own in (("name", "name"), ("arguments", "args")) if call.get(own)}
+    return {"index": call.get("index"), "id": call.get("id"), "function": function}

@@ -1,0 +1,220 @@
+"""Objects as a program printed them, whatever its language and library, read by the keys that they hold.
+
+    Message(id='msg_1', content=[TextBlock(...)], stop_reason='tool_use')     Python's repr
+    model='qwen3:8b' done=True message=Message(role='assistant', ...)         print() of a pydantic model
+    {'choices': [{'delta': {'content': 'Hi'}}]}                               dict, list, pprint
+    { id: 'chatcmpl-1', choices: [ { index: 0, delta: [Object] } ] }          console.log, util.inspect
+
+All become one tree of JSON values, which the table of API families knows. They may be printed in a loop, with a word
+before each; what a class says and its fields do not is in a table here. Where most of a text is something else it is no
+print. (anthropic 0.60, openai-python 2, google-genai 1, ollama 0.5, mistralai 1, pydantic-ai 1, Node 20.)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from parsers.intake.answers import found_in, log_intake
+from parsers.intake.api_families import family_of
+from parsers.intake.api_logs import response_log
+from parsers.intake.client_objects import NAMES, as_json
+from parsers.intake.evidence import Intake, Payload, Warn, number
+from parsers.intake.written_values import LEFT_OUT, Named, literal_at, object_of, value_at
+
+# What the name of a class says that its fields do not.
+_SAYS: Mapping[str, Payload] = {
+    "TextPart": {"part_kind": "text"}, "ThinkingPart": {"part_kind": "thinking"},
+    "ToolCallPart": {"part_kind": "tool-call"}, "ModelResponse": {"kind": "response"},
+    "FunctionCall": {"type": "function_call"}, "Part": {"part_kind": "text"}, "TextBlock": {"block_type": "text"},
+    "ThinkingBlock": {"block_type": "thinking"}, "ToolCallBlock": {"block_type": "tool_call"},
+}  # fmt: skip
+_START = re.compile(
+    r"(?:(?<=^)|(?<=\n))(?P<label>[^\n{\[('\"<=]{0,120}?(?:[:=>-] ?)?)(?:(?P<value>[{\[]|[A-Z]\w*+(?:\.[A-Z]\w*+)*+\()"
+    r"|(?P<bare>(?=[a-z_]\w*+=(?:['\"\d\[{(<]|None|True|False|[A-Z]\w*+\())))"
+)
+_CLASS = re.compile(r"(?<![\w.])[A-Z]\w*+(?:\.[A-Z]\w*+)*+\(\s*[a-z_]\w*+=|^[a-z_]\w*+=", re.MULTILINE)
+_FIELD = re.compile(r"\s*+([a-z_]\w*+)=(?=\S)", re.ASCII)
+_UNREAD = 12  # values that begin and cannot be read: then it is something else
+_SHARE = 0.6  # of the characters must be printed values
+_FUNCTION = frozenset(("name", "arguments"))
+_CALL = frozenset(("index", "id", "type", "function"))
+
+
+@dataclass(slots=True)
+class _Printed:
+    """The objects that were printed, in order; how many characters they take, and how many values were left out."""
+
+    objects: list[Payload] = field(default_factory=list)
+    first: str = ""
+    size: int = 0
+    left_out: int = 0
+    unread: int = 0
+    cut: bool = False
+    plain: bool = True  # as JSON, which models write, too
+
+
+def read_printed_objects(body: str) -> Intake | None:
+    """Read printed values of which one at least has a class, if that says no more than its keys."""
+    printed = _printed_in(body) if _CLASS.search(body) else _Printed()
+    return _found(printed, body) if printed.first and printed.first not in NAMES else None
+
+
+def read_printed_values(body: str) -> Intake | None:
+    """Read printed values where they have the shape of an API's answer, of its events, or of a part of either."""
+    return _found(_printed_in(body), body)
+
+
+def read_quoted_values(body: str) -> Intake | None:
+    """Read the same where it stands among other text: not as JSON, which a model writes when it explains an API."""
+    printed = _printed_in(body)
+    return None if printed.plain else _found(printed, body)
+
+
+def _found(printed: _Printed, body: str) -> Intake | None:
+    share = 1 if printed.plain else _SHARE
+    if not printed.objects or printed.size < share * len("".join(body.split())):
+        return None
+    values = printed.objects if printed.plain else _as_sent(printed.objects)
+    known = [value for value in values if family_of(value, framed=len(values) > 1) is not None]
+    found = (
+        log_intake(response_log(known[0] if len(known) == 1 else known, framed=len(values) > 1))
+        if len(known) * 3 > len(values)
+        else None
+    )
+    if found is None:
+        inner = [one for value in values if (one := found_in(value)) is not None]
+        found = inner[0] if len(inner) == 1 and inner[0].usable else None
+    return None if found is None else _told(found, printed)
+
+
+def _told(found: Intake, printed: _Printed) -> Intake:
+    """Say that it was printed, and what is missing of it."""
+    for output in found.outputs:
+        output.kind = "client_objects"
+    count = number(len(printed.objects), "printed object")
+    found.kind, found.title = "client_objects", f"{count}, {printed.first or found.title}"
+    how = f"{printed.first}(...) is how Python prints an object of a client library."
+    found.why = (how if printed.first else "It is printed as a program shows its objects.", *found.why[1:])
+    if printed.left_out:
+        words = f"{number(printed.left_out, 'value')} not printed (`[Object]`): print with depth: null, or as JSON."
+        found.warnings += (Warn("left_out", words),)
+        lost = not any(output.text or output.stream for output in found.outputs)
+        found.usable = found.usable and not lost and not _is_hollow(found)
+        found.advice = f"What the chunks say was left out. {words}" if not found.usable else found.advice
+    if printed.cut or printed.unread:
+        found.warnings += (Warn("bad_object", "Not all of it can be read: an object breaks off or is not whole."),)
+    return found
+
+
+def _is_hollow(found: Intake) -> bool:
+    """Return whether no chunk says anything: the objects inside were not printed."""
+    choices = [choice for one in found.outputs for chunk in one.stream or () for choice in chunk.get("choices", ())]
+    return not any(object_of(choice.get("delta", choice.get("message"))) for choice in choices)
+
+
+def _printed_in(body: str) -> _Printed:
+    printed, at = _Printed(), 0
+    if " additional_kwargs=" in body:
+        return printed  # messages of LangChain are known by class, and as print() shows them
+    while printed.unread < _UNREAD and (mark := _START.search(body, at)):
+        start = mark.end("label")
+        end = _take_bare(printed, body, start) if mark["bare"] is not None else _take_value(printed, body, start)
+        if end is None:
+            printed.unread += 1
+            at = max(mark.end(), mark.start() + 1)
+            continue
+        printed.size += len("".join(body[mark.start() : end].split()))
+        at = end
+    return printed
+
+
+def _take_value(printed: _Printed, body: str, at: int) -> int | None:
+    exact = value_at(body, at) if body[at] in "{[" else None
+    if exact is not None:
+        _take(printed, exact[0])
+        return exact[1]
+    found = literal_at(body, at)
+    if found is None:
+        return None
+    printed.plain = False
+    printed.cut = printed.cut or not found.whole
+    if found.whole or not printed.objects:
+        _take(printed, found.value)
+    return found.end
+
+
+def _take_bare(printed: _Printed, body: str, at: int) -> int | None:
+    """Take the fields that print() shows of a pydantic model: `name=value name=value`; two at least."""
+    fields: dict[Any, Any] = {}
+    while name := _FIELD.match(body, at):
+        value = literal_at(body, name.end())
+        if value is None or (fields and name[1] in fields):
+            break
+        fields[name[1]], at = value.value, value.end
+    if len(fields) < 2:
+        return None
+    printed.plain = False
+    _take(printed, Named("object", [], fields, called=True))
+    return at
+
+
+def _take(printed: _Printed, value: Any) -> None:
+    for item in value if isinstance(value, list) else [value]:
+        if isinstance(item, Named) and item.called and not printed.first:
+            printed.first = item.name.rpartition(".")[2]
+        payload = _said(printed, item)
+        if isinstance(payload, dict) and payload:
+            printed.objects.append(payload)
+
+
+def _said(printed: _Printed, value: Any) -> Any:
+    """Return a printed value as JSON, with what classes say; what was left out is counted and not there."""
+    if isinstance(value, Named) and value.called:
+        name = value.name.rpartition(".")[2]
+        said = {key: one for key, field in value.fields.items() if (one := _said(printed, field)) is not _GONE}
+        kind = said.get("type")
+        if isinstance(kind, str) and kind in _BLOCKS and any(word not in name.lower() for word in kind.split("_")):
+            del said["type"]  # a function that a model calls, not a class of blocks
+        return _SAYS.get(name, {}) | said
+    if value is LEFT_OUT:
+        printed.left_out += 1
+        return _GONE
+    if isinstance(value, dict):
+        said = {str(key): _said(printed, one) for key, one in value.items()}
+        return {key: one for key, one in said.items() if one is not _GONE}
+    if isinstance(value, list):
+        return [one for item in value if (one := _said(printed, item)) is not _GONE]
+    return as_json(Named("", [], {"": value}, called=True))[""]
+
+
+def plain_value(value: Any) -> Any:
+    """Return a printed value as JSON; what the program left out is not there."""
+    said = _said(_Printed(), value)
+    return None if said is _GONE else said
+
+
+_BLOCKS = frozenset(("text", "thinking", "tool_use", "reasoning", "function_call", "tool_call"))
+_GONE: Any = object()
+
+
+def _as_sent(values: Sequence[Payload]) -> Sequence[Payload]:
+    """Return the deltas that functions and calls stood in which were printed alone; anything else as it is."""
+    if all(set(value) <= _FUNCTION and "arguments" in value for value in values):
+        return list(_in_calls(values))
+    if all(set(value) <= _CALL and isinstance(value.get("function"), dict) for value in values):
+        if any(isinstance(object_of(value["function"]).get("arguments"), dict) for value in values):
+            return [{"role": "assistant", "content": None, "tool_calls": list(values)}]
+        if any("index" in value or "id" not in value for value in values):
+            return [{"tool_calls": [{"index": 0, **value}]} for value in values]
+    return values
+
+
+def _in_calls(functions: Sequence[Payload]) -> Iterator[Payload]:
+    """Put a call around each function; one with a name begins the next call."""
+    place = -1
+    for function in functions:
+        place = max(place + bool(function.get("name")), 0)
+        yield {"tool_calls": [{"index": place, "type": "function", "function": function}]}
