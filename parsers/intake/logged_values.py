@@ -43,16 +43,20 @@ def read_logged_values(body: str) -> Intake | None:
     if not known:
         return None
     log = response_log([value for _, value in known] if len(known) > 1 else known[0][1])
-    for frame, (stamp, _) in zip(log.frames if log is not None else (), known, strict=True):
+    for frame, (stamp, _) in zip(log.frames if log is not None else (), known, strict=False):
         frame.moment = moment_in(stamp)
     found = log_intake(log)
-    if found is None or not found.usable:
-        return None
+    if found is not None and asked is not None:
+        found.request = request_of(asked)
+    return None if found is None or not found.usable else _of_lines(found, body, len(known))
+
+
+def _of_lines(found: Intake, body: str, lines: int) -> Intake:
+    """The same, said of a log."""
     for output in found.outputs:
         output.kind = "server_log"
-    found.kind, found.request = "server_log", request_of(asked) if asked is not None else found.request
-    found.title = f"log with {found.title}"
-    found.why = (f"{number(len(known), 'line')} of a log with an answer's objects.", *found.why[1:])
+    found.kind, found.title = "server_log", f"log with {found.title}"
+    found.why = (f"{number(lines, 'line')} of a log with an answer's objects.", *found.why[1:])
     found.server = "LM Studio" if "LM STUDIO" in body[:20_000] else found.server
     return found
 
