@@ -183,9 +183,9 @@ _FINDING: dict[str, Any] = {
     "grade": _said(Grade | None, "Of checks that compare messages: what differs."),
     "policy": "The policy (key=value) that makes this a contract and not a fault.",
 }
-_object("FollowingFinding", "A finding that follows from another one.", Finding, "topic follows", **_FINDING)
+_object("FollowingFinding", "A finding that follows from another one.", Finding, "topic follows sort", **_FINDING)
 FindingAnswer = _object(
-    "Finding", "What a check found.", Finding, "topic", follows="Findings that follow from this one.", **_FINDING
+    "Finding", "What a check found.", Finding, "topic sort", follows="Findings that follow from this one.", **_FINDING
 )
 _object("RejectedCall", "A call that was begun and not kept.", RejectedCall)
 _object("Hold", "Text that a parser has seen and not let go, and why.", Hold)
