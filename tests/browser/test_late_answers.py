@@ -192,7 +192,7 @@ def test_what_a_search_asked_for_before_takes_neither_pins_nor_stops_away(page: 
     search.release()
     expect(page.locator("#search-poll[data-searching]")).to_have_count(0)
     expect(page.locator("#overview .pin")).to_have_count(1)
-    expect_pins(page, 19, 20)
+    expect_pins(page, 14, 15)
 
 
 def test_a_step_pinned_while_the_run_is_posted_again_is_pinned_on_the_page_that_comes(
