@@ -46,16 +46,15 @@ def read_logged_values(body: str) -> Intake | None:
     for frame, (stamp, _) in zip(log.frames if log is not None else (), known, strict=False):
         frame.moment = moment_in(stamp)
     found = log_intake(log)
-    if found is not None and asked is not None:
-        found.request = request_of(asked)
-    return None if found is None or not found.usable else _of_lines(found, body, len(known))
+    return None if found is None or not found.usable else _of_lines(found, body, len(known), asked)
 
 
-def _of_lines(found: Intake, body: str, lines: int) -> Intake:
-    """The same, said of a log."""
+def _of_lines(found: Intake, body: str, lines: int, asked: Payload | None) -> Intake:
+    """The same, said of a log, with the request in it."""
     for output in found.outputs:
         output.kind = "server_log"
     found.kind, found.title = "server_log", f"log with {found.title}"
+    found.request = found.request if asked is None else request_of(asked)
     found.why = (f"{number(lines, 'line')} of a log with an answer's objects.", *found.why[1:])
     found.server = "LM Studio" if "LM STUDIO" in body[:20_000] else found.server
     return found
