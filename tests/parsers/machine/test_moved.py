@@ -47,6 +47,7 @@ def test_of_calls_that_are_held_the_ids_that_were_made_up_are_those_of_where_the
     held = Move(10, 2, lambda number, name: f"{name}-{number}")._held([*made, *sent])
     assert [getattr(event, "text", None) for event in held] == ["f-2", "f", "own", "g"]
     assert [(event.start, getattr(event, "call", None)) for event in held] == [(13, 2), (13, 2), (15, 3), (18, 3)]
+    assert [getattr(event, "text", None) for event in Move(10, 2)._held(made)] == ["f-0", "f"], "as it is known"
 
 
 @pytest.mark.replays
