@@ -29,6 +29,7 @@ DEPLOY = ROOT / "docs" / "examples" / "deploy"
 CONFIG = DEPLOY / "gunicorn.conf.py"
 SECRET = "a secret of some length"
 WRITERS, SAVES = 4, 30  # a hundred and twenty cases, posted while a worker is killed
+PATIENCE = 300  # seconds: on a machine that others use as well, a child takes a minute to start
 
 
 class Team(NamedTuple):
@@ -39,7 +40,7 @@ class Team(NamedTuple):
     url: str
 
     def ask(self, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, bytes]:
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         text = None if body is None else json.dumps(body).encode()
         try:
             connection.request(method, path, text, {"Content-Type": "application/json", **headers})
@@ -75,7 +76,7 @@ def free_port() -> int:
         return port
 
 
-def eventually(true: Any, seconds: float = 300) -> None:
+def eventually(true: Any, seconds: float = PATIENCE) -> None:
     deadline = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < deadline
@@ -95,7 +96,7 @@ def team(postgresql: Cluster, tmp_path: Path) -> Iterator[Team]:
         yield found
     finally:
         master.terminate()
-        master.wait(30)
+        master.wait(PATIENCE)
 
 
 def answers(team: Team, status: int = 200) -> bool:
@@ -200,7 +201,7 @@ def proxy(team: Team) -> Iterator[Team]:
         yield found
     finally:
         running.terminate()
-        running.wait(30)
+        running.wait(PATIENCE)
         shutil.rmtree(folder)
 
 
@@ -215,7 +216,7 @@ def test_whoever_signs_in_at_the_proxy_may_write(proxy: Team) -> None:
 
 def test_without_the_schema_the_server_says_so_and_ends(postgresql: Cluster, tmp_path: Path) -> None:
     environ = environment(postgresql.database(), tmp_path)
-    done = subprocess.run(command(free_port()), cwd=ROOT, env=environ, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command(free_port()), cwd=ROOT, env=environ, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode != 0
     assert "toolcall-inspector: the database postgresql+psycopg://" in done.stderr
     assert "run `toolcall-inspector db upgrade`" in done.stderr
