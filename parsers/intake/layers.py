@@ -4,7 +4,7 @@ A layer is a record: what it is called, how it is told, and how it comes off, wh
 ones that are `offered` only change what a model may have written (quotation marks, blanks, line ends), so no text loses
 them by itself. What is in bytes (another encoding, a compression) comes off before there is a text.
 
-    bytes    UTF-16, UTF-32, gzip, zlib
+    bytes    UTF-16, UTF-32, gzip, zlib, zstd
     whole    base64, percent escapes, a string inside a string, HTML, colours of a terminal
     lines    what stands before every line: a quote's or a diff's sign, names, time stamps, levels, numbers
     offered  escapes of Markdown, typographic quotation marks, odd blanks, lines that were wrapped
@@ -20,13 +20,13 @@ import binascii
 import html
 import json
 import re
-import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from urllib.parse import unquote_to_bytes
 
 from parsers.intake.evidence import Peeled
+from parsers.intake.packing import packing_of, unpacked
 from parsers.intake.plain_text import BOM, without_shell_escapes
 from parsers.intake.written_values import quoted_at, whole_object
 
@@ -57,18 +57,11 @@ def from_bytes(data: bytes) -> tuple[bytes, tuple[Peeled, ...]]:
 
 
 def _unpacked(data: bytes) -> tuple[bytes, str, str] | None:
-    name = "gzip" if data.startswith(b"\x1f\x8b\x08") else "zlib" if data[:2] in _ZLIB else None
-    if name is None:
-        return None
-    reader = zlib.decompressobj(47)  # either header
-    try:
-        inner = reader.decompress(data, LARGEST)
-    except zlib.error:
-        return None
-    return None if reader.unconsumed_tail or not inner else (inner, name, f"a compression, {name}")
+    packing = packing_of(data)
+    inner = None if packing is None else unpacked(data, packing, LARGEST)
+    return None if packing is None or inner is None else (inner, packing.value, f"a compression, {packing.value}")
 
 
-_ZLIB = (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
 _MARKS = (
     (b"\xff\xfe\x00\x00", "utf-32-le"), (b"\x00\x00\xfe\xff", "utf-32-be"), (b"\xff\xfe", "utf-16-le"),
     (b"\xfe\xff", "utf-16-be"),

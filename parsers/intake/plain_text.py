@@ -27,9 +27,9 @@ _PICKLES = (b"\x80\x02", b"\x80\x03", b"\x80\x04\x95", b"\x80\x05\x95")
 _MAGIC = (
     (b"\xff\xfe", "It looks like UTF-16 (PowerShell's redirection writes that): save it as UTF-8"),
     (b"\xfe\xff", "It looks like UTF-16: save it as UTF-8"),
-    (b"\x1f\x8b", "It looks like a gzip file: unpack it first"),
+    (b"\x1f\x8b", "It looks like a gzip file that is damaged or too large: unpack it first"),
     (b"PK\x03\x04", "It looks like a zip file: unpack it first"),
-    (b"\x28\xb5\x2f\xfd", "It looks like a zstd file: unpack it first"),
+    (b"\x28\xb5\x2f\xfd", "It looks like a zstd file that is damaged or too large: unpack it first"),
 )
 _ANY = "Save it as UTF-8; to study bytes that are no text, write a case file whose tokens carry hex"
 

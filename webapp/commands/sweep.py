@@ -40,9 +40,9 @@ WRONG = 1
 def sweep(corpus: tuple[str, ...], output: str | None, jobs: int, as_json: bool, **given: Any) -> int:
     """Replay the outputs of a corpus and count what is wrong with them; exit 1 where anything is.
 
-    CORPUS is a file of JSON Lines or of a list, packed by gzip or not, a folder or a pattern of such files. Each output
-    is replayed whole and in pieces; what the checks find is counted by its signature, with the first rows and the
-    smallest case of each. With --output the sweep is taken up again where it was left.
+    CORPUS is a file of JSON Lines or of a list, packed by gzip or zstd or not, a folder or a pattern of such files.
+    Each output is replayed whole and in pieces; what the checks find is counted by its signature, with the first rows
+    and the smallest case of each. With --output the sweep is taken up again where it was left.
     """
     made, run = planned(_asked(corpus, **given)), SweepPool(jobs) if jobs else inline
     _say_columns(made)

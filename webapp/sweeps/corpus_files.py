@@ -6,9 +6,7 @@ file and a list of JSON can only be read from their beginning, so that each is o
 
 from __future__ import annotations
 
-import gzip
 import json
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,8 +14,9 @@ from enum import Enum
 from glob import glob
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
+from parsers.intake.packing import DAMAGED, Packing, opened
 from parsers.sweeps.shard import Row, decoded
 from parsers.sweeps.summary import Skip
 from parsers.vocabulary.types import UsageError
@@ -26,6 +25,7 @@ SHARD_BYTES = 16_000_000
 LONGEST_LINE = 32_000_000  # bytes
 LARGEST_LIST = 512_000_000  # bytes of a file that is one list
 _LINES = (".jsonl", ".ndjson", ".jsonlines")
+_PACKED = {".gz": Packing.GZIP, ".zst": Packing.ZSTD}
 _FIRST_ROWS = 200
 
 
@@ -38,11 +38,11 @@ class Kind(Enum):
 
 @dataclass(slots=True, frozen=True)
 class CorpusFile:
-    """One file: its name as it is told, how its rows are written, whether it is packed, and its size in bytes."""
+    """One file: its name as it is told, how its rows are written, how it is packed, and its size in bytes."""
 
     name: str
     kind: Kind
-    packed: bool
+    packing: Packing | None
     size: int
 
 
@@ -60,7 +60,7 @@ def corpus_files(names: Sequence[str]) -> list[CorpusFile]:
     """The files of paths, folders and patterns, in order. Raises UsageError where there are none or one is none."""
     found = [file for name in names for file in _files(name)]
     if not found:
-        raise UsageError(f"{', '.join(names)}: there is no file of rows (.jsonl or .json, packed as .gz or not)")
+        raise UsageError(f"{', '.join(names)}: there is no file of rows (.jsonl or .json, packed (.gz, .zst) or not)")
     return found
 
 
@@ -82,17 +82,17 @@ def _looks_like_rows(path: Path) -> bool:
 
 
 def _bare(path: Path) -> Path:
-    return path.with_suffix("") if path.suffix == ".gz" else path
+    return path.with_suffix("") if path.suffix in _PACKED else path
 
 
 def _file(path: Path) -> CorpusFile:
-    packed = path.suffix == ".gz"
+    packing = _PACKED.get(path.suffix)
     try:
-        with _opened(str(path), packed=packed) as file:
+        with _opened(str(path), packing) as file:
             first = file.read(1 << 12).lstrip()[:1]
         is_list = _bare(path).suffix not in _LINES and first == b"["
-        return CorpusFile(str(path), Kind.LIST if is_list else Kind.LINES, packed, path.stat().st_size)
-    except (OSError, EOFError, zlib.error) as error:
+        return CorpusFile(str(path), Kind.LIST if is_list else Kind.LINES, packing, path.stat().st_size)
+    except DAMAGED as error:
         raise UsageError(f"{path} cannot be read: {error}") from error
 
 
@@ -100,7 +100,7 @@ def shards_of(files: Sequence[CorpusFile], size: int = SHARD_BYTES) -> list[Shar
     """The shards of files, in order."""
     found = []
     for number, file in enumerate(files):
-        whole = file.packed or file.kind is Kind.LIST
+        whole = file.packing is not None or file.kind is Kind.LIST
         starts = [0] if whole else [*range(0, max(file.size, 1), size)]
         for place, start in enumerate(starts):
             found.append(Shard(number, place, start, None if start == starts[-1] else start + size))
@@ -110,7 +110,7 @@ def shards_of(files: Sequence[CorpusFile], size: int = SHARD_BYTES) -> list[Shar
 def rows_of(file: CorpusFile, shard: Shard) -> Iterator[Row]:
     """The rows of a shard, numbered from 1. Raises UsageError where the file cannot be opened."""
     try:
-        with _opened(file.name, packed=file.packed) as lines:
+        with _opened(file.name, file.packing) as lines:
             yield from _listed(lines) if file.kind is Kind.LIST else _lines(lines, shard)
     except OSError as error:
         raise UsageError(f"{file.name} cannot be read: {error.strerror or error}") from error
@@ -128,13 +128,13 @@ def first_rows(files: Sequence[CorpusFile]) -> list[dict[str, Any]]:
 
 
 @contextmanager
-def _opened(name: str, *, packed: bool) -> Iterator[BinaryIO]:
+def _opened(name: str, packing: Packing | None) -> Iterator[BinaryIO]:
     with Path(name).open("rb") as raw:
-        if packed:
-            with gzip.GzipFile(fileobj=raw) as file:
-                yield cast(BinaryIO, file)
-        else:
+        if packing is None:
             yield raw
+        else:
+            with opened(raw, packing) as file:
+                yield file
 
 
 def _lines(file: BinaryIO, shard: Shard) -> Iterator[Row]:
@@ -147,7 +147,7 @@ def _lines(file: BinaryIO, shard: Shard) -> Iterator[Row]:
         number += 1
         try:
             line = file.readline(LONGEST_LINE)
-        except (EOFError, OSError, zlib.error):  # what is packed ends too early, or is damaged
+        except DAMAGED:  # what is packed ends too early, or is damaged
             yield number, Skip.DAMAGED
             return
         if not line:
@@ -174,7 +174,7 @@ def _listed(file: BinaryIO) -> Iterator[Row]:
     """The items of a list."""
     try:
         data = file.read(LARGEST_LIST + 1)
-    except (EOFError, OSError, zlib.error):
+    except DAMAGED:
         yield 1, Skip.DAMAGED
         return
     if len(data) > LARGEST_LIST:

@@ -6,6 +6,7 @@ import gc
 from collections.abc import Mapping
 from typing import Any
 
+from parsers.intake.packing import Packing
 from parsers.replays.chunking import Chunking
 from parsers.sweeps.shard import Plan, outcome_json
 from webapp.children.worker import Task as ChildTask
@@ -24,7 +25,7 @@ def task_json(task: Task) -> dict[str, Any]:
     """A task as it travels."""
     file, shard, plan = task.file, task.shard, task.plan
     return {
-        "file": [file.name, file.kind.name, file.packed, file.size],
+        "file": [file.name, file.kind.name, file.packing and file.packing.name, file.size],
         "shard": [shard.file, shard.number, shard.start, shard.end],
         "columns": dict(plan.columns),
         "parser": plan.parser,
@@ -36,10 +37,10 @@ def task_json(task: Task) -> dict[str, Any]:
 
 def task_of(data: Mapping[str, Any]) -> Task:
     """What `task_json` wrote."""
-    name, kind, packed, size = data["file"]
+    name, kind, packing, size = data["file"]
     chunkings = tuple([Chunking.model_validate(one) for one in data["chunkings"]])
     plan = Plan(data["columns"], data["parser"], data["policy"], data["engine"], chunkings)
-    return Task(CorpusFile(name, Kind[kind], packed, size), Shard(*data["shard"]), plan)
+    return Task(CorpusFile(name, Kind[kind], packing and Packing[packing], size), Shard(*data["shard"]), plan)
 
 
 def _shard(request: dict[str, Any], tell: Tell) -> dict[str, Any]:

@@ -14,6 +14,8 @@ import zlib
 from collections.abc import Callable
 from urllib.parse import quote
 
+from parsers.intake.packing import zstd
+
 Damage = Callable[[str], str]
 
 
@@ -100,4 +102,5 @@ BYTES: dict[str, Callable[[str], bytes]] = {
     "UTF-8 with a mark": lambda text: b"\xef\xbb\xbf" + text.encode(),
     "gzip": lambda text: gzip.compress(text.encode(), mtime=0),
     "zlib": lambda text: zlib.compress(text.encode()),
+    "zstd": lambda text: zstd.compress(text.encode()),
 }

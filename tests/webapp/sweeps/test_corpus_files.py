@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from parsers.intake.packing import zstd
 from parsers.sweeps.shard import BLANK
 from parsers.sweeps.summary import Skip
 from parsers.vocabulary.types import UsageError
@@ -16,6 +17,7 @@ from webapp.sweeps import corpus_files as module
 from webapp.sweeps.corpus_files import Kind, corpus_files, first_rows, rows_of, shards_of
 
 ROWS = [{"n": number, "text": "x" * (number % 7)} for number in range(40)]
+COMPRESS = {".gz": gzip.compress, ".zst": zstd.compress}
 LINES = "".join([json.dumps(row) + "\n" for row in ROWS])
 
 
@@ -41,11 +43,11 @@ def test_the_numbers_of_a_shard_begin_at_one_and_count_blank_lines(tmp_path: Pat
     assert [*rows_of(file, shard)] == [(1, {"a": 1}), (2, BLANK), (3, {"a": 2})]
 
 
-@pytest.mark.parametrize("name", ["a.jsonl.gz", "a.ndjson", "a.json", "a.json.gz"])
+@pytest.mark.parametrize("name", ["a.jsonl.gz", "a.jsonl.zst", "a.ndjson", "a.json", "a.json.gz", "a.json.zst"])
 def test_lines_and_lists_are_read_packed_or_not(tmp_path: Path, name: str) -> None:
     text = json.dumps(ROWS) if ".json." in f"{name}." else LINES
     data = text.encode()
-    (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    (tmp_path / name).write_bytes(COMPRESS.get(Path(name).suffix, bytes)(data))
     assert read(tmp_path / name, 10) == ROWS
 
 
@@ -64,6 +66,7 @@ def test_a_file_that_begins_with_no_list_is_one_of_lines(tmp_path: Path) -> None
         ("a.json", b"[\xff]", [Skip.NOT_UTF8]),
         ("a.jsonl", b"", []),
         ("a.jsonl.gz", gzip.compress(b'{"a": 1}\n' * 9_000, mtime=0)[:-9], None),
+        ("a.jsonl.zst", zstd.compress(b'{"a": 1}\n' * 90_000)[:-9], None),
         ("a.json.gz", gzip.compress(b"[" + b"1," * 9_000 + b"1]", mtime=0)[:-9], [Skip.DAMAGED]),
     ],
 )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from parsers.intake.packing import Packing
 from parsers.sweeps.shard import Outcome
 from parsers.sweeps.summary import Skip
 from parsers.vocabulary.types import UsageError
@@ -86,9 +88,10 @@ def test_what_is_too_large_to_keep_has_no_case(tmp_path: Path) -> None:
     assert (found["smallest"]["case"], found["smallest"]["length"]) == (None, len(CALL) + 200_000)
 
 
-def test_a_task_travels(tmp_path: Path) -> None:
+@pytest.mark.parametrize("packing", [None, Packing.ZSTD])
+def test_a_task_travels(tmp_path: Path, packing: Packing | None) -> None:
     made = plan(tmp_path, [row()], parser="qwen", policy={"reasoning_tail": "keep"})
-    task = Task(made.files[0], made.shards[0], made.plan)
+    task = Task(replace(made.files[0], packing=packing), made.shards[0], made.plan)
     assert task_of(json.loads(json.dumps(task_json(task)))) == task
 
 
