@@ -274,6 +274,41 @@ def test_nothing_is_said_of_what_is_read_rightly(make: Make, one_shot: Make | No
     assert len(found.outcomes) == 1
 
 
+class StripsContent(Spoilt):
+    """The text before the first call loses its last newline."""
+
+    def read(self, text: str) -> MessageDelta | None:
+        sent = super().read(text)
+        return None if sent is None else replace(sent, content=None if sent.content is None else sent.content.rstrip())
+
+
+class JoinsContent(Spoilt):
+    """The text before the first call loses its blanks."""
+
+    def read(self, text: str) -> MessageDelta | None:
+        sent = super().read(text)
+        return None if sent is None else replace(sent, content=sent.content and "".join(sent.content.split()))
+
+
+STRIPS = "not the same by both code paths, as the contract `vllm` allows"
+
+
+@pytest.mark.parametrize(
+    ("one_shot", "contract", "kind", "severity", "words"),
+    [
+        (StripsContent, "vllm", "all_hold", "info", STRIPS),
+        (StripsContent, "as_streamed", "chunk_boundary", "warning", "by whitespace only: `4.\\n` becomes `4.`"),
+        (JoinsContent, "vllm", "chunk_boundary", "error", "by whitespace only"),
+    ],
+)
+def test_white_space_that_only_one_code_path_leaves_out_is_a_matter_of_the_contract(
+    one_shot: Make, contract: str, kind: str, severity: str, words: str
+) -> None:
+    found = search(ONE, engines(Spoilt, one_shot), contract=contract, checks=["whole_equals_streamed"]).found
+    assert [one.severity for one in found.findings] == [severity]
+    assert (found.verdict.kind, words in found.verdict.headline) == (kind, True), found.verdict.headline
+
+
 class PassesOn(Spoilt):
     """All of the output is content."""
 
