@@ -189,8 +189,11 @@ class Subject:
     @cached_property
     def has_old_call(self) -> bool:
         """Return whether a server sent a call as the old `function_call`, which has no id and its own finish reason."""
-        said = (event for _, event in self.trace.events() if isinstance(event, Diagnostic)) if self.server.plays else ()
-        return any(event.code == "function_call" for event in said)
+        return self.server.plays and self.has_note("function_call")
+
+    def has_note(self, code: str) -> bool:
+        """Return whether a diagnostic of this code is in the replay."""
+        return any(isinstance(event, Diagnostic) and event.code == code for _, event in self.trace.events())
 
     @property
     def rules(self) -> Rules:

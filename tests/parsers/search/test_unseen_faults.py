@@ -309,6 +309,27 @@ def test_white_space_that_only_one_code_path_leaves_out_is_a_matter_of_the_contr
     assert (found.verdict.kind, words in found.verdict.headline) == (kind, True), found.verdict.headline
 
 
+class NeedsAQuote(Spoilt):
+    """Arguments lose their end where no delta was a quote alone."""
+
+    def begin(self, context: Context) -> None:
+        super().begin(context)
+        self.alone = False
+
+    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
+        self.alone = self.alone or text == '"'
+        for part in sent.tool_calls if sent is not None and not self.alone else ():
+            part.arguments = (part.arguments or "").rstrip("}")
+        return sent
+
+
+def test_of_a_fault_under_sure_cuts_it_is_said_which_assumed_ones_are_without_it() -> None:
+    said = search(ONE, engines(NeedsAQuote), checks=["chunking"]).found.verdict
+    assert (said.kind, said.severity) == ("chunk_boundary", "warning")
+    assert said.headline.startswith("The parser may depend on chunk boundaries: when the output comes in one delta, ")
+    assert ", but not if " in said.headline
+
+
 class PassesOn(Spoilt):
     """All of the output is content."""
 
