@@ -78,7 +78,7 @@ class Log:
         return self.ends[-1:] == [len(self.frames)]
 
     def sent_end(self, part: int) -> bool:
-        """Return whether the stream's own end follows a part; what is made of another API's log tells of no `[DONE]`."""
+        """Return whether the stream's own end follows a part; of another API's log, whether it had its own."""
         if self.family.translate is not None:
             return self.over
         return self.kind == "sse_log" and part < len({end for end in self.ends if end})

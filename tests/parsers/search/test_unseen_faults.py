@@ -24,7 +24,7 @@ from parsers.replays.recorded import BlackBox
 from parsers.search.sweep import cut_at
 from parsers.selection.registry import Evidence
 from parsers.vocabulary.trace import StreamParser
-from parsers.vocabulary.types import MessageDelta, Piece
+from parsers.vocabulary.types import Context, MessageDelta, Piece
 from tests.parsers.search.spoilt import (
     Blocks,
     Caps,
@@ -307,6 +307,33 @@ def test_white_space_that_only_one_code_path_leaves_out_is_a_matter_of_the_contr
     found = search(ONE, engines(Spoilt, one_shot), contract=contract, checks=["whole_equals_streamed"]).found
     assert [one.severity for one in found.findings] == [severity]
     assert (found.verdict.kind, words in found.verdict.headline) == (kind, True), found.verdict.headline
+
+
+class EndsInALine(Spoilt):
+    """The content gains a newline at its end."""
+
+    gains = True
+
+    def finish(self, reason: str | None) -> MessageDelta | None:
+        super().finish(reason)
+        return MessageDelta(content="\n") if self.gains else None
+
+
+class EndsInALineWhereCut(EndsInALine):
+    """So it does where a delta ends inside a marker."""
+
+    gains = False
+
+    def on(self, text: str) -> MessageDelta | None:
+        self.gains = self.gains or text.endswith("<to")
+        return super().on(text)
+
+
+def test_what_a_code_path_does_is_not_told_of_cuts_that_no_server_makes() -> None:
+    checks = ["chunking", "whole_equals_streamed"]
+    found = search(ONE, engines(EndsInALineWhereCut, EndsInALine), checks=checks).found
+    assert [(one.check, one.severity) for one in found.findings] == [("whole_equals_streamed", "warning")]
+    assert found.verdict.headline.startswith("Read by the code path for whole outputs, the message differs")
 
 
 class NeedsAQuote(Spoilt):
