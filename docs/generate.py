@@ -244,8 +244,9 @@ CONTRACTS = """\
 Servers differ in good faith: one keeps a call that the output cuts off, another drops it. A contract says what a server
 does there, also of parsers that are not ours. What it allows is said beside the verdict and of a finding (`policy`) and
 is no fault. It says what a server does however the output is cut: what depends on the cuts is a finding under every
-contract, but for how far a call goes that the output itself cuts off. The built-in parsers follow the first behaviour
-of a key where they have such a policy, and single policies of a case go before it.
+contract, but for how far a call goes that the output itself cuts off. An engine's second code path for whole outputs is
+no cut: white space that only one of the two leaves out is a note where the contract allows both. The built-in parsers
+follow the first behaviour of a key where they have such a policy, and single policies of a case go before it.
 
 A case names one (`contract`), or brings its own as an object; `--contract` takes a name or a JSON file, the page a name
 or an object. Without one it is the contract that the engine declares (of a recorded stream that of the server it is

@@ -60,7 +60,9 @@ def _left_open(subject: Subject, index: int) -> Finding:
     severity, about, topic = _OPEN[finish if is_last or finish is Finish.CUT else Finish.SAID]
     how = "end before their JSON does"
     if not call.arguments and subject.known.finish is not Finish.CUT:
-        how, severity = _empty(subject.request.tool(call.name), severity)
+        tool = subject.request.tool(call.name)
+        unsure = tool is None and topic is Topic.CUT
+        how, severity = ("are empty, as far as it was recorded", severity) if unsure else _empty(tool, severity)
     said = topic is Topic.ARGUMENTS and severity != "info"
     why = f", and {_what_follows(subject, index)}" if said else ""
     return _arguments_json.finding(

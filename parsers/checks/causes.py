@@ -34,7 +34,7 @@ _EXPLAINS: Mapping[str, frozenset[str]] = {
 # What is about chunks where other chunkings read it rightly.
 _OF_CHUNKS = frozenset(("L6",))
 # What ends early where a server fails.
-_OF_ERROR = (Topic.CUT, Topic.ARGUMENTS, Topic.UNANSWERED)
+_OF_ERROR = (Topic.CUT, Topic.UNENDED, Topic.ARGUMENTS, Topic.UNANSWERED)
 # What may come of it that a replay depends on those before it.
 _OF_CHANCE = (Topic.CHUNKS, Topic.STREAM)
 # The same where they are about what stands inside its place.

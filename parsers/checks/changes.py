@@ -48,6 +48,8 @@ _CHANGING: frozenset[VariantKind] = frozenset(
     ("truncated", "mutated", "followed", "neighbour", "escaped", "padded", "no_calls")
 )
 
+_OF_CHANGED = (Need.VARIANTS, Need.COSTS)  # what reading takes is taken of the output made longer
+
 
 def weight_of(subject: Subject, kind: VariantKind, differs: Differs, *, sure: bool = True) -> Severity:
     """How much a difference weighs under the contract of the output; where it is not `sure`, a warning at most."""
@@ -65,6 +67,4 @@ def apart(findings: Iterable[Finding]) -> tuple[list[Finding], list[Finding]]:
 
 def _changing_checks() -> set[str]:
     needs = {name: check.needs for name, check in REGISTERED.items()}
-    return {
-        name for name, asked in needs.items() if any(one is Need.VARIANTS or one.kind in _CHANGING for one in asked)
-    }
+    return {name for name, asked in needs.items() if any(one in _OF_CHANGED or one.kind in _CHANGING for one in asked)}

@@ -14,6 +14,7 @@ from parsers.vocabulary.events import Raised
 from parsers.vocabulary.trace import Finding, Hold, Proof, Topic, Trace
 from parsers.vocabulary.types import Span
 from parsers.vocabulary.words import counted, listed, quoted
+from parsers.wire.read import FINISH_OTHER
 
 SILENT, MANY_STEPS = 256, 16
 
@@ -63,6 +64,8 @@ def _finish_reason(subject: Subject) -> Iterator[Finding]:
     if subject.server.plays and (not trace.finish_reason or (trace.finish_reason in _OF_CALLS and not subject.calls)):
         yield from _finish_of_server(subject, last)
         return
+    if subject.server.plays and subject.has_note(FINISH_OTHER):
+        return  # which of two reasons counts nobody knows: that is chunk_shape's
     wanted = "length" if given == "length" else "tool_calls" if subject.calls else given or "stop"
     named = subject.request.tool_choice == "named" and trace.finish_reason == "stop" and wanted == "tool_calls"
     old = subject.has_old_call and trace.finish_reason == "function_call" and wanted == "tool_calls"
@@ -76,7 +79,7 @@ def _finish_reason(subject: Subject) -> Iterator[Finding]:
 
 _OF_CALLS = ("tool_calls", "function_call")
 _UNFINISHED = {
-    Finish.LEFT_OUT: "The server ended its stream (`[DONE]`) without a finish reason.",
+    Finish.LEFT_OUT: "The server ended its stream without a finish reason.",
     Finish.UNSAID: "The server's answer is whole, and has no finish reason.",
 }
 

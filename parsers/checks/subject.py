@@ -189,8 +189,11 @@ class Subject:
     @cached_property
     def has_old_call(self) -> bool:
         """Return whether a server sent a call as the old `function_call`, which has no id and its own finish reason."""
-        said = (event for _, event in self.trace.events() if isinstance(event, Diagnostic)) if self.server.plays else ()
-        return any(event.code == "function_call" for event in said)
+        return self.server.plays and self.has_note("function_call")
+
+    def has_note(self, code: str) -> bool:
+        """Return whether a diagnostic of this code is in the replay."""
+        return any(isinstance(event, Diagnostic) and event.code == code for _, event in self.trace.events())
 
     @property
     def rules(self) -> Rules:
@@ -212,12 +215,26 @@ class Subject:
     def allowed(self) -> str | None:
         """The keys of the contract that allow the message of a parser that shows only its deltas where the built-in one
         reads another; None where none does."""
+        return self._allowing(self.trace.message)
+
+    def allowed_beside(self, other: Message) -> str | None:
+        """The keys of the contract by which the message and that of a second code path may both stand where the
+        built-in parser reads what it does; None where they do not allow both."""
+        own, as_values = self.builtin.trace if self.black_box else None, Rules(arguments="json", ids=False)
+        both = () if own is None else (self.trace.message, other)
+        pair = [one for one in both if own is not None and not same_message(own.message, one, as_values)]
+        told = [self._allowing(one) for one in pair]
+        keys = [one for one in told if one is not None]
+        return ", ".join(dict.fromkeys(", ".join(keys).split(", "))) if keys and len(keys) == len(told) else None
+
+    def _allowing(self, message: Message) -> str | None:
+        """The keys of the contract that allow a message where the built-in parser reads another one."""
         own = self.builtin.trace if self.black_box else None
         if own is None:
             return None
         text, context = self.trace.text, self.request
         around = content_around([event for _, event in own.events()])
-        return allowed_by(self.promised, own.message, self.trace.message, text=text, context=context, around=around)
+        return allowed_by(self.promised, own.message, message, text=text, context=context, around=around)
 
     def allowed_between(self, one: Message, other: Message) -> str | None:
         """The keys of the contract that allow both messages, of replays that are cut in other ways."""

@@ -47,7 +47,8 @@ class Log:
     """Frames of one family.
 
     `ends`: after how many frames the stream's end sentinel was seen. `listed`: the frames stood in one array.
-    `finishes`: they have a place for a finish reason. `others` are the numbers of the lines that are no part of the
+    `finishes`: they have a place for a finish reason. `over`: they are made of a log of another API, which had its own
+    last event. `others` are the numbers of the lines that are no part of the
     log, `prefixed` of those after a log's prefix.
     """
 
@@ -57,6 +58,7 @@ class Log:
     ends: list[int] = field(default_factory=list)
     listed: bool = False
     finishes: bool = True
+    over: bool = False
     others: list[int] = field(default_factory=list)
     prefixed: list[int] = field(default_factory=list)
 
@@ -76,9 +78,10 @@ class Log:
         return self.ends[-1:] == [len(self.frames)]
 
     def sent_end(self, part: int) -> bool:
-        """Return whether the stream's own end follows a part; what is made of another API's log tells of none."""
-        own = self.kind == "sse_log" and self.family.translate is None
-        return own and part < len({end for end in self.ends if end})
+        """Return whether the stream's own end follows a part; of another API's log, whether it had its own."""
+        if self.family.translate is not None:
+            return self.over
+        return self.kind == "sse_log" and part < len({end for end in self.ends if end})
 
     def place(self, frame: Frame) -> str:
         """Name the place of the frame, for a message."""
@@ -235,6 +238,9 @@ def raw_intake(log: Log) -> Intake:
         output, doubts = _recording(log, label, chunks)
         outputs.append(output)
         warnings += [*doubts, *[warn for chunk in chunks for warn in chunk.warnings]]
+    failed = log.frames[-1].payload if log.frames and is_failure(log.frames[-1]) else None
+    if failed is not None and outputs and outputs[-1].stream:
+        outputs[-1].stream += (failed,)
     first: dict[WarnCode, Warn] = {}
     for warn in warnings:
         first.setdefault(warn.code, warn)  # one of each code is enough: the first place tells the rest

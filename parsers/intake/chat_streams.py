@@ -202,6 +202,9 @@ def _names_role(choice: Payload) -> bool:
     return isinstance(delta, dict) and bool(delta.get("role"))
 
 
+_LAST = ("message_stop",)  # the last event of a stream of the Messages API
+
+
 def may_finish(stream: Sequence[Payload]) -> bool:
     """Return whether the chunks have a place for a finish reason: a message or a delta alone has none."""
     return any("finish_reason" in choice for payload in stream for choice in choices_of(payload) or [])
@@ -213,7 +216,8 @@ def chat_intake(log: Log) -> Intake:
         return _intake(log)
     frames = log.family.translate(log.frames)
     finishes = may_finish([frame.payload for frame in frames if frame.payload is not None])
-    chat = replace(log, frames=frames, ends=[len(frames)], finishes=finishes)
+    over = log.kind == "sse_log" and any((frame.payload or {}).get("type") in _LAST for frame in log.frames[-1:])
+    chat = replace(log, frames=frames, ends=[len(frames)], finishes=finishes, over=over)
     found = replace(_intake(chat), title=log.intake("").title)
     chunks = [chunk for one in found.outputs for chunk in one.stream or ()]
     choices = [choice for chunk in chunks for choice in chunk.get("choices", ())]

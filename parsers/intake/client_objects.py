@@ -41,6 +41,8 @@ _OBJECT = re.compile(
 )
 _CHUNK, _ANSWER = "chat.completion.chunk", "chat.completion"
 _UNREAD = 20  # objects that cannot be read: then it is something else, or too damaged
+# Fields that are printed as a text or a number: where a variable stands in one, a program makes the object.
+_VALUES = ("content", "reasoning", "reasoning_content", "normal_text", "text", "index", "id", "name", "arguments")
 
 _BARE_START = re.compile(r"^[ \t]*(?=content=['\"\[])", re.MULTILINE)
 _BARE_FIELD = re.compile(r"[ \t]*+([a-z_]\w*+)=(?=\S)", re.ASCII)
@@ -93,8 +95,17 @@ def _take_objects(printed: _Printed, body: str) -> None:
             continue
         at, printed.cut = literal.end, not literal.whole
         found = literal.value if isinstance(literal.value, list) else [literal.value]
+        found = [one for one in found if not _is_made(one)]
         # As others were whole, the one that breaks off is left out.
         _take_list(printed, found[:-1] if printed.cut and printed.names else found)
+
+
+def _is_made(value: Any) -> bool:
+    """Return whether it is the source of an object, not one that was printed."""
+    if not isinstance(value, Named):
+        return isinstance(value, list) and any(map(_is_made, value))
+    named = [one for key in _VALUES if isinstance(one := value.fields.get(key), Named)]
+    return any(not one.called for one in named) or any(map(_is_made, value.fields.values()))
 
 
 def _take_bare_messages(printed: _Printed, body: str) -> None:

@@ -32,7 +32,7 @@ class Seen:
     number: int
     outcome: Outcome
     smallest: Chunking
-    rank: tuple[bool, int, int]
+    rank: tuple[int, bool, int]
     counts: dict[CutGrade, int] = field(default_factory=lambda: dict.fromkeys(CutGrade, 0))
     parted: bool = False
 
@@ -44,7 +44,7 @@ class Seen:
     @property
     def best(self) -> CutGrade:
         """The grade of the surest chunking that gave it."""
-        return next((grade for grade in CutGrade if self.counts[grade]), [*CutGrade][self.rank[1]])
+        return next((grade for grade in CutGrade if self.counts[grade]), [*CutGrade][self.rank[0]])
 
 
 @dataclass(slots=True)
@@ -106,10 +106,11 @@ class Outcomes:
             return outcome.deltas > 1
         return any(0 < cut < len(self.replayer.text) for cut in chunking.cuts)
 
-    def _rank(self, trial: Trial, outcome: Outcome) -> tuple[bool, int, int]:
-        """A second code path for whole outputs comes last: it stands only for what no streamed replay gives."""
+    def _rank(self, trial: Trial, outcome: Outcome) -> tuple[int, bool, int]:
+        """A second code path for whole outputs comes last: it stands only for what no streamed replay gives under cuts
+        that are as sure."""
         apart = self.replayer.one_shot is not None and trial.chunking == WHOLE
-        return apart, trial.grade.rank, outcome.deltas
+        return trial.grade.rank, apart, outcome.deltas
 
     def heat(self, solid: frozenset[int]) -> list[int]:
         """The outcome of every cut in two. A cut inside a marker that is never split is the cut at its end."""

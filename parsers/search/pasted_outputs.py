@@ -23,7 +23,7 @@ TEMPLATED = frozenset((Pasted.PROMPT, Pasted.CONVERSATION))
 QUOTING = PRINTED | WRITTEN | TEMPLATED  # kinds that may quote an output
 _PROMPT = re.compile(r"\b(?:prompt|chat_template|messages)\w{0,20}['\"]?\s?[:=]\s?\Z")
 _SHORTENED = re.compile(r"\binput_value=\Z")  # pydantic leaves out the middle of long values
-_WORD = re.compile(r"\w{2}")
+_WORD = re.compile(r"[^\W\d_]{2}")  # the id of a token stands beside its text in errors
 _BESIDE = 40  # characters before a quote that say what it is
 
 
@@ -35,7 +35,7 @@ def quoted_in(text: str, kind: Pasted) -> str | None:
     if kind not in QUOTING:
         return None
     bare = bare_quotes(text) if kind in PRINTED else []
-    return max(bare or filter(_is_output, _quotes(text)), key=_worth, default=None)
+    return max(filter(_is_output, bare or _quotes(text)), key=_worth, default=None)
 
 
 def _quotes(text: str) -> Iterator[str]:

@@ -33,11 +33,16 @@ _CARD_KEY = re.compile(
     r"|tags|language):",
     re.MULTILINE,
 )
+# What stands before a program that a script starts: the shell's own words, variables, other programs.
+_RUNNER = (
+    r"(?:(?:exec|nohup|sudo|time|env|nice(?: -n \d{1,2})?|numactl(?: -\S{1,40}){1,4}|[A-Z_]\w{0,60}=\S{0,200}) ){0,6}"
+)
 _CALLS_SERVER = re.compile(
     r"\b(?:client|openai|anthropic|llm)\w{0,20}\."
     r"(?:(?:beta\.)?chat\.completions|responses|messages)\.(?:create|stream|parse)\("
     r"|/v1/(?:chat/)?completions|/api/(?:chat|generate)\b|\blitellm\.a?completion\("
-    r"|^\s{0,20}(?:vllm serve|python3? -m (?:vllm|sglang)\.|docker run|llama-server|\./\S{0,60}llama-server"
+    rf"|^\s{{0,20}}{_RUNNER}"
+    r"(?:vllm serve|python3? -m (?:vllm|sglang)\.|docker run|llama-server|\./\S{0,60}llama-server"
     r"|sglang serve|ollama (?:run|serve|pull))\b|\bLLM\(model=|\bsgl\.Engine\(",
     re.MULTILINE,
 )

@@ -47,10 +47,13 @@ def _calls_words(evidence: Evidence) -> str:
 
 
 def _differing(evidence: Evidence) -> str:
-    """Say that the message depends on how the output is cut, where the contract allows each that comes of it."""
-    allowed = any(one.topic is Topic.CHUNKS and one.policy is not None for one in evidence.findings)
-    name = quoted(evidence.replayer.contract.name)
-    return f", not the same under all chunkings, as the contract {name} allows" if allowed else ""
+    """Say what the message depends on, where the contract allows each that comes of it: how the output is cut, or which
+    of an engine's code paths reads it."""
+    allowed = {one.check for one in evidence.findings if one.topic is Topic.CHUNKS and one.policy is not None}
+    paths = evidence.replayer.one_shot is not None and allowed == {"whole_equals_streamed"}
+    where = "by both code paths" if paths else "under all chunkings"
+    by = f"as the contract {quoted(evidence.replayer.contract.name)} allows"
+    return f", not the same {where}, {by}" if allowed else ""
 
 
 def _is_closed_by_parser(evidence: Evidence) -> bool:

@@ -21,6 +21,7 @@ from parsers.wire.halves import with_whole_characters
 
 MOST_CALLS = 1_000_000  # of a message: a larger index is none
 SERVER_ERROR = "server_error"
+FINISH_OTHER = "finish_other"  # a second finish reason that is not the first one
 CLOSED_OTHERWISE = "closed_otherwise"  # also the field of a chunk in which the reader of another API's log says so
 NOTES: dict[str, Severity] = {
     SERVER_ERROR: "error",
@@ -36,6 +37,7 @@ NOTES: dict[str, Severity] = {
     "content_parts": "info",
     "several_choices": "info",
     "finish_again": "warning",
+    FINISH_OTHER: "error",
     "after_finish": "warning",
 }
 
@@ -123,8 +125,11 @@ class _Reader:
         if not isinstance(reason, str):
             self._note("odd_field", f"Its finish_reason is {_kind(reason)}, not text.")
             return None
-        if self.finish is not None:
-            self._note("finish_again", f"A finish reason came before it (`{self.finish}`); this one is `{reason}`.")
+        if self.finish == reason:
+            self._note("finish_again", f"It has the finish reason `{reason}` again.")
+        elif self.finish is not None:
+            words = f"It has a second finish reason, `{reason}`, after `{self.finish}`: clients go by one or the other."
+            self._note(FINISH_OTHER, words)
         self.finish = reason
         return reason
 

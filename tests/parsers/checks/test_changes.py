@@ -19,7 +19,7 @@ from tests.parsers.checks.subjects import subject
 def test_only_changed_outputs_are_told_apart() -> None:
     changed = {
         "changed_output_raised", "truncation", "recovers", "escapes", "no_length_cap", "linear_arguments", "neighbours",
-        "tool_choice",
+        "tool_choice", "linear_time",
     }  # fmt: skip
     own, others = apart([check.finding("Said.") for check in CHECKS.values()])
     assert {finding.check for finding in others} == changed

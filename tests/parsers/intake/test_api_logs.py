@@ -209,3 +209,23 @@ def test_where_most_lines_are_no_fields_it_is_an_answer_inside_other_text() -> N
     other = log(chunks, end="words\n" * 12 + "data: [DONE]\n")
     assert (other.kind, other.why[0]) == ("client_objects", "It stands inside other text.")
     assert "other_text" in [warn.code for warn in other.warnings]
+
+
+@pytest.mark.parametrize(
+    ("events", "done"),
+    [([], False), ([{"type": "message_stop"}], True), ([{"type": "message_stop"}, {"type": "ping"}], False)],
+)
+def test_the_last_event_of_the_messages_api_ends_a_stream(events: Payloads, done: bool) -> None:
+    begun: Payloads = [
+        {"type": "message_start", "message": {"id": "m", "role": "assistant", "content": []}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hi"}},
+    ]
+    assert [output.done for output in log([*begun, *events], end="").outputs] == [done]
+
+
+@pytest.mark.parametrize("failed", [{"error": "the runner stopped"}, {}])
+def test_an_error_in_the_last_line_stands_at_the_end_of_the_stream(failed: dict[str, Any]) -> None:
+    chunk = {"model": "m", "created_at": "t", "message": {"role": "assistant", "content": "Hi"}, "done": False}
+    (output,) = ndjson([chunk, failed]).outputs
+    assert (output.text, (output.stream or ())[-1] == failed) == ("Hi", bool(failed))

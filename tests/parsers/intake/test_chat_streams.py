@@ -259,6 +259,6 @@ def test_the_end_of_a_stream_belongs_to_what_came_before_it(lines: list[Any], do
     assert words in next(warn.words for warn in found.warnings if warn.code == "no_finish")
 
 
-def test_another_apis_end_is_not_the_streams_own() -> None:
-    events: Payloads = [{"type": "message_start", "message": {"id": "m"}}, {"type": "message_stop"}]
+def test_the_end_of_chat_chunks_is_none_of_another_apis_stream() -> None:
+    events: Payloads = [{"type": "message_start", "message": {"id": "m"}}]
     assert not any(output.done for output in log(events).outputs)

@@ -131,6 +131,8 @@ def test_several_messages_are_several_outputs() -> None:
         "ChoiceDelta(!)",
         "RequestOutput(outputs=[])",
         "RequestOutput(outputs=5)",
+        "            return DeltaMessage(content=delta_text)",
+        "DeltaMessage(tool_calls=[DeltaToolCall(index=self.current_id, function=DeltaFunctionCall(name=name))])",
     ],
 )
 def test_other_text_is_not_taken(body: str) -> None:

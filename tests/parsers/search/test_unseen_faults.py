@@ -24,7 +24,7 @@ from parsers.replays.recorded import BlackBox
 from parsers.search.sweep import cut_at
 from parsers.selection.registry import Evidence
 from parsers.vocabulary.trace import StreamParser
-from parsers.vocabulary.types import MessageDelta, Piece
+from parsers.vocabulary.types import Context, MessageDelta, Piece
 from tests.parsers.search.spoilt import (
     Blocks,
     Caps,
@@ -272,6 +272,89 @@ def test_nothing_is_said_of_what_is_read_rightly(make: Make, one_shot: Make | No
     assert found.verdict.kind == "all_hold"
     assert found.minimized is None
     assert len(found.outcomes) == 1
+
+
+class StripsContent(Spoilt):
+    """The text before the first call loses its last newline."""
+
+    def read(self, text: str) -> MessageDelta | None:
+        sent = super().read(text)
+        return None if sent is None else replace(sent, content=None if sent.content is None else sent.content.rstrip())
+
+
+class JoinsContent(Spoilt):
+    """The text before the first call loses its blanks."""
+
+    def read(self, text: str) -> MessageDelta | None:
+        sent = super().read(text)
+        return None if sent is None else replace(sent, content=sent.content and "".join(sent.content.split()))
+
+
+STRIPS = "not the same by both code paths, as the contract `vllm` allows"
+
+
+@pytest.mark.parametrize(
+    ("one_shot", "contract", "kind", "severity", "words"),
+    [
+        (StripsContent, "vllm", "all_hold", "info", STRIPS),
+        (StripsContent, "as_streamed", "chunk_boundary", "warning", "by whitespace only: `4.\\n` becomes `4.`"),
+        (JoinsContent, "vllm", "chunk_boundary", "error", "by whitespace only"),
+    ],
+)
+def test_white_space_that_only_one_code_path_leaves_out_is_a_matter_of_the_contract(
+    one_shot: Make, contract: str, kind: str, severity: str, words: str
+) -> None:
+    found = search(ONE, engines(Spoilt, one_shot), contract=contract, checks=["whole_equals_streamed"]).found
+    assert [one.severity for one in found.findings] == [severity]
+    assert (found.verdict.kind, words in found.verdict.headline) == (kind, True), found.verdict.headline
+
+
+class EndsInALine(Spoilt):
+    """The content gains a newline at its end."""
+
+    gains = True
+
+    def finish(self, reason: str | None) -> MessageDelta | None:
+        super().finish(reason)
+        return MessageDelta(content="\n") if self.gains else None
+
+
+class EndsInALineWhereCut(EndsInALine):
+    """So it does where a delta ends inside a marker."""
+
+    gains = False
+
+    def on(self, text: str) -> MessageDelta | None:
+        self.gains = self.gains or text.endswith("<to")
+        return super().on(text)
+
+
+def test_what_a_code_path_does_is_not_told_of_cuts_that_no_server_makes() -> None:
+    checks = ["chunking", "whole_equals_streamed"]
+    found = search(ONE, engines(EndsInALineWhereCut, EndsInALine), checks=checks).found
+    assert [(one.check, one.severity) for one in found.findings] == [("whole_equals_streamed", "warning")]
+    assert found.verdict.headline.startswith("Read by the code path for whole outputs, the message differs")
+
+
+class NeedsAQuote(Spoilt):
+    """Arguments lose their end where no delta was a quote alone."""
+
+    def begin(self, context: Context) -> None:
+        super().begin(context)
+        self.alone = False
+
+    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
+        self.alone = self.alone or text == '"'
+        for part in sent.tool_calls if sent is not None and not self.alone else ():
+            part.arguments = (part.arguments or "").rstrip("}")
+        return sent
+
+
+def test_of_a_fault_under_sure_cuts_it_is_said_which_assumed_ones_are_without_it() -> None:
+    said = search(ONE, engines(NeedsAQuote), checks=["chunking"]).found.verdict
+    assert (said.kind, said.severity) == ("chunk_boundary", "warning")
+    assert said.headline.startswith("The parser may depend on chunk boundaries: when the output comes in one delta, ")
+    assert ", but not if " in said.headline
 
 
 class PassesOn(Spoilt):

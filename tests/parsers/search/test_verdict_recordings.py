@@ -293,10 +293,34 @@ def test_of_an_error_nothing_is_said_that_follows_from_it() -> None:
     assert {one.check for one in found.findings[0].follows} == {"arguments_json", "finish_reason"}
 
 
+def finished(reason: str) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}
+
+
+@pytest.mark.parametrize(
+    ("reasons", "severity", "words"),
+    [
+        (("tool_calls", "stop"), "error", "It has a second finish reason, `stop`, after `tool_calls`"),
+        (("stop", "tool_calls"), "error", "It has a second finish reason, `tool_calls`, after `stop`"),
+        (("tool_calls", "tool_calls"), "warning", "It has the finish reason `tool_calls` again."),
+    ],
+)
+def test_a_second_finish_reason_is_told_of_once(reasons: tuple[str, ...], severity: str, words: str) -> None:
+    found = searched([*streamed(begun(WHOLE_ARGUMENTS), finish=None), *map(finished, reasons)]).found
+    assert [(one.check, one.severity, one.follows) for one in found.findings] == [("chunk_shape", severity, ())]
+    assert words in found.verdict.headline
+
+
+def test_of_arguments_that_a_shape_without_an_end_lacks_it_is_said_how_far_it_was_recorded() -> None:
+    message = {"content": None, "tool_calls": [call("", None)]}
+    said = searched(answered(message)).found.verdict
+    assert said.headline == "The arguments of call 0 (`f`) are empty, as far as it was recorded."
+
+
 HOW: dict[str, tuple[list[dict[str, Any]], dict[str, Any], str, str | None, str]] = {
     "the stream's own end came": (
         GOOD[:-1], {"done": True}, "parser_flawed", "parser",
-        "The server ended its stream (`[DONE]`) without a finish reason.",
+        "The server ended its stream without a finish reason.",
     ),
     "it came inside arguments": (
         GOOD[:-2], {"done": True}, "broken_arguments", "parser",

@@ -157,7 +157,7 @@ def test_parts_without_an_index_go_to_their_id_to_a_new_name_or_to_the_call_befo
 
 def test_what_comes_after_the_finish_reason_is_noted() -> None:
     found = read_stream([chunk({}, "stop"), chunk({"content": "more"}), chunk({}, "length")])
-    assert [[note.code for note in part.notes] for part in found] == [[], ["after_finish"], ["finish_again"]]
+    assert [[note.code for note in part.notes] for part in found] == [[], ["after_finish"], ["finish_other"]]
     assert "`stop`" in found[1].note
     assert found[2].finish_reason == "length"
 
