@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from parsers.cases.case import Case
-from parsers.cases.engines import ENGINES, Engine, choose
+from parsers.cases.engines import choose
 from parsers.cases.find import CaseSearch
 from parsers.cases.io import to_data
 from parsers.cases.redaction.redact import Redaction, shown_by
 from parsers.cases.run import run_case
+from parsers.sweeps.first_stage import Means
 from parsers.sweeps.signature import Signature
 
 MOST_REPLAYS = 400
@@ -36,14 +37,14 @@ class Studied:
     redacted: bool = False
 
 
-def studied(
-    signature: Signature, case: Case, *, words: bool = False, engines: Mapping[str, Engine] = ENGINES
-) -> Studied:
+def studied(signature: Signature, case: Case, *, words: bool = False, means: Means | None = None) -> Studied:
     """Study one output with that signature. `words`: they may be shown as they are."""
     if len(case.text()) > MOST_CHARACTERS:
         return Studied(length=len(case.text()), case=to_data(case) if words else None)
-    asked = case.model_copy(update={"checks": (signature.check,)})
-    search = CaseSearch(asked, engines=engines, max_replays=MOST_REPLAYS)
+    asked, means = case.model_copy(update={"checks": (signature.check,)}), means or Means()
+    choice = choose(asked, None, means.engines)
+    pieces = None if choice.replays is None else means.tokens_of(asked, choice)
+    search = CaseSearch(asked, pieces=pieces, engines=means.engines, max_replays=MOST_REPLAYS)
     for _ in search.run():
         pass
     found = search.result()
@@ -51,7 +52,7 @@ def studied(
     headline = found.found.verdict.headline if words else ""
     if words:
         return Studied(headline, len(smaller.text()), to_data(_untitled(smaller)))
-    redacted = _redacted(smaller, engines)
+    redacted = _redacted(smaller, means)
     length = len(smaller.text())
     return Studied(headline, length) if redacted is None else Studied(headline, length, to_data(redacted), True)
 
@@ -61,14 +62,14 @@ def _untitled(case: Case) -> Case:
     return case.model_copy(update={"title": None, "notes": (), "parent": None, "source": None})
 
 
-def _redacted(case: Case, engines: Mapping[str, Engine]) -> Case | None:
+def _redacted(case: Case, means: Means) -> Case | None:
     """The case without its words, None where it does not show the same then."""
     bare = _untitled(case)
 
     def judged(one: Case) -> Hashable:
-        return shown_by(run_case(one, compare=False, engines=engines))
+        return shown_by(run_case(one, compare=False, engines=means.engines))
 
-    redaction = Redaction(bare, judged, [choose(bare, None, engines).format], most_runs=MOST_RUNS)
+    redaction = Redaction(bare, judged, [choose(bare, None, means.engines).cut_by], most_runs=MOST_RUNS)
     for _ in redaction.run():
         pass
     made = redaction.result()

@@ -15,11 +15,10 @@ from hashlib import blake2b
 from typing import Any
 
 from parsers.cases.case import CaseError
-from parsers.cases.engines import ENGINES, Engine
 from parsers.cases.io import load_case, to_data
 from parsers.intake.column_rows import RowError, case_of_row
 from parsers.replays.chunking import Chunking
-from parsers.sweeps.first_stage import CHUNKINGS, Bases, Looked, Request
+from parsers.sweeps.first_stage import CHUNKINGS, Bases, Looked, Means, Request
 from parsers.sweeps.signature import Signature
 from parsers.sweeps.summary import LARGEST_KEPT, Place, Reading, Skip, Smallest, Summary, Tally
 from parsers.vocabulary.types import FormatError, UsageError
@@ -37,13 +36,13 @@ Data = dict[str, Any]
 
 @dataclass(slots=True, frozen=True)
 class Plan:
-    """How a corpus is read: its columns, by what they are; the parser and the policies of all outputs, where not each
-    row names its own; and the chunkings besides the whole output."""
+    """How a corpus is read: its columns, by what they are; the parser of all outputs as a case has it, where not each
+    row names its own, their policies and contract; and the chunkings besides the whole output."""
 
     columns: Mapping[str, str]
-    parser: str | None = None
+    parser: Mapping[str, Any] | None = None
     policy: Mapping[str, str] = field(default_factory=dict)
-    engine: str | None = None
+    contract: str | None = None
     chunkings: tuple[Chunking, ...] = CHUNKINGS
 
 
@@ -70,14 +69,14 @@ def run_shard(
     plan: Plan,
     rows: Iterable[Row],
     at: tuple[int, int],
-    engines: Mapping[str, Engine] = ENGINES,
+    means: Means | None = None,
     clock: Clock | None = None,
     lost: Collection[int] = (),
     say: Callable[[int], object] = lambda row: None,
 ) -> Outcome:
     """Run the rows of a shard, `at` so many files and shards of that file. `say` is called with the number of each row
     before it is read; those that are `lost` are not read."""
-    run, lines = _Run(plan, at, engines, clock), 0
+    run, lines = _Run(plan, at, means, clock), 0
     for lines, row in rows:
         if row is not BLANK:
             say(lines)
@@ -87,10 +86,10 @@ def run_shard(
 
 
 class _Run:
-    def __init__(self, plan: Plan, at: tuple[int, int], engines: Mapping[str, Engine], clock: Clock | None) -> None:
+    def __init__(self, plan: Plan, at: tuple[int, int], means: Means | None, clock: Clock | None) -> None:
         self.outcome = Outcome(Summary(), [])
         self._plan = plan
-        self._bases = Bases(plan.chunkings, engines)
+        self._bases = Bases(plan.chunkings, means)
         self._clock = clock
         self._requests: OrderedDict[str, Request] = OrderedDict()
         self._known: dict[bytes, Looked] = {}
@@ -210,8 +209,10 @@ def output_of(row: Any, plan: Plan) -> Data:
         data.setdefault("parser", {"name": "auto"})
     else:
         data = _of_columns(row, plan)
-    if plan.parser is not None or plan.engine is not None:
-        data["parser"] = {"name": plan.parser or "auto", **({"engine": plan.engine} if plan.engine else {})}
+    if plan.parser is not None:
+        data["parser"] = dict(plan.parser)
+    if plan.contract is not None:
+        data["contract"] = plan.contract
     if plan.policy:
         data["parser"] = {**data["parser"], "policy": dict(plan.policy)}
     return data

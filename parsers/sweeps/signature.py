@@ -56,6 +56,7 @@ class Signature:
         said += [f"({self.sort})"] * bool(self.sort)
         said += [f"in the {self.where}"] * bool(self.where)
         said += [f"beside `{self.marker}`"] * bool(self.marker)
+        said += [f"{'at' if self.topic == Topic.FAILURE.name else 'in state'} {self.state}"] * bool(self.state)
         return " ".join(said)
 
 

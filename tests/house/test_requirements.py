@@ -13,7 +13,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 SETS = ("build", "run", "test", "team", "lock", "clients/oldest", "clients/newer")
-PIN = re.compile(r"([\w.-]+)(?:\[([\w,-]+)\])?==([\w.]+) \\")
+PIN = re.compile(r"([\w.-]+)(?:\[([\w,-]+)\])?==([\w.]+)(?: ; python_version < \"[\d.]+\")? \\")
 DIGEST = re.compile(r"    --hash=sha256:[0-9a-f]{64}( \\)?")
 
 
@@ -71,7 +71,8 @@ def test_the_package_asks_for_what_is_pinned(root: Path) -> None:
     pinned = pins(root, "run")
     assert {name for name, entry in asked.items() if not entry.specifier.contains(pinned[name])} == set()
     wanted = (root / "requirements" / "run.in").read_text("utf-8").splitlines()
-    assert {canonicalize_name(line) for line in wanted if line[:1].isalpha()} == asked.keys()
+    named = [Requirement(line) for line in wanted if line[:1].isalpha()]
+    assert {canonicalize_name(one.name): one.marker for one in named} == {key: one.marker for key, one in asked.items()}
 
 
 def test_the_extra_of_a_team_asks_for_what_is_pinned(root: Path) -> None:

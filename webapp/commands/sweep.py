@@ -1,21 +1,33 @@
-"""`sweep`: many outputs of a corpus through one parser; what is wrong with them, by signature."""
+"""`sweep`: many outputs of a corpus through one parser, or several engines; what is wrong with them, by signature."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
+from parsers.cases.jsontext import plain
+from parsers.formats.contracts import contract_named
+from parsers.sweeps.changes import changes_json, checked_report
 from parsers.vocabulary.types import UsageError
+from webapp.commands.engine_option import engine_option, several
+from webapp.commands.inputs import read_json
+from webapp.commands.options import Options
 from webapp.commands.progress_line import parts_done
 from webapp.commands.suites import named_columns
-from webapp.commands.sweep_report import report_lines
+from webapp.commands.sweep_report import changes_lines, report_lines
 from webapp.commands.written import print_json
+from webapp.engines.entered import engine_title, entered
 from webapp.sweeps.sweep_folder import Folder
+from webapp.sweeps.sweep_means import means_here
 from webapp.sweeps.sweep_pool import SweepPool
-from webapp.sweeps.swept import Asked, Planned, Runner, Swept, inline, planned, write_reports
+from webapp.sweeps.swept import Asked, Planned, Runner, inline, planned, write_reports
 from webapp.sweeps.swept import sweep as swept_by
 
 WRONG = 1
@@ -24,9 +36,21 @@ WRONG = 1
 @click.command()
 @click.argument("corpus", metavar="CORPUS...", nargs=-1, required=True)
 @click.option("--parser", metavar="NAME", help="The parser of all outputs.  [default: that of each row, else auto]")
+@click.option(
+    "--engine",
+    multiple=True,
+    metavar="[LABEL=]NAME[:PARSER]",
+    help="Run a parser of an engine that was entered. Given again: each, and what is new beside the first.",
+)
+@click.option(
+    "--python", metavar="PATH", help="Run a class of your own in this interpreter; --engine then is module:Class."
+)
+@click.option("--reasoning-parser", metavar="NAME", help="The engine's reasoning parser, which reads first.")
+@click.option("--contract", metavar="NAME", help="What the server promises: openai, as_streamed, strict, vllm ...")
 @click.option("--policy", multiple=True, metavar="KEY=VALUE", help="Set a policy of the parser. May be given again.")
 @click.option("--column", multiple=True, metavar="KEY=PATH",
               help="The column that is text, tools, parser ... May be given again.  [default: guessed]")  # fmt: skip
+@click.option("--baseline", metavar="FILE", help="Fail only what is new beside the report.json of another sweep.")
 @click.option(
     "--jobs",
     type=click.IntRange(min=0),
@@ -37,34 +61,86 @@ WRONG = 1
 @click.option("-o", "--output", metavar="DIR", help="Keep what is done and write the reports into this folder.")
 @click.option("--words", is_flag=True, help="Show outputs as they are in the reports, not redacted.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-def sweep(corpus: tuple[str, ...], output: str | None, jobs: int, as_json: bool, **given: Any) -> int:
+def sweep(
+    corpus: tuple[str, ...], output: str | None, jobs: int, as_json: bool, baseline: str | None, **given: Any
+) -> int:
     """Replay the outputs of a corpus and count what is wrong with them; exit 1 where anything is.
 
     CORPUS is a file of JSON Lines or of a list, packed by gzip or zstd or not, a folder or a pattern of such files.
     Each output is replayed whole and in pieces; what the checks find is counted by its signature, with the first rows
     and the smallest case of each. With --output the sweep is taken up again where it was left.
     """
-    made, run = planned(_asked(corpus, **given)), SweepPool(jobs) if jobs else inline
-    _say_columns(made)
-    if output is not None:
-        found = _run(made, Folder(Path(output)), run)
-    else:
-        with TemporaryDirectory(prefix="toolcall-sweep-") as place:
-            found = _run(made, Folder(Path(place)), run)
-    if as_json:
-        print_json(found.report, 2)
-    else:
-        click.echo("\n".join(report_lines(found.report)))
-    return WRONG if found.summary.wrong else 0
+    sides = _sides(corpus, **given)
+    if baseline is not None and len(sides) > 1:
+        raise UsageError("--baseline and several --engine both say beside what; leave one out")
+    before = None if baseline is None else checked_report(read_json("--baseline", baseline), f"--baseline {baseline}")
+    _say_columns(sides[0].made)
+    told: list[_Told] = []
+    with _place(output) as place:
+        for side in sides:
+            told.append(_told(side, Folder(place / side.label.replace("/", "_")), jobs, before))
+            before = before or (told[0].report if len(sides) > 1 else None)
+    _print(told, as_json=as_json)
+    return WRONG if any(one.fails for one in told[1:] or told) else 0
 
 
-def _asked(
-    corpus: tuple[str, ...], *, parser: str | None, policy: tuple[str, ...], column: tuple[str, ...], words: bool
-) -> Asked:
+class _Side(NamedTuple):
+    """One parser that the corpus is swept by; the label is empty where there is only one."""
+
+    label: str
+    made: Planned
+
+
+class _Told(NamedTuple):
+    """What came of one, and what changed beside another sweep."""
+
+    label: str
+    report: Mapping[str, Any]
+    changes: Mapping[str, Any] | None
+
+    @property
+    def fails(self) -> bool:
+        """Return whether anything is wrong, or new beside another sweep."""
+        return bool(self.report["wrong"] if self.changes is None else self.changes["new"])
+
+    def to_json(self) -> dict[str, Any]:
+        """As `--json` prints it."""
+        return {**self.report, **({} if self.changes is None else {"changes": self.changes})}
+
+
+def _sides(
+    corpus: tuple[str, ...],
+    *,
+    engine: tuple[str, ...],
+    policy: tuple[str, ...],
+    column: tuple[str, ...],
+    contract: str | None,
+    words: bool,
+    **parsers: Any,
+) -> list[_Side]:
+    """What is asked for, by each engine. Raises UsageError."""
     pairs = [pair.partition("=") for pair in policy]
     if wrong := next((pair for pair in pairs if not pair[1]), None):
         raise UsageError(f"--policy {wrong[0]}: give it as KEY=VALUE")
-    return Asked(corpus, parser, {key: value for key, _, value in pairs}, named_columns(column), words=words)
+    if policy and engine:
+        raise UsageError("--policy: the parsers of an engine are its own; --contract says what is expected of them")
+    policies = {key: value for key, _, value in pairs}
+    asked = Asked(corpus, policy=policies, contract=contract, columns=named_columns(column), words=words)
+    if contract is not None:
+        contract_named(contract)
+    if len(engine) < 2:
+        return [_Side("", planned(_asked(asked, engine, **parsers)))]
+    return [_Side(one.label, planned(_asked(asked, (one.word,), **parsers))) for one in several(engine)]
+
+
+def _asked(asked: Asked, engine: tuple[str, ...], **parsers: Any) -> Asked:
+    data: dict[str, Any] = {}
+    engine_option(data, Options(engine=engine, **parsers))
+    parser: Mapping[str, Any] | None = data.get("parser")
+    if parser is None or "engine" not in parser:
+        return replace(asked, parser=parsers["parser"] if parser is None else parser["name"])
+    entered().card(parser["engine"])  # started now: what is wrong with it is said once
+    return replace(asked, engine=parser, version=engine_title(parser["engine"]))
 
 
 def _say_columns(made: Planned) -> None:
@@ -74,8 +150,35 @@ def _say_columns(made: Planned) -> None:
         click.echo(f"columns: {', '.join(said)}", err=True)
 
 
-def _run(made: Planned, folder: Folder, run: Runner) -> Swept:
+@contextmanager
+def _place(output: str | None) -> Iterator[Path]:
+    """Where a sweep keeps what it does: a folder that was asked for, else one that goes."""
+    if output is not None:
+        yield Path(output)
+        return
+    with TemporaryDirectory(prefix="toolcall-sweep-") as place:
+        yield Path(place)
+
+
+def _told(side: _Side, folder: Folder, jobs: int, before: Mapping[str, Any] | None) -> _Told:
+    """Sweep, and write the reports."""
+    means = means_here()
+    run: Runner = SweepPool(jobs, engines=side.made.by_engine) if jobs else partial(inline, means=means)
     with parts_done("parts") as say:
-        found = swept_by(made, folder, run, say)
-    write_reports(folder, made, found)
-    return found
+        found = swept_by(side.made, folder, run, say, means)
+    write_reports(folder, side.made, found)
+    changes = None if before is None else changes_json(before, found.report)
+    if changes is not None:
+        folder.write("changes.json", plain(changes, 2) + "\n")
+    return _Told(side.label, found.report, changes)
+
+
+def _print(told: Sequence[_Told], *, as_json: bool) -> None:
+    if as_json:
+        alone = told[0].to_json() if len(told) == 1 else None
+        print_json(alone or {"sweeps": [{"label": one.label, **one.to_json()} for one in told]}, 2)
+        return
+    for number, one in enumerate(told):
+        heading = [""] * bool(number) + [f"== {one.label}"] * bool(one.label)
+        changes = [] if one.changes is None else changes_lines(one.changes, told[0].label if number else "")
+        click.echo("\n".join([*heading, *report_lines(one.report), *changes]))

@@ -40,3 +40,20 @@ def _rest(report: Mapping[str, Any]) -> Iterator[str]:
     for one in report["skipped"]:
         places = ", ".join(one["examples"])
         yield one_line(f"not read: {count(one['count'], 'row')}: {one['words']} ({places})")
+
+
+def changes_lines(changes: Mapping[str, Any], beside: str) -> Iterator[str]:
+    """What changed beside another sweep, by its label."""
+    other = beside or "the baseline"
+    yield ""
+    said = [f"{len(changes[kind])} {kind}" for kind in ("new", "gone", "more", "fewer")]
+    yield f"beside {other}: {', '.join(said)}, {changes['same']} the same"
+    if not changes["comparable"]:
+        yield "(other outputs were read there than here: counts do not compare)"
+    rows = [
+        (kind, f"{one['before']:,} → {one['after']:,}", one["severity"], one["about"], one["check"], one["words"])
+        for kind in ("new", "gone", "more", "fewer")
+        for one in changes[kind]
+    ]
+    if rows:
+        yield from table([("", "count", "", "about", "check", "what is wrong"), *rows])

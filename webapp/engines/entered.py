@@ -28,13 +28,13 @@ AskOther = Callable[[dict[str, Any]], Mapping[str, Any]]
 
 
 class Engines:
-    """The entered engines, with workers of this process. `more`: entries of the command line alone. `alone`: one person
+    """The entered engines, with workers of this process. `own`: entries of the command line alone. `alone`: one person
     asks them, and nobody else waits."""
 
     def __init__(self, settings: Settings, more: Mapping[str, Entry] | None = None, *, alone: bool = True) -> None:
         self.settings = settings
         self._alone = alone
-        self._more = dict(more or {})
+        self.own = dict(more or {})
         self._hosts: dict[str, tuple[Entry, str, EngineHost]] = {}
         self._spent_before = 0.0  # by hosts that were ended for a change
         self._cards: dict[str, tuple[Entry, int, Card]] = {}
@@ -47,7 +47,7 @@ class Engines:
 
     def entries(self) -> dict[str, Entry]:
         """All of them by name."""
-        return {**entries(self.settings), **self._more}
+        return {**entries(self.settings), **self.own}
 
     def listed(self) -> dict[str, Card | None]:
         """All of them with what is known of them; nothing is started."""

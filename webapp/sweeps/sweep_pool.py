@@ -12,10 +12,12 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from threading import Event, local
 from time import monotonic
+from typing import Any
 
 from parsers.sweeps.shard import Outcome, outcome_of
 from parsers.vocabulary.types import UsageError
 from webapp.children.child import Child, ChildError, Ending, Program, preload
+from webapp.sweeps.sweep_means import surroundings
 from webapp.sweeps.sweep_program import task_json
 from webapp.sweeps.swept import Task
 
@@ -29,12 +31,17 @@ MOST_ENDS = 1_000  # of the children of one shard
 
 
 class SweepPool:
-    """Runs shards in `jobs` processes. `row_seconds`: of silence until a process is ended."""
+    """Runs shards in `jobs` processes. `row_seconds`: of silence until a process is ended. With `engines`, what they
+    keep is limited by their entries: a limit of the system would be theirs as well."""
 
-    def __init__(self, jobs: int, *, row_seconds: float = ROW_SECONDS, program: str = PROGRAM) -> None:
+    def __init__(
+        self, jobs: int, *, engines: bool = False, row_seconds: float = ROW_SECONDS, program: str = PROGRAM
+    ) -> None:
         self._jobs = jobs
+        self._here = surroundings()
         self._row_seconds = row_seconds
-        self._program = Program(program, limits={"DATA": MEMORY_BYTES}, fork=True)
+        limits = {} if engines else {"DATA": MEMORY_BYTES}
+        self._program = Program(program, limits=limits, resident_bytes=MEMORY_BYTES if engines else 0, fork=True)
         preload(self._program, PROGRAM)  # a process that is forked need not import all of ours
         self._stop = Event()
         self._mine = local()
@@ -61,12 +68,15 @@ class SweepPool:
         found: Child = self._mine.child
         return found
 
+    def _request(self, task: Task, lost: set[int]) -> dict[str, Any]:
+        return {"here": self._here, "task": task_json(task), "lost": sorted(lost)}
+
     def _run(self, task: Task) -> Outcome:
         ends, lost = Counter[int](), set[int]()
         for _ in range(MOST_ENDS):
             attempt = _Attempt(self._row_seconds)
             try:
-                return attempt.outcome(self._child(), task, lost, self._stop)
+                return attempt.outcome(self._child(), self._request(task, lost), self._stop)
             except ChildError as error:
                 if self._stop.is_set() or error.ending in (Ending.REFUSED, Ending.ABSENT):
                     raise UsageError(f"{task.file.name}: {error.message or error.ending.value}") from error
@@ -86,11 +96,11 @@ class _Attempt:
         self._row_seconds = row_seconds
         self._heard = monotonic()
 
-    def outcome(self, child: Child, task: Task, lost: set[int], stop: Event) -> Outcome:
+    def outcome(self, child: Child, request: dict[str, Any], stop: Event) -> Outcome:
         """What came of it. Raises ChildError."""
         answer = child.ask(
             "shard",
-            {"task": task_json(task), "lost": sorted(lost)},
+            request,
             seconds=_SHARD_SECONDS,
             on_progress=lambda progress: self._hear(progress["row"]),
             cancelled=lambda: stop.is_set() or monotonic() > self._heard + self._patience,

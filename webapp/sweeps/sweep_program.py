@@ -12,6 +12,7 @@ from parsers.sweeps.shard import Plan, outcome_json
 from webapp.children.worker import Task as ChildTask
 from webapp.children.worker import Tell
 from webapp.sweeps.corpus_files import CorpusFile, Kind, Shard
+from webapp.sweeps.sweep_means import means_of_child
 from webapp.sweeps.swept import Task, run_task
 
 
@@ -28,9 +29,9 @@ def task_json(task: Task) -> dict[str, Any]:
         "file": [file.name, file.kind.name, file.packing and file.packing.name, file.size],
         "shard": [shard.file, shard.number, shard.start, shard.end],
         "columns": dict(plan.columns),
-        "parser": plan.parser,
+        "parser": None if plan.parser is None else dict(plan.parser),
         "policy": dict(plan.policy),
-        "engine": plan.engine,
+        "contract": plan.contract,
         "chunkings": [one.model_dump(mode="json") for one in plan.chunkings],
     }
 
@@ -39,10 +40,10 @@ def task_of(data: Mapping[str, Any]) -> Task:
     """What `task_json` wrote."""
     name, kind, packing, size = data["file"]
     chunkings = tuple([Chunking.model_validate(one) for one in data["chunkings"]])
-    plan = Plan(data["columns"], data["parser"], data["policy"], data["engine"], chunkings)
+    plan = Plan(data["columns"], data["parser"], data["policy"], data["contract"], chunkings)
     return Task(CorpusFile(name, Kind[kind], packing and Packing[packing], size), Shard(*data["shard"]), plan)
 
 
 def _shard(request: dict[str, Any], tell: Tell) -> dict[str, Any]:
-    outcome = run_task(task_of(request["task"]), frozenset(request["lost"]), lambda row: tell({"row": row}))
-    return outcome_json(outcome)
+    means, lost = means_of_child(request["here"]), frozenset(request["lost"])
+    return outcome_json(run_task(task_of(request["task"]), means, lost, lambda row: tell({"row": row})))

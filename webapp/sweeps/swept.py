@@ -19,7 +19,7 @@ from parsers.intake.column_rows import guessed_columns
 from parsers.replays.chunking import Chunking
 from parsers.search.sweep import json_of
 from parsers.selection.registry import resolve
-from parsers.sweeps.first_stage import CHUNKINGS
+from parsers.sweeps.first_stage import CHUNKINGS, OF_ENGINES, Means
 from parsers.sweeps.report import report_json
 from parsers.sweeps.second_stage import Studied, studied
 from parsers.sweeps.shard import Cost, Outcome, Plan, run_shard
@@ -29,18 +29,24 @@ from parsers.vocabulary.types import UsageError
 from webapp.sweeps.corpus_files import SHARD_BYTES, CorpusFile, Shard, corpus_files, first_rows, rows_of, shards_of
 from webapp.sweeps.sweep_folder import Folder
 
-FORMAT = 1  # of plans and of what is kept of a shard
+FORMAT = 2  # of plans and of what is kept of a shard
 
 
 @dataclass(slots=True, frozen=True)
 class Asked:
-    """What somebody asks for: files, who parses, columns that are named; `words`: the outputs may be shown."""
+    """What somebody asks for: files, who parses, columns that are named; `words`: the outputs may be shown.
+
+    `engine` is a parser of an engine, as a case has it, and `version` who that is. `chunkings`: None for the usual.
+    """
 
     names: tuple[str, ...]
     parser: str | None = None
     policy: Mapping[str, str] = field(default_factory=dict)
+    contract: str | None = None
+    engine: Mapping[str, Any] | None = None
+    version: str = ""
     columns: Mapping[str, str] = field(default_factory=dict)
-    chunkings: tuple[Chunking, ...] = CHUNKINGS
+    chunkings: tuple[Chunking, ...] | None = None
     words: bool = False
     shard_bytes: int = SHARD_BYTES
 
@@ -54,6 +60,7 @@ class Planned:
     plan: Plan
     guessed: frozenset[str]
     words: bool
+    version: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """As it is kept: what must be the same where a sweep is taken up again."""
@@ -70,10 +77,23 @@ class Planned:
         return {
             "columns": dict(sorted(self.plan.columns.items())),
             "guessed": sorted(self.guessed),
-            "parser": self.plan.parser,
+            "parser": self.plan.parser and self.plan.parser["name"],
+            "engine": self._engine(),
+            "contract": self.plan.contract,
             "policy": dict(sorted(self.plan.policy.items())),
             "chunkings": ["whole", *map(json_of, self.plan.chunkings)],
         }
+
+    @property
+    def by_engine(self) -> bool:
+        """Return whether an engine parses."""
+        return "engine" in (self.plan.parser or {})
+
+    def _engine(self) -> dict[str, Any] | None:
+        parser = self.plan.parser or {}
+        if not self.by_engine:
+            return None
+        return {"name": parser["engine"], "version": self.version, "options": dict(parser.get("options", {}))}
 
 
 @dataclass(slots=True, frozen=True)
@@ -98,21 +118,29 @@ def planned(asked: Asked) -> Planned:
     if rows and "text" not in columns and not any("input" in row for row in rows):
         keys = ", ".join([*rows[0]][:12])
         raise UsageError(f"--column text=NAME: say which column is the model's output; the first row has {keys}")
-    parser = None if asked.parser is None else resolve(asked.parser)
-    plan = Plan(columns, parser, dict(asked.policy), chunkings=asked.chunkings)
-    return Planned(files, tuple(shards_of(files, asked.shard_bytes)), plan, frozenset(guessed), asked.words)
+    parser = asked.engine if asked.parser is None else {"name": resolve(asked.parser)}
+    usual = CHUNKINGS if asked.engine is None else OF_ENGINES
+    chunkings = usual if asked.chunkings is None else asked.chunkings
+    plan = Plan(columns, parser, dict(asked.policy), asked.contract, chunkings)
+    shards = tuple(shards_of(files, asked.shard_bytes))
+    return Planned(files, shards, plan, frozenset(guessed), asked.words, asked.version)
 
 
-def run_task(task: Task, lost: Collection[int] = (), say: Callable[[int], object] = lambda row: None) -> Outcome:
+def run_task(
+    task: Task,
+    means: Means | None = None,
+    lost: Collection[int] = (),
+    say: Callable[[int], object] = lambda row: None,
+) -> Outcome:
     """Run one shard here."""
     at = (task.shard.file, task.shard.number)
-    return run_shard(task.plan, rows_of(task.file, task.shard), at, clock=process_time, lost=lost, say=say)
+    return run_shard(task.plan, rows_of(task.file, task.shard), at, means, process_time, lost, say)
 
 
-def inline(tasks: Iterable[Task]) -> Iterator[tuple[Task, Outcome]]:
+def inline(tasks: Iterable[Task], means: Means | None = None) -> Iterator[tuple[Task, Outcome]]:
     """Run shards one after the other, in this process."""
     for task in tasks:
-        yield task, run_task(task)
+        yield task, run_task(task, means)
 
 
 @dataclass(slots=True)
@@ -124,8 +152,14 @@ class Swept:
     summary: Summary
 
 
-def sweep(made: Planned, folder: Folder, run: Runner = inline, say: Say = lambda done, of: None) -> Swept:
-    """Run what is not done yet, and make the report of all."""
+def sweep(
+    made: Planned,
+    folder: Folder,
+    run: Runner = inline,
+    say: Say = lambda done, of: None,
+    means: Means | None = None,
+) -> Swept:
+    """Run what is not done yet, and make the report of all. `means` are those of the second stage, which runs here."""
     folder.begin(made.to_json())
     left = [shard for shard in made.shards if not folder.has(shard)]
     done = len(made.shards) - len(left)
@@ -135,7 +169,8 @@ def sweep(made: Planned, folder: Folder, run: Runner = inline, say: Say = lambda
         done += 1
         say(done, len(made.shards))
     summary, costs = _merged(folder, made.shards)
-    said = {one.id: _studied(folder, one, tally, made.words) for one, tally in sorted(summary.tallies.items(), key=_id)}
+    tallies = sorted(summary.tallies.items(), key=_id)
+    said = {one.id: _studied(folder, one, tally, made.words, means) for one, tally in tallies}
     files = [file.name for file in made.files]
     return Swept(report_json(summary, files, made.told(), said), costs, summary)
 
@@ -155,7 +190,7 @@ def _merged(folder: Folder, shards: Sequence[Shard]) -> tuple[Summary, dict[int,
     return summary, costs
 
 
-def _studied(folder: Folder, signature: Signature, tally: Tally, words: bool) -> Studied:
+def _studied(folder: Folder, signature: Signature, tally: Tally, words: bool, means: Means | None) -> Studied:
     """What the second stage says, which is kept by the signature and the output."""
     smallest = tally.smallest
     if smallest is None or smallest.case is None:
@@ -164,7 +199,7 @@ def _studied(folder: Folder, signature: Signature, tally: Tally, words: bool) ->
     key = hashlib.sha256(told.encode()).hexdigest()[:16]
     found = folder.studied(key)
     if found is None:
-        found = studied(signature, load_case(smallest.case), words=words)
+        found = studied(signature, load_case(smallest.case), words=words, means=means)
         folder.keep_studied(key, found)
     return found
 

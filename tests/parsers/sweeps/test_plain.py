@@ -24,9 +24,9 @@ class Judged(Request):
 
     def both(self, text: str) -> tuple[bool, tuple[Any, ...]]:
         """Whether it is plain, and what the checks find."""
-        choice, base, plain = self._base(text)
-        replayer = self._replayer(base, text)
-        return self._plainly_read(text, replayer, plain) is not None, self._judged(choice, replayer).signatures
+        choice, replayer, plain = self._ready(text)
+        assert plain is not None
+        return self._is_plain(text, replayer, plain), self._judged(choice, replayer).signatures
 
 
 def request(drawn: Drawn, broken: Broken | None = None) -> Judged:

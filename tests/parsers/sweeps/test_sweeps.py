@@ -22,6 +22,7 @@ from parsers.cases.written.generated import KIT, Kit
 from parsers.intake.column_rows import guessed_columns
 from parsers.replays.chunking import WHOLE
 from parsers.sweeps import shard
+from parsers.sweeps.first_stage import Means
 from parsers.sweeps.report import named, percent, report_json, sentence
 from parsers.sweeps.second_stage import MOST_CHARACTERS, studied
 from parsers.sweeps.shard import BLANK, Outcome, Plan, decoded, outcome_json, outcome_of, run_shard
@@ -131,10 +132,17 @@ def test_a_request_that_is_no_longer_kept_is_made_again(monkeypatch: pytest.Monk
 
 
 def test_a_plan_may_name_the_parser_and_its_policies() -> None:
-    plan = replace(PLAN, parser="qwen", policy={"unknown_tool": "drop"})
+    plan = replace(PLAN, parser={"name": "qwen"}, policy={"unknown_tool": "drop"})
     summary = run([row(WRONG, parser="mistral")], plan).summary
     assert [*summary.readings] == ["qwen"]
     assert [one.where for one in summary.tallies] == ["dropped"]
+
+
+def test_a_plan_may_name_the_contract() -> None:
+    outputs = [row(f"It rains. {CALL} So it does.")]
+    assert run(outputs).summary.wrong == 0
+    strict = run(outputs, replace(PLAN, contract="strict")).summary
+    assert strict.outputs == 1
 
 
 def test_a_row_that_was_lost_is_not_read() -> None:
@@ -254,17 +262,17 @@ def engine(fails: str) -> Mapping[str, Any]:
 
 
 def test_a_parser_that_raises_is_a_signature_by_its_place() -> None:
-    found = [*run([row("It rains."), row(CALL)], engines=engine("raise")).summary.tallies]
+    found = [*run([row("It rains."), row(CALL)], means=Means(engine("raise"))).summary.tallies]
     assert [(one.check, one.about) for one in found] == [("parser_raised", "parser")]
     assert found[0].state.startswith("IndexError: ")
 
 
 def test_an_output_that_a_parser_refuses_is_skipped() -> None:
-    assert [*run([row(CALL)], engines=engine("refuse")).summary.skipped] == [Skip.REFUSED]
+    assert [*run([row(CALL)], means=Means(engine("refuse"))).summary.skipped] == [Skip.REFUSED]
 
 
 def test_text_that_a_parser_loses_is_its_own_fault_in_the_state_it_was_in() -> None:
-    found = [*run([row(f"It rains. {CALL}")], engines=engine("lose")).summary.tallies]
+    found = [*run([row(f"It rains. {CALL}")], means=Means(engine("lose"))).summary.tallies]
     assert found
     assert {(one.about, one.parser) for one in found} == {("parser", "qwen")}
 
