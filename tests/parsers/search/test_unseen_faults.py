@@ -309,6 +309,29 @@ def test_white_space_that_only_one_code_path_leaves_out_is_a_matter_of_the_contr
     assert (found.verdict.kind, words in found.verdict.headline) == (kind, True), found.verdict.headline
 
 
+class DropsAfter(Spoilt):
+    """What comes after the calls is left out."""
+
+    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
+        after = sent is not None and self.assembler.calls > 0
+        return replace(sent, content=None) if sent is not None and after else sent
+
+    def finish(self, reason: str | None) -> MessageDelta | None:
+        return None
+
+
+AFTER = f"{call('get_weather', city='Paris')}\nDone."
+
+
+@pytest.mark.parametrize(("contract", "severity"), [("sglang", "warning"), ("as_streamed", "error")])
+def test_words_that_only_one_code_path_leaves_out_are_a_warning_where_a_server_may_leave_them_out(
+    contract: str, severity: str
+) -> None:
+    checks = ["whole_equals_streamed"]
+    found = search(AFTER, engines(Spoilt, DropsAfter), contract=contract, checks=checks).found
+    assert [one.severity for one in found.findings] == [severity]
+
+
 class EndsInALine(Spoilt):
     """The content gains a newline at its end."""
 
