@@ -22,8 +22,11 @@ from werkzeug.exceptions import HTTPException
 
 from parsers.vocabulary.types import UsageError
 from webapp.app import ENGINES, SEARCHES, TOKENIZERS
-from webapp.children.child import Child, ChildError, Ending, Program, preload
+from webapp.children.child import Child
 from webapp.children.crew import Crew, Full, Left, Lost, Member, Wish
+from webapp.children.endings import ChildError, Ending
+from webapp.children.process import preload
+from webapp.children.program import Program
 from webapp.children.worker import GRACE_SECONDS
 from webapp.engines.entered import engine_reply
 from webapp.front.engine_waits import MOST_ASKED_OF_ALL, EngineWait, Switchboard
