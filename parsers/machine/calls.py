@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any, ClassVar
 
 from parsers.arguments.coerce import without_references
-from parsers.formats.model import Format, TextKind
+from parsers.arguments.contract import is_quoted
+from parsers.arguments.entities import unescape_attribute
+from parsers.formats.model import Format, State, TextKind
 from parsers.machine.call_life import LIFE, CallEvent, CallState
-from parsers.machine.heads import HEADS, HeadReader
 from parsers.machine.judgement import Judgement
-from parsers.machine.output import NO_CALL_WAITS, call_id
-from parsers.machine.stages import ContentStage, PlainContent, ReasoningStage, llama_content
-from parsers.vocabulary.drops import Cause, DropReason
+from parsers.machine.names import NamePart, name_patterns, split_header
+from parsers.machine.output import NO_CALL_WAITS, Writer, call_id
+from parsers.machine.stages import Blank, ContentStage, PlainContent, ReasoningStage, llama_content
+from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.events import (
     END_TOKEN,
     CallArguments,
@@ -35,17 +38,22 @@ from parsers.vocabulary.trace import Hold, RejectedCall, Tail
 from parsers.vocabulary.types import Context
 
 # What a state means for text and events. In a state that is in none of these, all goes out as it comes.
-_HELD = frozenset({CallState.MENTIONED, CallState.TENTATIVE, CallState.NAMED})  # raw text is kept: it may be given back
+_HELD = frozenset(
+    {CallState.MENTIONED, CallState.TENTATIVE, CallState.NAMED}
+)  # events wait, raw text is kept: all of it may be given back
 _NONE_OPEN = frozenset({CallState.NONE, CallState.MENTIONED})
 _REJECTED = {CallState.SKIPPED: DropReason(Cause.SKIPPED), CallState.FAILED: DropReason(Cause.FOLLOWS_MALFORMED)}
 _UNWANTED = frozenset({CallState.AS_TEXT, CallState.DROPPED, *_REJECTED})  # raw text goes where the policy says
 
 _RECOVERIES = {"content": CallEvent.REJECT, "skip_call": CallEvent.SKIP, "fail": CallEvent.FAIL}
 _UNKNOWN = {"text": CallEvent.UNKNOWN_AS_TEXT, "drop": CallEvent.UNKNOWN_DROPPED}
+_SPACE = re.compile(r"\s")
+_SELF_CLOSED = re.compile(r"""(["'])[^"']*\1\s*/\Z""")  # what is left of <f name="x"/>
 _TAG_ALONE = re.compile(r"(?:<[^<>\s][^<>]+>|\[[A-Z_]{4,}\])\s*\Z")
+HEADS: frozenset[TextKind | None] = frozenset({"name", "header", "id"})  # states whose text names the call
 
 
-class Calls(HeadReader):
+class Calls(Writer):
     """Implements arguments.Output: writes what is found in the state that the call is in.
 
     `keeps`: raw text that is read belongs to a call that does not stand, and has to be given to `keep`. `defers`:
@@ -56,20 +64,26 @@ class Calls(HeadReader):
         "_content",
         "_count",
         "_given_id",
+        "_head",
         "_ids",
         "_judgement",
         "_kept",
         "_kept_at",
         "_malformed",
         "_marked",
+        "_mention",
         "_name",
+        "_name_text",
+        "_named",
         "_number",
         "_reasoning",
+        "_refusal",
         "_schemas",
         "_seed",
         "_silent",
         "_start",
         "_told_missing",
+        "_tools",
         "closes",
         "defers",
         "keeps",
@@ -77,6 +91,7 @@ class Calls(HeadReader):
         "policy",
         "rejected",
         "schema",
+        "state",
         "state_name",
     )
     APART: ClassVar[frozenset[str]] = frozenset(
@@ -89,40 +104,48 @@ class Calls(HeadReader):
             "_ids",
             "_seed",
             "_judgement",
+            "_tools",
             "_schemas",
+            "_name_text",
         }
     )
-    PLACES: ClassVar[frozenset[str]] = frozenset({"_start", "_kept_at", "_silent"})
+    PLACES: ClassVar[frozenset[str]] = frozenset({"_start", "_kept_at", "_silent", "_mention"})
     NUMBERS: ClassVar[frozenset[str]] = frozenset({"_number", "_count"})
 
     def __init__(self, fmt: Format, policy: Mapping[str, str], context: Context) -> None:
-        super().__init__({tool.name: tool for tool in context.tools})
+        super().__init__()
         self.policy = policy
         self.named_tool = context.named_tool if context.tool_choice == "named" else None
         self.closes = policy["truncated_call"] == "close"
         self.defers = fmt.content == "llama" and policy["llama_content"] == "seed_literal"
         self.rejected: list[RejectedCall] = []
+        self.state = CallState.NONE
         self.state_name: str | None = None
         self.keeps = False
         self._ids = fmt.ids
         self._seed = context.id_seed
+        self._tools = {tool.name: tool for tool in context.tools}
         self._schemas: dict[str, Mapping[str, Any] | None] = {}  # without references, of tools that were called
         self._judgement = Judgement(fmt, policy, context)
         self._reasoning = ReasoningStage(self, policy)
         make = llama_content if fmt.content == "llama" else PlainContent
         self._content: ContentStage = make(self, policy)
+        self._head = Blank()
         self._number = self._count = 0  # of the call in this state; of those that stand
+        self._mention: tuple[int, str] | None = None  # where a marker inside reasoning stands, and text before the call
+        self._name_text: Mapping[NamePart, re.Pattern[str]] = {}  # made once somebody asks
         self._forget(NOWHERE)
 
     def _forget(self, start: int) -> None:
-        self._forget_head()
         self.schema: Mapping[str, Any] | None = None
         self._name = ""
         self._given_id: CallId | None = None
         self._start = self._kept_at = start
         self._kept = Pieces()
         self._silent: list[tuple[int, int, bool]] = []
+        self._refusal: DropReason | None = None
         self._malformed = self._told_missing = False
+        self._named = False  # whether any of its name was read
         self._marked = True  # whether a marker began it; else it may have been plain text all along
         self.argued = self.written = False
 
@@ -142,6 +165,14 @@ class Calls(HeadReader):
     def may_reject(self) -> bool:
         """Return whether the call does not stand yet."""
         return self.state in (CallState.TENTATIVE, CallState.NAMED)
+
+    @property
+    def is_mentioned(self) -> bool:
+        """Return whether what is open was opened inside reasoning and has no name yet: it may only be mentioned."""
+        return self._mention is not None
+
+    def knows(self, name: str) -> bool:
+        return not self._tools or name in self._tools
 
     # inside reasoning it may only be mentioned
 
@@ -181,6 +212,24 @@ class Calls(HeadReader):
         self.diagnostic("mentioned_marker", message, start, start + len(text), "info")
         self._go(CallEvent.GIVE_BACK)
         self._say_again(text, start, self._reasoning)
+
+    def name_fits(self, text: str) -> int:
+        """Return how many characters of a text a name may go on with; all where no one asks."""
+        if self._mention is None:
+            return len(text)
+        pieces = self._head.pieces
+        if not self._named:
+            return self._fitting(NamePart.BEGINS, text)
+        return self._fitting(NamePart.IS_OVER if pieces and pieces[-1][0][-1].isspace() else NamePart.GOES_ON, text)
+
+    def quoted_name_fits(self, text: str) -> int:
+        return len(text) if self._mention is None else self._fitting(NamePart.QUOTED, text)
+
+    def _fitting(self, part: NamePart, text: str) -> int:
+        if not self._name_text:
+            self._name_text = name_patterns(self._tools)
+        found = self._name_text[part].match(text)
+        return 0 if found is None else found.end()
 
     # its beginning and its name
 
@@ -420,7 +469,8 @@ class Calls(HeadReader):
         if kind == "reasoning":
             self._reasoning.text(text, at)
         elif kind in HEADS:
-            self._read_head(text, at)
+            self._named = self._named or bool(text.strip())
+            self._head.add(text, at)
         elif self.keeps:
             self.content(text, at)  # no stage may hold it: if the call is rejected, it is said again
         else:
@@ -440,6 +490,52 @@ class Calls(HeadReader):
     def waits(self, kind: TextKind) -> bool:
         """Return whether the stage for text of this kind keeps any."""
         return (self._reasoning if kind == "reasoning" else self._content).hold() is not None
+
+    def end_head(self, state: State, *, over: bool) -> None:
+        """The machine leaves a state whose text is the call's name, header or id, which is whole now."""
+        pieces = self._head.take()
+        if self.quiet or not pieces:
+            return
+        raw, start = "".join([piece for piece, _ in pieces]), pieces[0][1]
+        text, end = raw.strip(), start + len(raw)
+        if any(at + len(piece) != follows for (piece, at), (_, follows) in pairwise(pieces)):
+            self._refusal = DropReason(Cause.TURN_ENDS_IN_NAME)
+            for piece, at in pieces:
+                self.leave_out(at, at + len(piece), self._refusal)
+        elif text and (over or self.state is not CallState.TENTATIVE):
+            self.leave_out(start, end, CUT if over else NO_CALL_WAITS)
+        else:
+            lead = end - len(raw.lstrip())
+            if state.unquote and is_quoted(text):
+                text, lead = text[1:-1], lead + 1
+            elif state.unquote and _SELF_CLOSED.match(text):
+                self._refusal = DropReason(Cause.NO_NAME)
+                return
+            self.marker(start, lead)
+            if state.doubled:
+                text = self._once(text)
+            self._give_head(state.text, text, lead, unescape_attribute(text) if state.unescape else text)
+            self.marker(lead + len(text), end)
+
+    def _once(self, name: str) -> str:
+        """A name that stands there twice with a dot between, if only that is a declared tool's, else as it is."""
+        first, second = name[: len(name) // 2], name[len(name) // 2 :]
+        return first if second == f".{first}" and self.knows(first) and not self.knows(name) else name
+
+    def _give_head(self, kind: TextKind | None, text: str, at: int, said: str) -> None:
+        if kind == "name" and _SPACE.search(text):
+            self._refusal = DropReason(Cause.SPACE_IN_NAME)
+        elif kind == "name" and text:
+            end = at + len(text)
+            self.name(said, at, end, None if said == text else (Segment(said, at, end, "converted"),))
+        elif text:
+            self.call_id(text, at, at + len(text))
+            if kind == "header":
+                start, end = split_header(text, self._tools)
+                if end == len(text) and text[start:end].rpartition(".")[2].isdecimal():
+                    self._refusal = DropReason(Cause.NUMBER_FOR_NAME)
+                else:
+                    self.name(text[start:end], at + start, at + end)
 
     def silent(self, start: int, end: int, *, ends: bool) -> None:
         """A token that ends a turn, or a special one that means nothing to the format."""
