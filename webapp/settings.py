@@ -28,6 +28,7 @@ ENV_PREFIX = "TOOLCALL_INSPECTOR_"
 STRICT_VARIABLE = "VLLM_RS_STRICT_TOOL_CALL"
 DATABASES = ("sqlite", "postgresql")
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+PATIENCE = 3  # times as long by the clock as it may work, for a request on a busy machine
 WILDCARDS = ("0.0.0.0", "[::]")  # noqa: S104 - compared with, never bound to
 
 _HOST_NAME = re.compile(r"\.?[\w.-]+|\[[0-9a-f:.]+\]")

@@ -8,7 +8,7 @@ Strategy
 
 Rules
     1. Everything that moves the machine is a row: terminals, END, DONE, REJECT, OTHER and the triggers of the argument
-       parsers. Everything that moves a call is an entry of the table in `calls`.
+       parsers. Everything that moves a call is an entry of the table in `call_life`.
     2. Every character is consumed exactly once, in `_consume`, and given to exactly one event by then or later.
     3. Nothing raises on model output. "Need more" is simply a return.
     4. Work is linear: held text is bounded by the longest terminal, and no scope is searched twice over one text.

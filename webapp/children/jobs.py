@@ -17,7 +17,9 @@ from time import monotonic
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from webapp.cache import ByteCache
-from webapp.children.child import Answer, Child, ChildError, Ending, Program
+from webapp.children.child import Answer, Child
+from webapp.children.endings import ChildError, Ending
+from webapp.children.program import Program
 
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
 Kind = Literal["case", "usage", "limit", "late", "memory", "ended", "bug", "cancelled"]

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from threading import Condition
 from time import monotonic
 
-from webapp.children.child import Child, ChildError, Ending
+from webapp.children.child import Child
+from webapp.children.endings import ChildError, Ending
 
 
 class Pool:

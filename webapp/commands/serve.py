@@ -20,7 +20,8 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import click
-from waitress.channel import ClientDisconnected
+from waitress.channel import ClientDisconnected, HTTPChannel
+from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.server import BaseWSGIServer, create_server
 
 from parsers.vocabulary.types import UsageError
@@ -101,6 +102,7 @@ def listening(settings: Settings) -> Any:
         )
         for one in [one for one in looked_at.values() if isinstance(one, BaseWSGIServer)]:
             one.maintenance, one.readable = partial(_end_silent, one), partial(_may_accept, one)
+            one.channel_class = _Channel
         return server
     except BaseException:
         close(sockets)
@@ -114,6 +116,20 @@ def _served(front: Front, environ: WSGIEnvironment, start_response: StartRespons
     except CutShortError as error:
         log.warning("An answer to %s was cut short: %s", environ["PATH_INFO"][:200], error)
         raise ClientDisconnected from error
+
+
+class _Request(HTTPRequestParser):  # type: ignore[misc]  # nothing says what types waitress has
+    """A request with a number of more digits than Python reads is none. waitress would hang up and log a fault."""
+
+    def parse_header(self, header_plus: bytes) -> None:
+        try:
+            super().parse_header(header_plus)
+        except ValueError as error:
+            raise ParsingError("A header has no value that can be read") from error
+
+
+class _Channel(HTTPChannel):  # type: ignore[misc]  # as above
+    parser_class = _Request
 
 
 def _end_silent(server: Any, now: float) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from parsers.vocabulary.types import UsageError
-from webapp.children.child import ChildError
+from webapp.children.endings import ChildError
 from webapp.engines.engine_host import EngineHost
 from webapp.engines.foreign import no_parser
 from webapp.engines.protocol import Answers, Card, Progress, ProtocolError, Replayed, read, read_replays

@@ -18,7 +18,9 @@ from time import monotonic
 from typing import Any
 
 from parsers.replays.ran_lines import RanLines
-from webapp.children.child import Answer, Child, ChildError, Ending, Program
+from webapp.children.child import Answer, Child
+from webapp.children.endings import ChildError, Ending
+from webapp.children.program import Program
 from webapp.engines.culprits import Culprits
 from webapp.engines.entries import Entry
 from webapp.engines.lines import read_lines

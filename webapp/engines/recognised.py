@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from parsers.vocabulary.types import UsageError
-from webapp.children.child import Child, ChildError, Program
+from webapp.children.child import Child
+from webapp.children.endings import ChildError
+from webapp.children.program import Program
 from webapp.engines.entries import ADAPTERS, WORKER
 
 _SECONDS = 60.0

@@ -20,7 +20,7 @@ from werkzeug.exceptions import (
 )
 
 from webapp.bodies import measure_chunked
-from webapp.children.child import ChildError, Ending
+from webapp.children.endings import ChildError, Ending
 from webapp.runs.held import HELD_HEADER
 from webapp.security import TooLarge
 from webapp.settings import ENV_PREFIX, Settings
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 RETRY_SECONDS = 5
 LINES = "application/jsonl"
+_MOST_DIGITS = 100
 
 _STOPPED = "The work on this request of {size:,} bytes"
 _WORDS = {
@@ -82,6 +83,8 @@ def body_of(environ: WSGIEnvironment, settings: Settings) -> bytes:
     if not measure_chunked(environ, most):
         raise TooLarge("The request", None, most, "max_request_bytes")
     given = environ.get("CONTENT_LENGTH", "")
+    if len(given) > _MOST_DIGITS:  # Python reads no number of thousands
+        raise TooLarge("The request", None, most, "max_request_bytes")
     size = int(given) if given.isascii() and given.isdigit() else 0
     if size > most:
         raise TooLarge("The request", size, most, "max_request_bytes")

@@ -22,8 +22,11 @@ from werkzeug.exceptions import HTTPException
 
 from parsers.vocabulary.types import UsageError
 from webapp.app import ENGINES, SEARCHES, TOKENIZERS
-from webapp.children.child import Child, ChildError, Ending, Program, preload
+from webapp.children.child import Child
 from webapp.children.crew import Crew, Full, Left, Lost, Member, Wish
+from webapp.children.endings import ChildError, Ending
+from webapp.children.process import preload
+from webapp.children.program import Program
 from webapp.children.worker import GRACE_SECONDS
 from webapp.engines.entered import engine_reply
 from webapp.front.engine_waits import MOST_ASKED_OF_ALL, EngineWait, Switchboard
@@ -31,7 +34,7 @@ from webapp.front.forwarding import NotHeld, Relay, TooBusy, body_of, message_of
 from webapp.front.replay_program import MOST_TIMES
 from webapp.security import REFUSAL
 from webapp.services import EXTENSION, Services
-from webapp.settings import Settings
+from webapp.settings import PATIENCE, Settings
 from webapp.tokenizers import library
 from webapp.tokenizers.shared import answer
 
@@ -49,8 +52,6 @@ HELD = "/r/"
 WAITING = 8  # times the number of children
 SMALL = 50_000  # bytes of a body: a larger one is no small task
 IDLE_SECONDS = 600.0
-
-PATIENCE = 3  # times as long by the clock as it may work, for a request on a busy machine
 
 _PATIENCE_SECONDS = 3.0  # at most it takes to open the longest output: to wait so long costs no more than to do it anew
 _WORN_BYTES = 300_000_000  # more than a child says that it keeps: a fresh one is cheaper

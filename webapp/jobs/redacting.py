@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from time import thread_time
 
 from parsers.cases.case import Case
 from parsers.cases.find import CaseFound
@@ -17,6 +16,7 @@ from parsers.cases.run import chunkings_of
 from parsers.replays.chunking import DEFAULT_COMPARED, WHOLE, Chunking
 from webapp.runs.prepare import stored_form
 from webapp.runs.runner import Run, Runner
+from webapp.runs.time_left import TimeLeft
 from webapp.settings import Settings
 
 MOST_CHUNKINGS = 4  # so many of those that a search found
@@ -43,12 +43,13 @@ def redact(
 ) -> RedactedCase:
     """The case, redacted in so many seconds of work of this thread, by default a share of what a request may take;
     what is not replaced by then stays. Raises what a replay of it raises."""
+    left = TimeLeft.of_request(settings, SHARE) if seconds is None else TimeLeft(seconds)
     runner = Runner(settings, keep=False)
     run = runner.run(case)
-    before, latest = stored_form(run), thread_time() + (SHARE * settings.replay_seconds if seconds is None else seconds)
+    before = stored_form(run)
     made = Redaction(before, _judge(runner, _asked(run, found)), [run.format, run.choice.grammar or run.format])
     for runs in made.run():
-        if runs > 1 and thread_time() > latest:
+        if runs > 1 and not left.seconds:
             break
     return RedactedCase(made.result(), before)
 

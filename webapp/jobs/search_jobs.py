@@ -20,8 +20,9 @@ from threading import Semaphore
 from typing import Any
 
 from webapp.cache import ByteCache
-from webapp.children.child import ChildError, Ending, Program
+from webapp.children.endings import ChildError, Ending
 from webapp.children.jobs import Failure, Job, Jobs, Kind
+from webapp.children.program import Program
 from webapp.engines import ENGINES
 from webapp.engines.entered import engine_reply
 from webapp.jobs.search_program import CLOCK_TIMES, settings_of_child

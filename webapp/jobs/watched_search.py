@@ -13,8 +13,10 @@ from typing import Any
 from parsers.cases.case import Case
 from parsers.cases.find import CaseFound
 from parsers.search.found import Progress
-from webapp.children.child import Child, ChildError, Ending, Program
+from webapp.children.child import Child
+from webapp.children.endings import ChildError, Ending
 from webapp.children.jobs import Failure
+from webapp.children.program import Program
 from webapp.engines.entered import engine_reply
 from webapp.jobs.search_jobs import PROGRAM
 from webapp.jobs.search_program import CLOCK_TIMES, SILENT_REPLAYS, read_result, settings_of_child

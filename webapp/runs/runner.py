@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from sys import getsizeof
 from threading import Lock
-from time import monotonic, thread_time
+from time import monotonic
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary, ref
 
@@ -48,6 +48,7 @@ from webapp.engines import Choice
 from webapp.engines.entered import engine_stamp
 from webapp.engines.patience import REST_SECONDS
 from webapp.runs.prepare import Prepared, error_place, prepare
+from webapp.runs.time_left import TimeLeft
 from webapp.settings import ENV_PREFIX, Settings
 
 PIECE_BYTES = 250
@@ -254,10 +255,10 @@ class Runner:
 
     def checked_in_time(self, run: Run, began: float) -> CaseRun:
         """The same within a share of what a request may take that `began` at so many seconds of work of this thread
-        (`thread_time`): a busy machine is no reason to leave off. Raises ChecksGoOn."""
-        latest = began + CHECKS_SHARE * self.settings.replay_seconds
-        while (done := self.check_some(run, max(latest - thread_time(), 0))) < 1:
-            if thread_time() >= latest:
+        (`thread_time`). Raises ChecksGoOn."""
+        left = TimeLeft.of_request(self.settings, CHECKS_SHARE, began)
+        while (done := self.check_some(run, left.seconds)) < 1:
+            if not left.seconds:
                 raise ChecksGoOn(run, done, self.settings)
         return self.checked(run)
 

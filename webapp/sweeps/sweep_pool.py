@@ -16,7 +16,10 @@ from typing import Any
 
 from parsers.sweeps.shard import Outcome, outcome_of
 from parsers.vocabulary.types import UsageError
-from webapp.children.child import Child, ChildError, Ending, Program, preload
+from webapp.children.child import Child
+from webapp.children.endings import ChildError, Ending
+from webapp.children.process import preload
+from webapp.children.program import Program
 from webapp.sweeps.sweep_means import surroundings
 from webapp.sweeps.sweep_program import task_json
 from webapp.sweeps.swept import Task

@@ -13,7 +13,9 @@ from typing import Any
 
 from parsers.replays.replayer import Rendering, Rerender
 from parsers.vocabulary.types import Context, Tool, ToolCall
-from webapp.children.child import Child, ChildError, Ending, Program
+from webapp.children.child import Child
+from webapp.children.endings import ChildError, Ending
+from webapp.children.program import Program
 from webapp.tokenizers.chat_program import LIMITS, MOST_TEMPLATE
 from webapp.vocabularies.files import TEMPLATE_TOKENS
 

@@ -13,8 +13,9 @@ from pathlib import Path
 
 from parsers.vocabulary.types import UsageError
 from webapp.cache import ByteCache
-from webapp.children.child import ChildError, Ending, Program
+from webapp.children.endings import ChildError, Ending
 from webapp.children.jobs import Failure, Job, Jobs
+from webapp.children.program import Program
 from webapp.settings import ENV_PREFIX, Settings
 from webapp.tokenizers.adapter import TokenizerInfo
 from webapp.tokenizers.prepared import with_template

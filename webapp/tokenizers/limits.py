@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from parsers.vocabulary.types import UsageError
-from webapp.children.child import ChildError, Ending, Program
+from webapp.children.endings import ChildError, Ending
+from webapp.children.program import Program
 from webapp.settings import ENV_PREFIX, Settings
 
 # How a process ends that could not allocate memory: by the library's own abort, or by the kernel.

@@ -19,9 +19,12 @@ import pytest
 
 from tests.webapp.children import program as tasks
 from tests.webapp.children.processes import is_alive, until
-from webapp.children import child as children
-from webapp.children import worker
-from webapp.children.child import Child, ChildError, Ending, Program, bare_environment, preload
+from webapp.children import deadline, worker
+from webapp.children.child import Child
+from webapp.children.deadline import Question, Watch
+from webapp.children.endings import ChildError, Ending
+from webapp.children.process import preload
+from webapp.children.program import Program, bare_environment
 
 FILE = str(Path(tasks.__file__))
 SPAWNED, FORKED = Program(FILE), Program(tasks.__name__, fork=True)
@@ -159,10 +162,10 @@ def test_a_task_in_a_hurry_is_late_with_half_of_the_work(
     elapsed: float, worked: float, end: float | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now, work = [0.0], [0.0]
-    monkeypatch.setattr(children, "monotonic", lambda: now[0])
-    monkeypatch.setattr(children._Watch, "start", lambda _: None)
+    monkeypatch.setattr(deadline, "monotonic", lambda: now[0])
+    monkeypatch.setattr(Watch, "start", lambda _: None)
     process: Any = SimpleNamespace(worked=lambda: work[0])
-    watch = children._Watch(process, children._Question("t", {}, 1.0), Program("x", patience=3, hurry=1.5))
+    watch = Watch(process, Question("t", {}, 1.0), Program("x", patience=3, hurry=1.5))
     now[0], work[0] = elapsed, worked
     assert watch._goes_on() == (end is not None)
     assert end is None or watch._end == pytest.approx(end)
@@ -228,7 +231,7 @@ def test_a_process_that_is_not_ready_yet_is_ended_by_an_interrupt() -> None:
 
 
 def test_without_such_signals_what_is_late_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("webapp.children.child.INTERRUPT", None)
+    monkeypatch.setattr("webapp.children.process.INTERRUPT", None)
     with Child(POLITE) as child:
         asked(child, "echo")
         assert failure(child, "sleep", 0.2).ending is Ending.LATE
@@ -496,7 +499,9 @@ def test_a_child_that_is_forgotten_is_ended() -> None:
 @pytest.mark.replays
 def test_a_busy_child_ends_with_the_process_that_started_it() -> None:
     script = (
-        "import sys; from webapp.children.child import Child, Program; child = Child(Program(sys.argv[1]))\n"
+        "import sys; from webapp.children.child import Child\n"
+        "from webapp.children.program import Program\n"
+        "child = Child(Program(sys.argv[1]))\n"
         "print(child.ask('recall', {}, seconds=60)['pid'], flush=True); child.ask('spin', {}, seconds=60)"
     )
     with subprocess.Popen([sys.executable, "-c", script, FILE], stdout=subprocess.PIPE, text=True) as parent:

@@ -11,8 +11,9 @@ import pytest
 
 from tests.webapp.children.processes import PATIENCE, until
 from webapp.children import crew as module
-from webapp.children.child import Child, Program
+from webapp.children.child import Child
 from webapp.children.crew import Crew, Full, Left, Lost, Member, Wish
+from webapp.children.program import Program
 
 
 class Actor(Child):

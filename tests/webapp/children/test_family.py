@@ -11,9 +11,11 @@ import pytest
 
 from tests.webapp.children.processes import until
 from webapp.children import family
-from webapp.children.child import Child, ChildError, Ending, Program
+from webapp.children.child import Child
+from webapp.children.endings import ChildError, Ending
 from webapp.children.family import TAG, Group, end_strays, sleeps
 from webapp.children.held_pipes import HeldPipe
+from webapp.children.program import Program
 
 NOBODY = 2**22 + 1
 STRAY = """

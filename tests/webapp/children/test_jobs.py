@@ -12,8 +12,8 @@ from tests.webapp.children import program as tasks
 from tests.webapp.children.processes import PATIENCE, is_alive, until
 from webapp.cache import ByteCache
 from webapp.children import jobs
-from webapp.children.child import Program
 from webapp.children.jobs import Failure, Job, Jobs
+from webapp.children.program import Program
 
 
 class Errands(Jobs[str, str, str]):

@@ -10,8 +10,10 @@ import pytest
 
 from tests.webapp.children import program as tasks
 from tests.webapp.children.processes import is_alive
-from webapp.children.child import Child, ChildError, Ending, Program
+from webapp.children.child import Child
+from webapp.children.endings import ChildError, Ending
 from webapp.children.pool import Pool
+from webapp.children.program import Program
 
 PATIENCE = 30.0
 MakePool = Callable[[int, int], Pool]

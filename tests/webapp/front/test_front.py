@@ -14,7 +14,8 @@ import pytest
 from werkzeug.test import Client, EnvironBuilder
 
 from tests.webapp.children.processes import PATIENCE, until
-from webapp.children.child import Child, ChildError, Ending
+from webapp.children.child import Child
+from webapp.children.endings import ChildError, Ending
 from webapp.children.jobs import Failure, Job
 from webapp.front import front as module
 from webapp.front.front import LIGHT, Front
@@ -127,6 +128,8 @@ def test_a_body_over_the_limit_reaches_no_child(make_front: MakeFront, path: str
     endless = {"wsgi.input": io.BytesIO(b"x" * 1_000_001), "wsgi.input_terminated": True, "CONTENT_LENGTH": ""}
     chunked = client.post(path, headers={"Transfer-Encoding": "chunked"}, environ_overrides=endless)
     assert (chunked.status_code, "is too large; the limit is 1,000,000" in chunked.text) == (413, True)
+    said = client.post(path, environ_overrides={"CONTENT_LENGTH": "9" * 5_000})
+    assert (said.status_code, "is too large; the limit is 1,000,000" in said.text) == (413, True)
     assert pids(front) == []
 
 

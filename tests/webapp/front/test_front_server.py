@@ -110,6 +110,21 @@ def test_a_reader_who_hangs_up_is_no_fault_of_the_server(tmp_path: Path, caplog:
     assert [record.message for record in caplog.records if record.levelname in ("ERROR", "WARNING")] == []
 
 
+def test_a_request_with_a_number_of_thousands_of_digits_is_none(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    head = f"POST /run HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {'9' * 5_000}\r\n\r\n"
+    with (
+        scripted_server(tmp_path, replay_processes=1) as (port, _),
+        socket.create_connection(("127.0.0.1", port)) as connection,
+    ):
+        connection.sendall(head.encode())
+        answer = b"".join(iter(lambda: connection.recv(65_536), b""))
+    assert answer.startswith(b"HTTP/1.1 400 Bad Request")
+    assert b"A header has no value that can be read" in answer
+    assert caplog.records == []
+
+
 def test_an_answer_in_pieces_keeps_to_the_protocol(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     head = "GET /run?do=stream&pieces=2 HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
     with (

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
+from itertools import count
+from time import thread_time
 from typing import Any
 
 import pytest
@@ -17,8 +19,8 @@ from parsers.vocabulary.types import FormatError, UsageError
 from tests.webapp.interrupts import Rung, turns
 from webapp.runs.exports import exported
 from webapp.runs.prepare import error_place, stored_form, with_defaults
-from webapp.runs.runner import Run, Runner, collector_paused
-from webapp.settings import get_settings
+from webapp.runs.runner import ChecksGoOn, Run, Runner, collector_paused
+from webapp.settings import PATIENCE, get_settings
 
 Again = Callable[[Runner, Case], Case]
 POLICY = {"recovery": "content"}
@@ -121,6 +123,19 @@ def test_checks_may_be_made_in_parts() -> None:
     assert (found.findings, found.holding) == (Runner(get_settings()).run_checked(case).findings, found.holding)
     assert kept.check_some(run, 0) == 1
     assert kept.checked(run) is found
+
+
+def test_checks_on_a_busy_machine_are_kept_before_the_clock_ends_the_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept, clock = Runner(get_settings()), count(0, PATIENCE * get_settings().replay_seconds)
+    run, done = kept.run(case_of()), list[float]()
+    with monkeypatch.context() as busy:
+        busy.setattr("webapp.runs.time_left.monotonic", lambda: next(clock))
+        while run.known_checks is None:
+            try:
+                kept.checked_in_time(run, thread_time())
+            except ChecksGoOn as on:
+                done.append(on.done)
+    assert (done == sorted(done), len(done) > 3) == (True, True)
 
 
 def test_checks_are_made_at_once_where_nothing_is_kept() -> None:

@@ -119,7 +119,9 @@ def test_what_goes_wrong_is_a_refusal_in_one_sentence(monkeypatch: pytest.Monkey
 def test_a_download_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
     """As a process of its own asks for one, which is then killed."""
     script = (
-        "import sys; from webapp.children.child import Child, Program; child = Child(Program(sys.argv[1]))\n"
+        "import sys; from webapp.children.child import Child\n"
+        "from webapp.children.program import Program\n"
+        "child = Child(Program(sys.argv[1]))\n"
         "tell = lambda line: print(child.pid, line['file'], flush=True)\n"
         "child.ask('fetch', {asked}, seconds=60, on_progress=tell)"
     )

@@ -16,7 +16,8 @@ from flask import Flask
 from parsers.vocabulary.types import UsageError
 from tests.webapp.children.processes import is_alive, until
 from webapp.app import create_app
-from webapp.children.child import Child, ChildError, Ending
+from webapp.children.child import Child
+from webapp.children.endings import ChildError, Ending
 from webapp.services import EXTENSION
 from webapp.settings import Settings, get_settings
 from webapp.tokenizers import get_tokenizer

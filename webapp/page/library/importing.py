@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from time import thread_time
 from typing import Literal
 
 from werkzeug.exceptions import HTTPException
@@ -22,6 +21,7 @@ from webapp.page.library.listed_case import listing_of
 from webapp.runs.exports import save
 from webapp.runs.prepare import with_defaults
 from webapp.runs.runner import CHECKS_SHARE, Runner
+from webapp.runs.time_left import TimeLeft
 from webapp.store import CaseStore, Gone
 
 Outcome = Literal["stored", "known", "failed"]
@@ -103,10 +103,10 @@ def import_some(
 ) -> Report:  # fmt: skip
     """Import as long as a request has time, at most so many, and count the rest. The first `skip` were done before."""
     report, given = Report(), islice(given, skip, None)
-    latest = thread_time() + CHECKS_SHARE * runner.settings.replay_seconds
+    left = TimeLeft.of_request(runner.settings, CHECKS_SHARE)
     for one in imported(given, runner, store, listed=listed, tags=tags):
         report.add(one)
-        if thread_time() >= latest or report.done == most:
+        if not left.seconds or report.done == most:
             report.left = sum(1 for _ in given)
             break
     return report
