@@ -28,7 +28,7 @@ from webapp.children import worker
 from webapp.children.family import TAG, Group, end_strays, sleeps
 from webapp.children.held_pipes import ABLE, HeldPipe
 from webapp.children.resident import resident_bytes
-from webapp.children.wires import GARBLED, Frames, Lines, Wire
+from webapp.children.wires import GARBLED, Frames, Lines, Wire, unasked
 from webapp.children.worker import INTERRUPT, LargeError, content_of, message_of, send
 
 Answer = dict[str, Any]
@@ -301,6 +301,8 @@ class Child:
         """The last message to a question, None where the process is gone without one."""
         try:
             latest = self._program.patience * question.seconds
+            if stray := process.unasked():
+                return unasked(stray)
             process.ask(message_of("request", question.request, task=question.task, seconds=latest))
             while (message := process.hear(self._program.answer_bytes)) is not None and not _LAST & message.keys():
                 if "question" in message:
@@ -387,6 +389,15 @@ class _Process:
         except (OSError, ValueError):  # the second: closed by another thread
             return False
         return True
+
+    def unasked(self) -> bytes:
+        """How that begins which somebody else's program said since its last answer: it would be taken for the next."""
+        raw = getattr(self._source, "raw", None)
+        if not isinstance(raw, HeldPipe):
+            return b""
+        with raw.at_once(), suppress(OSError, ValueError):
+            return cast("io.BufferedReader", self._source).peek(1)
+        return b""
 
     def ask(self, message: Mapping[str, Any]) -> None:
         """Send a question, and know whether there was anybody to ask. Raises LargeError."""

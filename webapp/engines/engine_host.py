@@ -54,7 +54,7 @@ _KINDS = {
     Ending.LATE: ("Hangs", "it did not return in {seconds:g} seconds{little}, and its process was ended"),
     Ending.MEMORY: ("OutOfMemory", "its process kept more than {memory:,} MB, and was ended"),
     Ending.ENDED: ("Crashed", "its process ended ({how})"),
-    Ending.PANIC: ("Garbled", "its process said what is no message, and was ended"),
+    Ending.PANIC: ("Garbled", "{message}, and its process was ended"),
     Ending.LARGE: ("Flood", "its process answered with more than {bytes:,} bytes, and was ended"),
     Ending.REFUSED: ("Refused", "{message}"),
 }
@@ -153,7 +153,7 @@ class EngineHost:
         try:
             card = read_card(self._child.ask("hello", request, seconds=START_SECONDS))
         except ChildError as error:
-            raise EngineError(f"engine {self._name} does not start: {self._said(error)[1]}{_last(error)}") from error
+            raise EngineError(f"engine {self._name} does not start: {self._said(error)[1]}") from error
         except ProtocolError as error:
             raise EngineError(f"engine {self._name} does not speak the protocol: {error}") from error
         self._refuse_another(card.sources)
@@ -349,7 +349,8 @@ class EngineHost:
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
         if error.ending is Ending.ENDED and error.code is None:
             return kind, _CLOSED
-        return kind, words.format(**entry, how=how, message=error.message[:_WORDS])
+        last = _last(error) if error.ending is Ending.ENDED else ""
+        return kind, words.format(**entry, how=how, message=error.message[:_WORDS]) + last
 
 
 class _Told:
@@ -427,6 +428,6 @@ def _made_again(found: list[Replayed], said: tuple[str, str]) -> list[Replayed]:
 
 
 def _last(error: ChildError) -> str:
-    """The last line on standard error."""
+    """The last line on standard error, where the process ended: that is where a language says what was wrong."""
     lines = error.detail.strip().splitlines()
     return f"; it says last: {lines[-1][:_WORDS]}" if lines else ""
