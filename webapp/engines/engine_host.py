@@ -22,7 +22,7 @@ from webapp.children.child import Answer, Child, ChildError, Ending, Program
 from webapp.engines.culprits import Culprits
 from webapp.engines.entries import Entry
 from webapp.engines.lines import read_lines
-from webapp.engines.patience import Patience
+from webapp.engines.patience import PatienceOfAll
 from webapp.engines.protocol import (
     MOST_PRINTED,
     Card,
@@ -93,7 +93,7 @@ class EngineHost:
         self._entry = entry
         self._batch = FIRST_BATCH
         self._culprits = Culprits()
-        self._patience = Patience(entry.seconds, alone=alone)
+        self._patience = PatienceOfAll(entry.seconds, alone=alone)
         self._asking = Turns()
         program = Program(
             name,
@@ -249,7 +249,7 @@ class EngineHost:
                 self._batch = max(1, told.number // 4)
             alone = few or told.at_the_end
             if _is_late(error) and not alone:
-                self._patience.hung()
+                self._patience.of(*_parsers(run)).hung()
             return [*before, self._alone(run, deltas) if alone else self._failed(run, deltas, told, error)]
 
     def _told(
@@ -259,7 +259,7 @@ class EngineHost:
         Raises ChildError, ProtocolError, _RestsError where it is not asked, and EngineError where it does not start, or
         has imported of another revision than that of its entry."""
         with self._asking, self._timed():
-            if words := self._patience.rest:
+            if words := self._patience.rest(*_parsers(request)):
                 raise _RestsError(words)
             self._child.tidy()
             if self._child.pid is None:
@@ -271,16 +271,17 @@ class EngineHost:
     def _answer_to_run(
         self, request: Mapping[str, Any], on_progress: Callable[[dict[str, Any]], object] | None
     ) -> Answer:
-        began, seconds = monotonic(), self._patience.seconds
+        patience = self._patience.of(*_parsers(request))
+        began, seconds = monotonic(), patience.seconds
         self._of_thread.given, self._of_thread.little = seconds, _LITTLE * (seconds < self._entry.seconds)
         try:
             answer = self._child.ask("run", {**request, "seconds": seconds}, seconds=seconds, on_progress=on_progress)
         except ChildError as error:
             if _is_late(error) and len(request["replays"]) == 1:
-                self._patience.hung()  # before it is the turn of whoever asks next
+                patience.hung()  # before it is the turn of whoever asks next
             raise
         took = self._of_thread.took = monotonic() - began
-        self._patience.answered(took / max(len(request["replays"]), 1))
+        patience.answered(took / max(len(request["replays"]), 1))
         return answer
 
     @contextmanager
@@ -367,12 +368,14 @@ class _Told:
     def note(self, said: dict[str, Any]) -> None:
         """A step is begun."""
         step = read(Progress, said)
-        if step.step == 1:
-            self.number, self.steps, self._began = self.number + 1, [], monotonic()
+        begins = step.step == 1
+        number, steps = (self.number + 1, 1) if begins else (self.number, len(self.steps) + 1)
+        if not 0 <= number < len(self._most) or steps > self._most[number]:
+            raise ProtocolError("/progress/step: it tells of a step that there is not")
+        if begins:
+            self.number, self.steps, self._began = number, [], monotonic()
         self.steps.append(step)
         self._characters += _length(step.sent)
-        if not 0 <= self.number < len(self._most) or len(self.steps) > self._most[self.number]:
-            raise ProtocolError("/progress/step: it tells of a step that there is not")
         if self._characters > ANSWER_BYTES:
             raise ProtocolError("/progress/sent: that is too much")
 
@@ -390,6 +393,11 @@ class _Told:
     def at_the_end(self) -> bool:
         """Whether the last step was begun: whatever happened may have happened to the next replay."""
         return len(self.steps) == self._most[self.number]
+
+
+def _parsers(run: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Who reads in a run."""
+    return run.get("parser"), run.get("reasoning_parser")
 
 
 def _steps(run: Mapping[str, Any], replays: Sequence[Any]) -> list[int]:
