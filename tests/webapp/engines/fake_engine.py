@@ -15,7 +15,7 @@ import sys
 import time
 from typing import Any
 
-FLAGS = ("old", "mute", "short", "hasty", "sloppy", "forgetful", "strict", "silent", "refuses", "dies", "reversed", "chatty")
+FLAGS = tuple("old mute short hasty sloppy forgetful strict silent refuses dies reversed chatty".split())
 NAMES = ("echo", "upper", "raises", "lies", "miscounts", "halves", "brief")
 HOARD: list[bytes] = []
 
