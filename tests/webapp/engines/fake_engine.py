@@ -15,7 +15,20 @@ import sys
 import time
 from typing import Any
 
-FLAGS = tuple("old mute short hasty sloppy forgetful strict silent refuses dies reversed chatty".split())
+FLAGS = (
+    "old",
+    "mute",
+    "short",
+    "hasty",
+    "sloppy",
+    "forgetful",
+    "strict",
+    "silent",
+    "refuses",
+    "dies",
+    "reversed",
+    "chatty",
+)
 NAMES = ("echo", "upper", "raises", "lies", "miscounts", "halves", "brief")
 HOARD: list[bytes] = []
 
