@@ -108,4 +108,5 @@ def _tried(engines: Engines, found: LibraryCase, column: Column) -> Result:
 
 def _column(row: EngineRow, parser: str) -> Column:
     version = "" if row.card is None else row.card.version
-    return Column(row.name, parser, f"{row.name} {version}".strip(), tuple(row.reasoning))
+    title = " ".join([word for word in (row.name, version, row.revision) if word])
+    return Column(row.name, parser, title, tuple(row.reasoning))

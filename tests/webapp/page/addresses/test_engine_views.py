@@ -107,6 +107,22 @@ def test_the_matrix_has_a_column_for_each_engine_with_that_parser(client: FlaskC
     assert run.one("#inspector").attrs["data-parser"] == "qwen:hermes"
 
 
+def test_a_revision_of_a_checkout_is_told_by_its_commit(
+    client: FlaskClient, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conformance_matrix, "SECONDS", -1)
+    entry = entered(settings).entries()["again"]
+    write_entry(settings, "again", entry.model_copy(update={"rev": "main", "commit": "0123456789abcdef"}))
+    try:
+        entered(settings).card("again")
+        assert "at main (0123456789)" in tree(client.get("/engines").text).one(".engines-page").words
+        heads = [one.words for one in tree(client.get("/engines/qwen/hermes").text).all("table.matrix thead th")]
+        assert "main (0123456789)" in next(head for head in heads if head.startswith("again"))
+    finally:
+        write_entry(settings, "again", entry)
+        entered(settings).card("again")
+
+
 def test_an_engine_that_rests_has_no_result(
     client: FlaskClient, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
