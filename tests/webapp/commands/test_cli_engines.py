@@ -37,7 +37,7 @@ def test_an_engine_is_entered_listed_and_replaced(program: Program, tmp_path: Pa
     assert program("engines", "list").out == f"none; `engines add` writes {tmp_path / 'engines.toml'}\n"
     done = program("engines", "add", "fake", "--command", COMMAND, "--memory", "300")
     assert (done.code, done.err) == (0, "")
-    assert done.out == f"fake: fake 1.0, 16 parsers, 1 reasoning parser; written to {tmp_path / 'engines.toml'}\n"
+    assert done.out == f"fake: fake 1.0, 17 parsers, 1 reasoning parser; written to {tmp_path / 'engines.toml'}\n"
     listed = program("engines", "list").out
     assert listed.startswith(f"fake  fake 1.0  18 parsers  {COMMAND}\n\nfake: echo, upper, raises")
     assert listed.endswith("  reasoning: thinks\n")
