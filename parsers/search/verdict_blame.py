@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from parsers.checks.ill_formed import first_flaw
+from parsers.checks.metamorphic_request import SAME_CALLS
 from parsers.checks.running import fed_at
 from parsers.checks.spaces import squeezed
-from parsers.compare.divergence import ANY_ID, message_key
+from parsers.compare.divergence import same_message
 from parsers.replays.cut_grades import CutGrade
 from parsers.search.found import Detail, Verdict, VerdictKind
 from parsers.search.reading import Reading
@@ -150,7 +151,7 @@ def parser_fault(evidence: Evidence) -> Verdict | None:
     blame = (BLAME if evidence.known.parser else _SERVER_BLAME)[kind]
     blame = _AGAIN if kind == "text_added" and not evidence.known.raw else blame
     found, own = led(evidence, kind, f"{blame}: {lowered(first.message)}", numbers), evidence.own
-    if own is not None and message_key(own.message, ANY_ID) != message_key(evidence.message, ANY_ID):
+    if own is not None and not same_message(own.message, evidence.message, SAME_CALLS):
         beside = f"Beside the built-in {own.fmt.name}, {harm(own.message, evidence.message)}."
         found.details = (Detail(beside, facts=BESIDE), *found.details)
     return found

@@ -56,7 +56,9 @@ def _the_call(index: int, calls: list[ToolCall]) -> str:
 
 def harm(right: Message, wrong: Message) -> str:
     """Return what the wrong message does to the right one, in one phrase."""
-    return _calls(right.tool_calls, wrong.tool_calls) or _texts(right, wrong) or "the ids of the calls change"
+    calls, others = right.tool_calls, wrong.tool_calls
+    said = _calls(calls, others) or _texts(right, wrong) or _spelled(calls, others)
+    return said or f"the {'ids' if right.order == wrong.order else 'places'} of the calls change"
 
 
 def _calls(right: list[ToolCall], wrong: list[ToolCall]) -> str | None:
@@ -86,9 +88,20 @@ def _call(index: int, right: list[ToolCall], wrong: list[ToolCall]) -> str | Non
     a, b = right[index], wrong[index]
     if a.name != b.name:
         return f"the name of {_the_call(index, right)} becomes {quoted(b.name)}"
-    if a.arguments != b.arguments:
-        return f"the arguments of {_the_call(index, right)} {_changed(a.arguments, b.arguments)}"
+    if value_of(a) != value_of(b):
+        return _arguments(index, right, wrong)
     return f"{_the_call(index, right)} is {'not ' * a.complete}closed" if a.complete != b.complete else None
+
+
+def _arguments(index: int, right: list[ToolCall], wrong: list[ToolCall]) -> str:
+    changed = _changed(right[index].arguments, wrong[index].arguments)
+    return f"the arguments of {_the_call(index, right)} {changed}"
+
+
+def _spelled(right: list[ToolCall], wrong: list[ToolCall]) -> str | None:
+    """Arguments of the same value that are spelled otherwise: that is told where nothing else changes."""
+    pairs = enumerate(zip(right, wrong, strict=True))
+    return next((_arguments(index, right, wrong) for index, (a, b) in pairs if a.arguments != b.arguments), None)
 
 
 def _parting(a: str, b: str) -> tuple[int, str, str]:

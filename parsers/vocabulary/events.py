@@ -9,6 +9,7 @@ the output has exactly one owner.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -182,8 +183,10 @@ class Failure:
 
     @property
     def cause(self) -> tuple[str, str]:
-        """What failures of one cause share: what they say may differ from output to output."""
-        return self.kind, self.place or self.message
+        """What failures of one cause share: what they say may differ from output to output, and so does what a process
+        said, which stands behind the reason why it ended."""
+        said = re.split("[:;]", self.message, maxsplit=1)[0] if self.ended else self.message
+        return self.kind, self.place or said
 
 
 @dataclass(slots=True)

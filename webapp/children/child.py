@@ -15,6 +15,7 @@ from webapp.children.deadline import Question, Watch
 from webapp.children.endings import ChildError, Ending
 from webapp.children.process import GOODBYE_SECONDS, Process, started
 from webapp.children.program import Program
+from webapp.children.wires import unasked
 from webapp.children.worker import LargeError, content_of, message_of
 
 Answer = dict[str, Any]
@@ -132,6 +133,8 @@ class Child:
         """The last message to a question, None where the process is gone without one."""
         try:
             latest = self._program.patience * question.seconds
+            if stray := process.unasked():
+                return unasked(stray)
             process.ask(message_of("request", question.request, task=question.task, seconds=latest))
             while (message := process.hear(self._program.answer_bytes)) is not None and not _LAST & message.keys():
                 if "question" in message:

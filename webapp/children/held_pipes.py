@@ -11,7 +11,8 @@ import errno
 import io
 import os
 import select
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from threading import Lock
 from time import monotonic
 from typing import Any
@@ -27,6 +28,7 @@ class HeldPipe(io.RawIOBase):
         self._fd = fd
         self._left, self._leave = os.pipe()
         self._until: float | None = None
+        self._waits = True
         self._closing = Lock()
 
     def leave(self) -> None:
@@ -36,6 +38,15 @@ class HeldPipe(io.RawIOBase):
                 self._until = monotonic() + _REST_SECONDS
                 with suppress(OSError):
                     os.write(self._leave, b"!")
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Inside the block nothing is waited for: reading gives what is there."""
+        self._waits = False
+        try:
+            yield
+        finally:
+            self._waits = True
 
     def fileno(self) -> int:
         """Its number."""
@@ -47,10 +58,10 @@ class HeldPipe(io.RawIOBase):
     def writable(self) -> bool:
         return True
 
-    def readinto(self, buffer: Any) -> int:
-        """Some bytes; 0 at the end, or where it is left and nothing is there."""
+    def readinto(self, buffer: Any) -> int | None:
+        """Some bytes; 0 at the end, or where it is left and nothing is there; None where that is not waited for."""
         if not self._waits_for(select.POLLIN):
-            return 0
+            return 0 if self._waits else None
         data = os.read(self._fd, len(buffer))
         buffer[: len(data)] = data
         return len(data)
@@ -78,7 +89,7 @@ class HeldPipe(io.RawIOBase):
         asked = select.poll()
         asked.register(self._fd, what)
         asked.register(self._left, select.POLLIN)
-        found = dict(asked.poll())
+        found = dict(asked.poll(None if self._waits else 0))
         if self._left in found and monotonic() >= (self._until or 0):
             return False
         return self._fd in found

@@ -97,6 +97,15 @@ class Process:
             return False
         return True
 
+    def unasked(self) -> bytes:
+        """How that begins which somebody else's program said since its last answer: it would be taken for the next."""
+        raw = getattr(self._source, "raw", None)
+        if not isinstance(raw, HeldPipe):
+            return b""
+        with raw.at_once(), suppress(OSError, ValueError):
+            return cast("io.BufferedReader", self._source).peek(1)
+        return b""
+
     def ask(self, message: Mapping[str, Any]) -> None:
         """Send a question, and know whether there was anybody to ask. Raises LargeError."""
         self.asked = self.tell(message)

@@ -10,11 +10,13 @@ import json
 from collections.abc import Mapping
 from typing import Any, BinaryIO, Protocol
 
+from parsers.vocabulary.words import quoted
 from webapp.children.worker import MARK, LargeError, frame, receive
 
 GARBLED = {"failed": "panic", "message": "what it says is no message"}
 _MOST_NOISE = 65_536  # bytes that an interpreter may print before it comes to its program
 _MOST_WORDS = 2_000  # characters
+_MOST_QUOTED = 200  # bytes of what is no message
 
 
 class Wire(Protocol):
@@ -65,11 +67,30 @@ class Lines:
             raise LargeError(len(line))
         if not line.endswith(b"\n"):
             return None
-        message = json.loads(line)
-        if not isinstance(message, dict):
-            return GARBLED
-        if "answer" in message:
+        try:
+            said = json.loads(line)
+        except (ValueError, RecursionError):
+            return _garbled(line)
+        message = said if isinstance(said, dict) else {}
+        if isinstance(message.get("answer"), dict):
             return {"answer": message["answer"], "rss": 0}
         if isinstance(message.get("failed"), str):
             return {"failed": "refused", "message": message["failed"][:_MOST_WORDS]}
-        return {"progress": message["progress"]} if "progress" in message else GARBLED
+        known = isinstance(message.get("progress"), dict)
+        return {"progress": message["progress"]} if known else _garbled(line)
+
+
+def unasked(said: bytes) -> dict[str, str]:
+    """What came before anything was asked, as a message that is none."""
+    return {**GARBLED, "message": f"it says what it was not asked for: {_begins(said)}"}
+
+
+def _garbled(line: bytes) -> dict[str, str]:
+    """A line that is none of these messages."""
+    return {**GARBLED, "message": f"{GARBLED['message']}: {_begins(line)}"}
+
+
+def _begins(said: bytes) -> str:
+    """How it begins: whoever wrote the program finds it by that."""
+    first = said.strip().split(b"\n", 1)[0][:_MOST_QUOTED].decode("utf-8", "replace")
+    return quoted(first) if first else "an empty line"

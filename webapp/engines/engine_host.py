@@ -24,7 +24,7 @@ from webapp.children.program import Program
 from webapp.engines.culprits import Culprits
 from webapp.engines.entries import Entry
 from webapp.engines.lines import read_lines
-from webapp.engines.patience import Patience
+from webapp.engines.patience import PatienceOfAll
 from webapp.engines.protocol import (
     MOST_PRINTED,
     Card,
@@ -56,7 +56,7 @@ _KINDS = {
     Ending.LATE: ("Hangs", "it did not return in {seconds:g} seconds{little}, and its process was ended"),
     Ending.MEMORY: ("OutOfMemory", "its process kept more than {memory:,} MB, and was ended"),
     Ending.ENDED: ("Crashed", "its process ended ({how})"),
-    Ending.PANIC: ("Garbled", "its process said what is no message, and was ended"),
+    Ending.PANIC: ("Garbled", "{message}, and its process was ended"),
     Ending.LARGE: ("Flood", "its process answered with more than {bytes:,} bytes, and was ended"),
     Ending.REFUSED: ("Refused", "{message}"),
 }
@@ -95,7 +95,7 @@ class EngineHost:
         self._entry = entry
         self._batch = FIRST_BATCH
         self._culprits = Culprits()
-        self._patience = Patience(entry.seconds, alone=alone)
+        self._patience = PatienceOfAll(entry.seconds, alone=alone)
         self._asking = Turns()
         program = Program(
             name,
@@ -155,7 +155,7 @@ class EngineHost:
         try:
             card = read_card(self._child.ask("hello", request, seconds=START_SECONDS))
         except ChildError as error:
-            raise EngineError(f"engine {self._name} does not start: {self._said(error)[1]}{_last(error)}") from error
+            raise EngineError(f"engine {self._name} does not start: {self._said(error)[1]}") from error
         except ProtocolError as error:
             raise EngineError(f"engine {self._name} does not speak the protocol: {error}") from error
         self._refuse_another(card.sources)
@@ -251,7 +251,7 @@ class EngineHost:
                 self._batch = max(1, told.number // 4)
             alone = few or told.at_the_end
             if _is_late(error) and not alone:
-                self._patience.hung()
+                self._patience.of(*_parsers(run)).hung()
             return [*before, self._alone(run, deltas) if alone else self._failed(run, deltas, told, error)]
 
     def _told(
@@ -261,7 +261,7 @@ class EngineHost:
         Raises ChildError, ProtocolError, _RestsError where it is not asked, and EngineError where it does not start, or
         has imported of another revision than that of its entry."""
         with self._asking, self._timed():
-            if words := self._patience.rest:
+            if words := self._patience.rest(*_parsers(request)):
                 raise _RestsError(words)
             self._child.tidy()
             if self._child.pid is None:
@@ -273,16 +273,17 @@ class EngineHost:
     def _answer_to_run(
         self, request: Mapping[str, Any], on_progress: Callable[[dict[str, Any]], object] | None
     ) -> Answer:
-        began, seconds = monotonic(), self._patience.seconds
+        patience = self._patience.of(*_parsers(request))
+        began, seconds = monotonic(), patience.seconds
         self._of_thread.given, self._of_thread.little = seconds, _LITTLE * (seconds < self._entry.seconds)
         try:
             answer = self._child.ask("run", {**request, "seconds": seconds}, seconds=seconds, on_progress=on_progress)
         except ChildError as error:
             if _is_late(error) and len(request["replays"]) == 1:
-                self._patience.hung()  # before it is the turn of whoever asks next
+                patience.hung()  # before it is the turn of whoever asks next
             raise
         took = self._of_thread.took = monotonic() - began
-        self._patience.answered(took / max(len(request["replays"]), 1))
+        patience.answered(took / max(len(request["replays"]), 1))
         return answer
 
     @contextmanager
@@ -351,7 +352,8 @@ class EngineHost:
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
         if error.ending is Ending.ENDED and error.code is None:
             return kind, _CLOSED
-        return kind, words.format(**entry, how=how, message=error.message[:_WORDS])
+        last = _last(error) if error.ending is Ending.ENDED else ""
+        return kind, words.format(**entry, how=how, message=error.message[:_WORDS]) + last
 
 
 class _Told:
@@ -368,12 +370,14 @@ class _Told:
     def note(self, said: dict[str, Any]) -> None:
         """A step is begun."""
         step = read(Progress, said)
-        if step.step == 1:
-            self.number, self.steps, self._began = self.number + 1, [], monotonic()
+        begins = step.step == 1
+        number, steps = (self.number + 1, 1) if begins else (self.number, len(self.steps) + 1)
+        if not 0 <= number < len(self._most) or steps > self._most[number]:
+            raise ProtocolError("/progress/step: it tells of a step that there is not")
+        if begins:
+            self.number, self.steps, self._began = number, [], monotonic()
         self.steps.append(step)
         self._characters += _length(step.sent)
-        if not 0 <= self.number < len(self._most) or len(self.steps) > self._most[self.number]:
-            raise ProtocolError("/progress/step: it tells of a step that there is not")
         if self._characters > ANSWER_BYTES:
             raise ProtocolError("/progress/sent: that is too much")
 
@@ -391,6 +395,11 @@ class _Told:
     def at_the_end(self) -> bool:
         """Whether the last step was begun: whatever happened may have happened to the next replay."""
         return len(self.steps) == self._most[self.number]
+
+
+def _parsers(run: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Who reads in a run."""
+    return run.get("parser"), run.get("reasoning_parser")
 
 
 def _steps(run: Mapping[str, Any], replays: Sequence[Any]) -> list[int]:
@@ -429,6 +438,6 @@ def _made_again(found: list[Replayed], said: tuple[str, str]) -> list[Replayed]:
 
 
 def _last(error: ChildError) -> str:
-    """The last line on standard error."""
+    """The last line on standard error, where the process ended: that is where a language says what was wrong."""
     lines = error.detail.strip().splitlines()
     return f"; it says last: {lines[-1][:_WORDS]}" if lines else ""

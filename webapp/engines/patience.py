@@ -6,6 +6,7 @@ What it is given follows from what its answers took before, so a parser that is 
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from time import monotonic
 
 LITTLE_SECONDS = 1.0
@@ -13,13 +14,15 @@ LITTLE_TIMES = 10  # as long as the longest of its answers took
 WARY_SECONDS = 60.0  # after a replay that hung
 IN_A_ROW = 2  # replays that hung, and nothing was answered between them
 REST_SECONDS = 30.0
+MOST_RESTING = 3  # parsers, beside which others are asked
+MOST_KEPT = 1_000  # parsers
 _QUICK_SECONDS = 1.0  # a start that fails so soon is tried whenever somebody asks
 _AGAIN = "it is tried again in {:.0f} seconds, or at once by Ask again, under Engines"
 
 
-class Patience:
-    """What one engine is given. `full` is what a replay may take. Where one person `alone` asks it, it is asked
-    whatever it did: nobody else waits."""
+class PatienceOfAll:
+    """That with one engine. `full` is what a replay may take. Where one person `alone` asks it, it is asked whatever it
+    did: nobody else waits."""
 
     def __init__(self, full: float, *, alone: bool) -> None:
         self._full = full
@@ -28,11 +31,45 @@ class Patience:
 
     def forget(self) -> None:
         """Whatever was, it is asked as if for the first time."""
+        self._parsers: dict[Hashable, Patience] = {}
+        self._failed_at: float | None = None
+        self._failed = ""
+
+    def of(self, *parsers: Hashable) -> Patience:
+        """That with its parsers of these names, which read together: those that hang take nothing from others."""
+        if len(self._parsers) > MOST_KEPT:
+            self._parsers.clear()
+        return self._parsers.setdefault(parsers, Patience(self._full, alone=self._alone))
+
+    def rest(self, *parsers: Hashable) -> str:
+        """Why these are not asked now; "" where they are. Where several rest, it is the engine that hangs."""
+        resting = [words for one in self._parsers.values() if (words := one.rest)]
+        if (own := self.of(*parsers).rest) or len(resting) < MOST_RESTING:
+            return own
+        return f"{len(resting)} of its parsers hang; of the one that did last: {resting[-1]}"
+
+    @property
+    def no_start(self) -> str:
+        """Why it is not started now; "" where it is."""
+        if self._alone or self._failed_at is None or (ago := monotonic() - self._failed_at) >= REST_SECONDS:
+            return ""
+        return f"{self._failed}. That was {ago:.0f} seconds ago; {_AGAIN.format(REST_SECONDS - ago)}"
+
+    def started_not(self, words: str, took: float) -> None:
+        """It did not come up, after so many seconds."""
+        if took > _QUICK_SECONDS:
+            self._failed_at, self._failed = monotonic(), words
+
+
+class Patience:
+    """That with one parser of an engine."""
+
+    def __init__(self, full: float, *, alone: bool) -> None:
+        self._full = full
+        self._alone = alone
         self._slowest = 0.0
         self._hung_at: float | None = None
         self._in_a_row = 0
-        self._failed_at: float | None = None
-        self._failed = ""
 
     @property
     def seconds(self) -> float:
@@ -55,13 +92,6 @@ class Patience:
         said = f"the last {self._in_a_row} replays hung, the latest {ago:.0f} seconds ago, so it was not asked"
         return f"{said}; {_AGAIN.format(REST_SECONDS - ago)}"
 
-    @property
-    def no_start(self) -> str:
-        """Why it is not started now; "" where it is."""
-        if self._alone or self._failed_at is None or (ago := monotonic() - self._failed_at) >= REST_SECONDS:
-            return ""
-        return f"{self._failed}. That was {ago:.0f} seconds ago; {_AGAIN.format(REST_SECONDS - ago)}"
-
     def answered(self, took: float) -> None:
         """It answered, after so many seconds."""
         self._in_a_row = 0
@@ -71,8 +101,3 @@ class Patience:
         """A replay took all that it might."""
         self._hung_at = monotonic()
         self._in_a_row += 1
-
-    def started_not(self, words: str, took: float) -> None:
-        """It did not come up, after so many seconds."""
-        if took > _QUICK_SECONDS:
-            self._failed_at, self._failed = monotonic(), words

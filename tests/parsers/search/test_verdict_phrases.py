@@ -40,6 +40,21 @@ def call(name: str, arguments: str = "{}", *, complete: bool = True) -> ToolCall
             "the second call (`g`) is lost, and others change",
         ),
         (
+            Message(tool_calls=[call("f", '{"a":1}'), call("g", "[1]")]),
+            Message(tool_calls=[call("f", '{"a": 1}'), call("g", "[2]")]),
+            "the arguments of the second call (`g`) have `2` for `1` from their character 1 on",
+        ),
+        (
+            Message(content="Hi.", tool_calls=[call("f", '{"a":1}')]),
+            Message(content="Hi", tool_calls=[call("f", '{"a": 1}')]),
+            "`.` is lost from the content",
+        ),
+        (
+            Message(tool_calls=[call("f", '{"a":1}')]),
+            Message(tool_calls=[call("f", '{"a": 1}')]),
+            "the arguments of the only call (`f`) gain ` `",
+        ),
+        (
             Message(tool_calls=[call("f", '{"a":1}')]),
             Message(tool_calls=[call("x"), call("f", '{"a": 1}')]),
             "1 call too many, such as one to `x`",
@@ -97,6 +112,11 @@ def call(name: str, arguments: str = "{}", *, complete: bool = True) -> ToolCall
         (Message("a", "b"), Message(None, "ab"), "`ab` becomes content, not reasoning"),
         (Message(None, "ab"), Message("a", "b"), "`a` becomes reasoning, not content"),
         (Message(content="a"), Message(content="a"), "the ids of the calls change"),
+        (
+            Message(tool_calls=[call("f"), call("g")], order=(0, 1)),
+            Message(tool_calls=[call("f"), call("g")], order=(1, 0)),
+            "the places of the calls change",
+        ),
     ],
 )
 def test_the_harm_is_said_in_one_phrase(right: Message, wrong: Message, words: str) -> None:

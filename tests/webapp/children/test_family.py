@@ -119,6 +119,19 @@ def test_a_pipe_that_is_left_is_read_to_what_is_there_and_written_no_more() -> N
         os.close(fd)
 
 
+def test_a_pipe_gives_at_once_what_is_there() -> None:
+    source, sink = os.pipe()
+    ours = HeldPipe(source)
+    with ours.at_once():
+        assert ours.read(100) is None
+        os.write(sink, b"by now")
+        assert ours.read(100) == b"by now"
+    os.close(sink)
+    with ours.at_once():
+        assert ours.read(100) == b""
+    ours.close()
+
+
 def test_a_pipe_that_is_closed_is_left_by_nobody_and_so_none_that_has_its_numbers_by_now() -> None:
     ends, (source, sink) = os.pipe(), os.pipe()
     first = HeldPipe(ends[0])

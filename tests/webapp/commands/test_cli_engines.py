@@ -37,9 +37,9 @@ def test_an_engine_is_entered_listed_and_replaced(program: Program, tmp_path: Pa
     assert program("engines", "list").out == f"none; `engines add` writes {tmp_path / 'engines.toml'}\n"
     done = program("engines", "add", "fake", "--command", COMMAND, "--memory", "300")
     assert (done.code, done.err) == (0, "")
-    assert done.out == f"fake: fake 1.0, 16 parsers, 1 reasoning parser; written to {tmp_path / 'engines.toml'}\n"
+    assert done.out == f"fake: fake 1.0, 17 parsers, 1 reasoning parser; written to {tmp_path / 'engines.toml'}\n"
     listed = program("engines", "list").out
-    assert listed.startswith(f"fake  fake 1.0  17 parsers  {COMMAND}\n\nfake: echo, upper, raises")
+    assert listed.startswith(f"fake  fake 1.0  18 parsers  {COMMAND}\n\nfake: echo, upper, raises")
     assert listed.endswith("  reasoning: thinks\n")
     again = program("engines", "add", "fake", "--command", COMMAND, "--env", "A=b", "--seconds", "5")
     assert again.err == "fake: replaces the entry of that name\n"
@@ -215,7 +215,7 @@ def test_an_output_is_replayed_and_searched_by_an_engine(program: Program) -> No
 def test_a_parser_that_is_not_there_is_told_under_the_option(program: Program) -> None:
     program("engines", "add", "fake", "--command", COMMAND)
     done = program("replay", "-", "--engine", "fake:nope", stdin="x")
-    assert done.err.startswith("toolcall-inspector: --engine fake:nope: fake has no parser 'nope'; it has 17, such as")
+    assert done.err.startswith("toolcall-inspector: --engine fake:nope: fake has no parser 'nope'; it has 18, such as")
     other = program("replay", "-", "--engine", "fake:echo", "--reasoning-parser", "no", stdin="x")
     assert "fake has no reasoning parser 'no'; it has thinks" in other.err
 

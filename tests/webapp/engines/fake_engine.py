@@ -15,14 +15,27 @@ import sys
 import time
 from typing import Any
 
-FLAGS = ("old", "mute", "short", "hasty", "sloppy", "forgetful", "strict", "silent", "refuses", "dies", "reversed")
+FLAGS = (
+    "old",
+    "mute",
+    "short",
+    "hasty",
+    "sloppy",
+    "forgetful",
+    "strict",
+    "silent",
+    "refuses",
+    "dies",
+    "reversed",
+    "chatty",
+)
 NAMES = ("echo", "upper", "raises", "lies", "miscounts", "halves", "brief")
 HOARD: list[bytes] = []
 
 
-def say(message: Any) -> None:
-    """One line."""
-    sys.stdout.write(json.dumps(message) + "\n")
+def say(*messages: Any) -> None:
+    """A line for each, at once."""
+    sys.stdout.write("".join([json.dumps(one) + "\n" for one in messages]))
     sys.stdout.flush()
 
 
@@ -33,6 +46,12 @@ def hangs() -> None:
 
 def crashes() -> None:
     os._exit(3)
+
+
+def panics() -> None:
+    """It says why on standard error, as most languages do."""
+    print("worker.rs:7: index out of bounds", file=sys.stderr, flush=True)
+    os._exit(101)
 
 
 def segfaults() -> None:
@@ -73,7 +92,7 @@ def nests() -> None:
     sys.stdout.flush()
 
 
-FAULTS = {one.__name__: one for one in (hangs, crashes, segfaults, eats, babbles, floods, forks, nests, closes)}
+FAULTS = {one.__name__: one for one in (hangs, crashes, panics, segfaults, eats, babbles, floods, forks, nests, closes)}
 
 
 def hello(flags: list[str]) -> dict[str, Any]:
@@ -157,7 +176,8 @@ def main(flags: list[str]) -> None:
                 found.reverse()
             if "forgetful" in flags and len(found) > 2:
                 found[-1]["sent"][0] = {"content": "It "}
-            say({"answer": {"replays": found}})
+            answers = [{"answer": {"replays": found}}] * (2 if "chatty" in flags else 1)
+            say(*answers)
 
 
 if __name__ == "__main__":

@@ -131,6 +131,19 @@ class Detector:
         return SimpleNamespace(normal_text=".", calls=[])
 
 
+class BothWays(Detector):
+    """It reads whole outputs, too, and has a name that is no class's."""
+
+    parser_name = "hermes"
+
+    def has_tool_call(self, text: str) -> bool:
+        return "f" in text
+
+    def detect_and_parse(self, text: str, tools: list[Any]) -> Any:
+        call = SimpleNamespace(tool_index=-1, name=tools[0].function.name, parameters='{"whole": 1}')
+        return SimpleNamespace(normal_text=text.partition("f")[0], calls=[call])
+
+
 class Unended:
     """As SGLang's older ones, which are not told of the end."""
 
@@ -155,6 +168,21 @@ class Legacy:
             return SimpleNamespace(content=text, reasoning=None, tool_calls=[]) if text.strip() else None
         call = SimpleNamespace(index=0, id="a", function=SimpleNamespace(name="f", arguments="{}"))
         return SimpleNamespace(content=None, tool_calls=[call])
+
+
+class LegacyBothWays(Legacy):
+    """It reads whole outputs, too."""
+
+    def extract_tool_calls(self, text: str, request: Any) -> Any:
+        call = SimpleNamespace(id="a", function=SimpleNamespace(name="f", arguments=request.tool_choice))
+        return SimpleNamespace(tools_called="f" in text, tool_calls=[call], content=None)
+
+
+class LegacyParsed(Legacy):
+    """It has a path of its own for them."""
+
+    def parse(self, request: Any, text: str) -> Any:
+        return {"content": f"{text} of {len(self.vocab)}"}
 
 
 class Shapeless:

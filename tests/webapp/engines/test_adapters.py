@@ -257,6 +257,38 @@ def test_the_parsers_of_a_class_can_be_made_by_a_function(shape: Any) -> None:
     assert len(made) == 1
 
 
+F = {"index": 0, "function": {"name": "f", "arguments": '{"whole": 1}'}}
+AUTO = {"index": 0, "function": {"name": "f", "arguments": "auto"}}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("BothWays", "af", {"content": "a", "tool_calls": [F]}),
+        ("BothWays", "f", {"content": None, "tool_calls": [F]}),
+        ("BothWays", "a", {"content": "a"}),
+        ("BothWays", "", {"content": None}),
+        ("LegacyBothWays", "f", {"content": None, "tool_calls": [AUTO]}),
+        ("LegacyBothWays", "a", {"content": "a", "tool_calls": []}),
+        ("LegacyParsed", "a", {"content": "a of 0"}),
+    ],
+)
+def test_a_class_of_a_servers_shape_reads_whole_outputs_by_its_second_path(
+    name: str, text: str, said: dict[str, Any]
+) -> None:
+    adapter = adapter_class.adapter(f"tests.webapp.engines.own_parsers:{name}")
+    card = read_card(worker(adapter).hello({}))
+    assert card.whole
+    run = {**RUN, "request": {"tools": TOOLS, "tool_choice": "auto"}, "parser": card.names("tool")[0], "path": "whole"}
+    answer = worker(adapter).run({**run, "vocabulary": {}, "tokens": [], "replays": [[[text]]]})
+    assert answer["replays"][0]["sent"] == [said]
+
+
+def test_a_class_may_name_its_parser() -> None:
+    adapter = adapter_class.adapter("tests.webapp.engines.own_parsers:BothWays")
+    assert read_card(worker(adapter).hello({})).names("tool") == ["hermes"]
+
+
 def test_a_class_runs_no_parser_of_another_name() -> None:
     adapter = adapter_class.adapter("tests.webapp.engines.own_parsers:Plain")
     answer = worker(adapter).run({**RUN, "parser": "other", "replays": [[["a"]]]})

@@ -37,6 +37,7 @@ def test_an_engine_that_keeps_the_protocol_is_told_nothing(entry: Entry) -> None
         ),
         ("strict", ["there is no answer: there is no key no_such_key"]),
         ("silent", ["steps [1, 2, 3, 4, 5, 6] were to be told, [] were"]),
+        ("chatty", ["there is no answer: it says what it was not asked for"]),
         ("sloppy", ["it replayed as if there were one"]),
     ],
 )

@@ -27,12 +27,19 @@ GOOD, BAD = [["a", [1]], ["b", [2]]], [["a", [1]], ["b", [2]], ["!", [3]], ["c",
 KINDS = {
     "hangs": ("Hangs", "it did not return in 1 seconds, and its process was ended"),
     "crashes": ("Crashed", "its process ended (exit code 3)"),
+    "panics": ("Crashed", "its process ended (exit code 101); it says last: worker.rs:7: index out of bounds"),
     "segfaults": ("Crashed", "its process ended (signal 11)"),
     "eats": ("OutOfMemory", "its process kept more than 300 MB, and was ended"),
-    "babbles": ("Garbled", "its process said what is no message, and was ended"),
+    "babbles": (
+        "Garbled",
+        "what it says is no message: `Loading checkpoint shards: 100%`, and its process was ended",
+    ),
     "floods": ("Flood", "its process answered with more than 50,000,000 bytes, and was ended"),
     "forks": ("Crashed", "its process ended (exit code 4)"),
-    "nests": ("Garbled", "its process said what is no message, and was ended"),
+    "nests": (
+        "Garbled",
+        'what it says is no message: `{"answer": [[[[[[[[[[[[[[[[[[[[[[[[[[[[…`, and its process was ended',
+    ),
     "closes": ("Crashed", "it closed its standard output while its process ran on, and was ended"),
 }
 
@@ -172,12 +179,22 @@ def test_a_failure_that_does_not_come_again_is_told_and_no_failure(monkeypatch: 
     assert found.printed == [(1, "Crashed: its process ended (exit code 3); not when it was made again")]
 
 
+def test_an_answer_that_nobody_asked_for_is_no_answer_to_what_is_asked_next() -> None:
+    host = EngineHost("fake", fake("chatty"))
+    first, (second,) = played(host, "echo", GOOD), played(host, "echo", [["c", [1]], ["d", [2]]])
+    host.close()
+    assert (content(first[0]), content(second)) == (["a", "b", None], ["c", "d", None])
+    words = 'Garbled: it says what it was not asked for: `{"answer": {"replays": ['
+    assert second.printed[0][1] is not None
+    assert second.printed[0][1].startswith(words)
+
+
 @pytest.mark.parametrize(
     ("entry", "words"),
     [
         (fake("dies"), "engine x does not start: its process ended (exit code 5); it says last: no GPU was found"),
         (fake("refuses"), "engine x does not start: ImportError: no module named torch"),
-        (fake("mute"), "engine x does not start: its process said what is no message, and was ended"),
+        (fake("mute"), 'engine x does not start: what it says is no message: `{"hello": "there"}`, and its process'),
         (fake("old"), "engine x does not speak the protocol: /protocol: this program speaks 1, the engine 2"),
         (Entry(command=("/no/such/program",)), "engine x does not start: [Errno 2] No such file"),
     ],

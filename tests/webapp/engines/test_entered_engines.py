@@ -211,7 +211,7 @@ def test_entries_of_the_command_line_are_beside_those_of_the_file(settings: Sett
 @pytest.mark.parametrize(
     ("given", "place", "words"),
     [
-        (case("nope"), "/parser/name", "fake has no parser 'nope'; it has 17, such as"),
+        (case("nope"), "/parser/name", "fake has no parser 'nope'; it has 18, such as"),
         (case("auto"), "/parser/name", "name a parser of fake (as --engine fake:PARSER): echo"),
         (case(parser={"policy": {"unknown_tool": "drop"}}), "/parser/policy", "they take no policies"),
         (case(parser={"options": {"x": 1}}), "/parser/options/x", "there is no option 'x'"),

@@ -10,7 +10,7 @@ from tests.webapp.engines.entering import fake
 from tests.webapp.engines.test_engine_host import BAD, GOOD, content, played
 from webapp.engines import engine_host, patience
 from webapp.engines.engine_host import EngineHost
-from webapp.engines.patience import LITTLE_SECONDS, REST_SECONDS, WARY_SECONDS, Patience
+from webapp.engines.patience import LITTLE_SECONDS, MOST_KEPT, REST_SECONDS, WARY_SECONDS, Patience, PatienceOfAll
 from webapp.engines.protocol import EngineError
 
 OTHERS = [[[text, [1]], ["!", [3]]] for text in "abcdef"]  # of each the second delta hangs, and no two are one output
@@ -65,8 +65,36 @@ def test_where_replays_in_a_row_hang_nobody_is_asked_for_a_while(now: list[float
     assert not given.rest
     given.hung()
     assert "the last 3 replays hung" in given.rest
+
+
+def test_a_parser_that_hangs_takes_nothing_from_another_one(now: list[float]) -> None:
+    given = PatienceOfAll(10, alone=False)
+    for name in ("a", "b"):
+        for _ in range(2):
+            given.of(name, None).hung()
+    assert "the last 2 replays hung" in given.rest("a", None)
+    assert (given.rest("a", "thinks"), given.rest("c", None), given.of("c", None).seconds) == ("", "", 10)
     given.forget()
-    assert not given.rest
+    assert given.rest("a", None) == ""
+
+
+def test_where_several_parsers_hang_no_other_one_is_asked(now: list[float]) -> None:
+    given = PatienceOfAll(10, alone=False)
+    for name in ("a", "b", "c"):
+        for _ in range(2):
+            given.of(name).hung()
+    words = "3 of its parsers hang; of the one that did last: the last 2 replays hung, the latest 0 seconds ago"
+    assert given.rest("d").startswith(words)
+    now[0] += REST_SECONDS
+    assert not given.rest("d")
+
+
+def test_no_more_parsers_are_kept_than_an_engine_has(now: list[float]) -> None:
+    given = PatienceOfAll(10, alone=False)
+    for name in range(MOST_KEPT + 2):
+        given.of(name).hung()
+    assert not given.of(0).wary
+    assert given.of(MOST_KEPT + 1).wary
 
 
 def test_an_answer_between_two_hangs_is_a_sign_of_life(now: list[float]) -> None:
@@ -78,15 +106,15 @@ def test_an_answer_between_two_hangs_is_a_sign_of_life(now: list[float]) -> None
 
 
 def test_whoever_asks_alone_waits_as_long_as_it_takes(now: list[float]) -> None:
-    given = Patience(10, alone=True)
+    given = PatienceOfAll(10, alone=True)
     for _ in range(5):
-        given.hung()
+        given.of("a").hung()
     given.started_not("engine x does not start", 60)
-    assert (given.rest, given.no_start) == ("", "")
+    assert (given.rest("a"), given.no_start) == ("", "")
 
 
 def test_a_start_that_took_long_and_failed_is_not_tried_for_everybody_who_asks(now: list[float]) -> None:
-    given = Patience(10, alone=False)
+    given = PatienceOfAll(10, alone=False)
     given.started_not("engine x does not start", 0.1)
     assert not given.no_start, "it costs nothing to try"
     given.started_not("engine x does not start", 60)
@@ -103,12 +131,13 @@ def test_all_that_is_asked_of_an_engine_that_hangs_is_answered_soon(host: Engine
     assert [str(one.message)[:27] for one in told[:2]] == ["it did not return in 1.5 se", "it did not return in 1 seco"]
     assert "so little is what it has for a while after it hung" in str(told[1].message)
     spent = host.spent
-    assert [one.raised is not None and one.raised.rests for one in played(host, "echo", GOOD, GOOD)] == [True, True]
+    assert [one.raised is not None and one.raised.rests for one in played(host, "hangs", GOOD, GOOD)] == [True, True]
     with pytest.raises(EngineError, match="does not tell which lines ran: the last 2 replays hung"):
-        host.lines({"parser": "echo", "request": {}, "replays": [GOOD], "step": 1, "observe": "lines"})
+        host.lines({"parser": "hangs", "request": {}, "replays": [GOOD], "step": 1, "observe": "lines"})
     assert host.spent - spent < LITTLE_SECONDS
-    host.begin_anew()
     assert content(played(host, "echo", GOOD)[0]) == ["a", "b", None]
+    host.begin_anew()
+    assert content(played(host, "hangs", GOOD)[0]) == ["a", "b", None]
 
 
 @pytest.mark.replays

@@ -7,6 +7,8 @@ begin, feed, finish                        begin(request), then feed(text, ids) 
 parse_streaming_increment                  as SGLang's detectors: (text, tools); finish(tools) at the end where it is
 extract_tool_calls_streaming               as vLLM's parsers: the text and ids before and after, the delta's, and the
                                            request
+parse, detect_and_parse,                   besides, of each of these: the second path, for whole outputs
+extract_tool_calls
 =========================================  ============================================================================
 
 Where vLLM or SGLang are installed and the class is one of theirs, their own adapter runs it.
@@ -83,107 +85,128 @@ class Class:
         if not fitting:
             raise ShapeError(missing(kind, [shape.needs for shape in SHAPES]), kind)
         self._shape = fitting[0]
+        self._whole = next((name for name in ("parse", self._shape.whole_by) if hasattr(kind, name)), None)
         calls = {name: many for name, many in self._shape.calls.items() if make is None or name != "__init__"}
-        check_calls(kind, {**calls, **({"parse": 2} if hasattr(kind, "parse") else {})})
+        check_calls(kind, {**calls, **({} if self._whole is None else {self._whole: 2})})
 
     def hello(self) -> dict[str, Any]:
         """What it is."""
         told = {"name": "class", "version": str(getattr(self._kind, "version", ""))}
-        parsers = [{"name": self._kind.__name__, "kind": "tool"}]
+        parsers = [{"name": self._name, "kind": "tool"}]
         server = dict(getattr(self._kind, "server", {}))
-        return {**told, "parsers": parsers, "wants": self._shape.wants, "whole": hasattr(self._kind, "parse"),
+        return {**told, "parsers": parsers, "wants": self._shape.wants, "whole": self._whole is not None,
                 "contract": str(getattr(self._kind, "contract", "openai")), "server": server}  # fmt: skip
 
     def replay(self, asked: Mapping[str, Any]) -> Any:
         """A new parser for one output. Raises LookupError for the name of another one."""
-        name = asked.get("parser", self._kind.__name__)
-        if name != self._kind.__name__:
+        name = asked.get("parser", self._name)
+        if name != self._name:
             raise LookupError("there is no parser " + str(name))
         return self._shape(self._kind, self._make, asked)
 
     def whole(self, asked: Mapping[str, Any], text: str, ids: list[int]) -> Any:
-        """The message of a class that has `parse(request, text)` besides."""
-        return delta_of(self._make().parse(asked["request"], text), self._kind, "parse")
+        """The message by `parse(request, text)`, or by the method that its shape has for whole outputs."""
+        made = self.replay(asked)
+        said = made.parser.parse(asked["request"], text) if self._whole == "parse" else made.whole(text)
+        return delta_of(said, self._kind, self._whole or "")
+
+    @property
+    def _name(self) -> str:
+        return str(getattr(self._kind, "parser_name", self._kind.__name__))
 
 
 class Own:
     """begin, feed, finish."""
 
-    needs, wants = ("begin", "feed", "finish"), "text"
+    needs, wants, whole_by = ("begin", "feed", "finish"), "text", "parse"
     calls = {"__init__": 0, "begin": 1, "feed": 2, "finish": 1}  # noqa: RUF012 - how many arguments each is given
 
     def __init__(self, kind: Any, make: Make, asked: Mapping[str, Any]) -> None:
         self._kind = kind
-        self._parser = make()
-        self._parser.begin(asked["request"])
+        self.parser = make()
+        self.parser.begin(asked["request"])
 
     def watched(self) -> list[Any]:
         """Whose attributes are looked at."""
-        return [self._parser]
+        return [self.parser]
 
     def feed(self, text: str, ids: list[int]) -> Any:
         """A delta."""
-        return delta_of(self._parser.feed(text, ids), self._kind, "feed")
+        return delta_of(self.parser.feed(text, ids), self._kind, "feed")
 
     def finish(self, reason: str | None) -> Any:
         """The end."""
-        return delta_of(self._parser.finish(reason), self._kind, "finish")
+        return delta_of(self.parser.finish(reason), self._kind, "finish")
 
 
 class Detector:
     """As SGLang's."""
 
-    needs, wants = ("parse_streaming_increment",), "text"
+    needs, wants, whole_by = ("parse_streaming_increment",), "text", "detect_and_parse"
     calls = {"__init__": 0, "parse_streaming_increment": 2}  # noqa: RUF012 - as above
 
     def __init__(self, kind: Any, make: Make, asked: Mapping[str, Any]) -> None:
         self._kind = kind
-        self._parser = make()
+        self.parser = make()
         self._tools = [_namespace(tool) for tool in asked["request"].get("tools") or ()]
 
     def watched(self) -> list[Any]:
         """Whose attributes are looked at."""
-        return [self._parser]
+        return [self.parser]
 
     def feed(self, text: str, ids: list[int]) -> Any:
         """A delta."""
-        said = _of_detector(self._parser.parse_streaming_increment(text, self._tools))
+        said = _of_detector(self.parser.parse_streaming_increment(text, self._tools))
         return delta_of(said, self._kind, self.needs[0])
 
     def finish(self, reason: str | None) -> Any:
         """The end."""
-        said = _of_detector(self._parser.finish(self._tools)) if hasattr(self._parser, "finish") else None
+        said = _of_detector(self.parser.finish(self._tools)) if hasattr(self.parser, "finish") else None
         return delta_of(said, self._kind, "finish")
+
+    def whole(self, text: str) -> Any:
+        """A whole output; where the server asks first whether there is a call, that is asked."""
+        if hasattr(self.parser, "has_tool_call") and not self.parser.has_tool_call(text):
+            return {"content": text or None}
+        said = self.parser.detect_and_parse(text, self._tools)
+        return _message(said.normal_text, [{"name": call.name, "arguments": call.parameters} for call in said.calls])
 
 
 class Legacy:
     """As vLLM's parsers that are written by hand."""
 
-    needs, wants = ("extract_tool_calls_streaming",), "ids"
+    needs, wants, whole_by = ("extract_tool_calls_streaming",), "ids", "extract_tool_calls"
     calls = {"__init__": 1, "extract_tool_calls_streaming": 7}  # noqa: RUF012 - as above
 
     def __init__(self, kind: Any, make: Make, asked: Mapping[str, Any]) -> None:
         self._kind = kind
         self._table = asked["table"]()
-        self._parser = make(self._table)
+        self.parser = make(self._table)
         self._request = _namespace(asked["request"])
         self._text = ""
         self._ids: list[int] = []
 
     def watched(self) -> list[Any]:
         """Whose attributes are looked at."""
-        return [self._parser]
+        return [self.parser]
 
     def feed(self, text: str, ids: list[int]) -> Any:
         """A delta."""
         before, known, new = self._text, self._ids, self._table.fed(ids)
         self._text, self._ids = before + text, known + new
-        said = self._parser.extract_tool_calls_streaming(before, self._text, text, known, self._ids, new, self._request)
+        said = self.parser.extract_tool_calls_streaming(before, self._text, text, known, self._ids, new, self._request)
         return None if said is None else delta_of(_of_delta(said), self._kind, self.needs[0])
 
     def finish(self, reason: str | None) -> Any:
         """The end, which such a parser is not told of but by a delta without text."""
         return self.feed("", [])
+
+    def whole(self, text: str) -> Any:
+        """A whole output."""
+        said = self.parser.extract_tool_calls(text, self._request)
+        if not said.tools_called:
+            return _message(said.content or text, [])
+        return _message(said.content, [_function(call.function) for call in said.tool_calls])
 
 
 SHAPES: tuple[Any, ...] = (Own, Detector, Legacy)
@@ -194,6 +217,11 @@ def _namespace(value: Any) -> Any:
     if not isinstance(value, dict):
         return [_namespace(one) for one in value] if isinstance(value, list) else value
     return SimpleNamespace(**{name: one if name == "parameters" else _namespace(one) for name, one in value.items()})
+
+
+def _message(content: str | None, functions: Sequence[Any]) -> dict[str, Any]:
+    calls = [{"index": at, "function": function} for at, function in enumerate(functions)]
+    return {"content": content or None, "tool_calls": calls}
 
 
 def _of_detector(said: Any) -> dict[str, Any]:

@@ -6,16 +6,19 @@ A case takes a dozen replays in each column, so a page makes as many rows as it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 from parsers.vocabulary.types import UsageError
-from webapp.engines.entered import Engines
+from webapp.engines.entered import Engines, engine_stamp
 from webapp.page.engines.library_cases import LibraryCase, RestingError, by_engine, library_cases, tried
 from webapp.page.engines.listing import EngineRow, ParserRow, engine_rows
 from webapp.store.results import Result
 
 SECONDS = 4.0  # of work for the rows of one page
+SETTLED = ("passes", "warns", "fails", "differs")  # what failed may do better the next time
+MOST_CELLS = 10_000
+_made: dict[Hashable, Result] = {}  # a page that waits for engines is begun again, and makes no cell twice
 
 
 @dataclass(slots=True, frozen=True)
@@ -25,7 +28,7 @@ class Column:
     engine: str | None
     parser: str
     title: str
-    reasoning: Sequence[str] = ()
+    reasoning: tuple[str, ...] = ()
 
 
 @dataclass(slots=True, frozen=True)
@@ -82,6 +85,19 @@ def conformance_matrix(
 
 
 def _cell(engines: Engines, found: LibraryCase, column: Column) -> Result:
+    key = engine_stamp(column.engine), column, found.name
+    known = _made.get(key)
+    if known is not None:
+        return known
+    result = _tried(engines, found, column)
+    if result.words in SETTLED:
+        if len(_made) >= MOST_CELLS:
+            _made.clear()
+        _made[key] = result
+    return result
+
+
+def _tried(engines: Engines, found: LibraryCase, column: Column) -> Result:
     try:
         return tried(by_engine(found.case, column.engine, column.parser, column.reasoning), engines.settings)
     except RestingError as error:
@@ -92,4 +108,5 @@ def _cell(engines: Engines, found: LibraryCase, column: Column) -> Result:
 
 def _column(row: EngineRow, parser: str) -> Column:
     version = "" if row.card is None else row.card.version
-    return Column(row.name, parser, f"{row.name} {version}".strip(), row.reasoning)
+    title = " ".join([word for word in (row.name, version, row.revision) if word])
+    return Column(row.name, parser, title, tuple(row.reasoning))

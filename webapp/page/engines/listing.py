@@ -28,16 +28,18 @@ class ParserRow:
 
 @dataclass(slots=True, frozen=True)
 class EngineRow:
-    """An entry and what its engine said of itself; `card` None: it was not asked yet."""
+    """An entry, its revision of a checkout, and what its engine said of itself; `card` None: it was not asked yet."""
 
     name: str
     card: Card | None
+    revision: str = ""
     parsers: Sequence[ParserRow] = ()
 
     @property
     def title(self) -> str:
         """The engine with its version."""
-        return "" if self.card is None else f"{self.card.name} {self.card.version}".strip()
+        named = "" if self.card is None else f"{self.card.name} {self.card.version}".strip()
+        return f"{named} at {self.revision}".strip() if self.revision else named
 
     @property
     def reasoning(self) -> list[str]:
@@ -66,8 +68,10 @@ class EngineRow:
 
 def engine_rows(engines: Engines) -> list[EngineRow]:
     """All entered engines. Raises UsageError for a file of entries that cannot be used."""
-    listed = engines.listed()
-    return [EngineRow(name, card, _parsers(name, card, listed)) for name, card in listed.items()]
+    listed, entries = engines.listed(), engines.entries()
+    return [
+        EngineRow(name, card, entries[name].revision, _parsers(name, card, listed)) for name, card in listed.items()
+    ]
 
 
 def _parsers(name: str, card: Card | None, listed: dict[str, Card | None]) -> list[ParserRow]:

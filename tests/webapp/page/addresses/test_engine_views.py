@@ -9,6 +9,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from parsers.cases.case import Case
 from tests.webapp.engines.entering import fake, own
 from tests.webapp.page.dom import page as tree
 from webapp.engines.entered import entered, use_engines
@@ -17,6 +18,7 @@ from webapp.engines.patience import Patience
 from webapp.page.engines import conformance_matrix
 from webapp.services import EXTENSION
 from webapp.settings import Settings, get_settings
+from webapp.store.results import Result
 
 
 @pytest.fixture(scope="module")
@@ -105,13 +107,51 @@ def test_the_matrix_has_a_column_for_each_engine_with_that_parser(client: FlaskC
     assert run.one("#inspector").attrs["data-parser"] == "qwen:hermes"
 
 
+def test_a_revision_of_a_checkout_is_told_by_its_commit(
+    client: FlaskClient, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conformance_matrix, "SECONDS", -1)
+    entry = entered(settings).entries()["again"]
+    write_entry(settings, "again", entry.model_copy(update={"rev": "main", "commit": "0123456789abcdef"}))
+    try:
+        entered(settings).card("again")
+        assert "at main (0123456789)" in tree(client.get("/engines").text).one(".engines-page").words
+        heads = [one.words for one in tree(client.get("/engines/qwen/hermes").text).all("table.matrix thead th")]
+        assert "main (0123456789)" in next(head for head in heads if head.startswith("again"))
+    finally:
+        write_entry(settings, "again", entry)
+        entered(settings).card("again")
+
+
 def test_an_engine_that_rests_has_no_result(
     client: FlaskClient, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Patience, "rest", "the last 2 replays hung")
+    monkeypatch.setattr(conformance_matrix, "_made", {})
     monkeypatch.setattr(conformance_matrix, "SECONDS", -1)
     cell = tree(client.get("/engines/qwen/hermes").text).all("table.matrix tbody td")[0]
     assert cell.words.startswith("not asked")
+
+
+def test_a_cell_is_made_once_until_the_engine_is_asked_again(
+    client: FlaskClient, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str | None] = []
+
+    def counted(case: Case, settings: Settings) -> Result:
+        made.append(case.parser.engine)
+        return Result("slow" if case.parser.engine == "again" else "passes", "pass")
+
+    monkeypatch.setattr(conformance_matrix, "tried", counted)
+    monkeypatch.setattr(conformance_matrix, "SECONDS", -1)
+    monkeypatch.setattr(conformance_matrix, "_made", {})
+    monkeypatch.setattr(conformance_matrix, "MOST_CELLS", 2)
+    for _ in range(2):
+        client.get("/engines/qwen/hermes")
+    assert made == ["qwen", "again", None, "again"], "what was slow may do better"
+    entered(settings).renew("qwen")
+    client.get("/engines/qwen/hermes")
+    assert made[4:] == ["qwen", "again", None], "no more is kept than so many"
 
 
 def test_rows_that_would_take_too_long_are_on_another_page(
