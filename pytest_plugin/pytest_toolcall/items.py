@@ -137,6 +137,8 @@ class CaseItem(ParserItem):
             return f"the search gives nothing: {error}"
         if found["case"] is None:
             return str(found["headline"])
+        if found.get("same"):
+            return "its output is the smallest that fails like this already: nothing was written"
         stem = self.path.name.rpartition(CORPUS if self.in_corpus else CASE)[0] or self.path.stem
         name = f"{stem}.{self.in_corpus}" if self.in_corpus else stem
         path = self.path.with_name(re.sub(r"[^\w.-]+", "_", name) + SMALL)
