@@ -24,7 +24,7 @@ from time import monotonic
 from typing import Any, BinaryIO, cast
 from uuid import uuid4
 
-from webapp.children import worker
+from webapp.children import fork_server, worker
 from webapp.children.family import TAG, Group, end_strays, sleeps
 from webapp.children.held_pipes import ABLE, HeldPipe
 from webapp.children.resident import resident_bytes
@@ -39,9 +39,6 @@ _GOODBYE_SECONDS = 2.0
 _MOST_LAST_WORDS = 4_000  # bytes
 _LAST = {"answer", "failed"}  # messages of which one ends a task
 _BORED = -getattr(signal, "SIGALRM", 0)
-
-_forking = Lock()
-_forked_names: dict[str, None] = {}
 
 
 class Ending(Enum):
@@ -163,14 +160,8 @@ class Program:
 
 def preload(program: Program, *modules: str) -> None:
     """Start the server that forks, unless it runs already, with the modules of all programs loaded that came so far."""
-    if not program.forks:
-        return
-    from multiprocessing.forkserver import ensure_running  # not every system has what it needs
-
-    with _forking:
-        _forked_names.update(dict.fromkeys([program.name, *modules]))
-        multiprocessing.get_context("forkserver").set_forkserver_preload(list(_forked_names))
-        ensure_running()
+    if program.forks:
+        fork_server.preload(program.name, *modules)
 
 
 def bare_environment(*more: str) -> dict[str, str]:
@@ -490,8 +481,7 @@ def _forked(program: Program) -> _Process:
     theirs = (their_source, their_sink, their_errors)
     process = context.Process(target=worker.serve_forked, args=theirs, daemon=True)
     preload(program)
-    with _forking:
-        process.start()
+    fork_server.start(process)
 
     def wait(seconds: float | None) -> int | None:
         process.join(seconds)
