@@ -39,8 +39,9 @@ def fuzz_items(session: pytest.Session, items: Sequence[pytest.Item]) -> Iterato
         beside = known.get(name) or (cases[0] if cases else None)
         parent: Any = session if beside is None else beside.parent
         item: FuzzItem = FuzzItem.from_parent(parent, name=f"toolcall-fuzz[{name}]", callobj=parser_of_case)
-        by_name = beside is None or (named and name != "auto")  # a parser that a case names may be called anything
-        item.asked = {"format": name} if by_name else {"case": beside.text}
+        item.asked = {"format": name}
+        if beside is not None and (not named or name == "auto"):  # the parser of a case may be called anything
+            item.asked = {"case": beside.text}
         yield item
 
 
