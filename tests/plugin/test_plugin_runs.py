@@ -242,3 +242,8 @@ def test_a_case_whose_parser_may_be_called_anything_gives_the_format_of_its_outp
     out = run(tmp_path, "--toolcall-fuzz", "0", "--toolcall-engine", "builtin:qwen").out
     assert "PASSED one.case.json::toolcall-fuzz[MyParser]" in out
     assert "qwen: 1 generated outputs, nothing was found" in out
+
+
+def test_the_command_of_a_failure_finds_its_case_whatever_that_is_called(tmp_path: Path) -> None:
+    write(tmp_path, odd__cases__json={"x::y": TEXT, "p[1] q": TEXT, "other": TEXT})
+    assert "2 passed" in run(tmp_path, "odd.cases.json::x:y", "odd.cases.json::p[1] q").out
