@@ -120,8 +120,9 @@ class Smaller:
 
 def smaller_case(case: Case, form: Smaller, title: str, notes: tuple[str, ...]) -> Case:
     """The case for a smaller output than its own."""
+    own, said = case.title or "A case", f"({title})"
     changed: dict[str, Any] = {
-        "title": f"{case.title or 'A case'} ({title})",
+        "title": own if own.endswith(said) else f"{own} {said}",
         "notes": notes,
         "flags": (),
         "verdict": "required",

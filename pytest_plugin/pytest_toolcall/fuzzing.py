@@ -34,12 +34,14 @@ def fuzz_items(session: pytest.Session, items: Sequence[pytest.Item]) -> Iterato
     named = config.getoption("toolcall_format") or config.getini("toolcall_formats")
     known: dict[str, CaseItem] = {}
     for case in cases:
-        known.setdefault(_format_of(case.text), case)
+        known.setdefault(_parser_of(case.text), case)
     for name in named or [one for one in known if one]:
         beside = known.get(name) or (cases[0] if cases else None)
         parent: Any = session if beside is None else beside.parent
         item: FuzzItem = FuzzItem.from_parent(parent, name=f"toolcall-fuzz[{name}]", callobj=parser_of_case)
-        item.asked = {"case": beside.text} if name == "auto" and beside is not None else {"format": name}
+        item.asked = {"format": name}
+        if beside is not None and (not named or name == "auto"):  # the parser of a case may be called anything
+            item.asked = {"case": beside.text}
         yield item
 
 
@@ -134,7 +136,7 @@ class _Trial:
         return folder
 
 
-def _format_of(text: str) -> str:
+def _parser_of(text: str) -> str:
     """The parser that a case names; "" where it is no case."""
     try:
         return str(json.loads(text)["parser"]["name"])

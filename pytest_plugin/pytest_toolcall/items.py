@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -36,7 +37,8 @@ class CaseFile(pytest.File):
     def collect(self) -> Iterable[pytest.Item]:
         """One test for each case."""
         for name, text in self._cases():
-            item: CaseItem = CaseItem.from_parent(self, name=name, callobj=parser_of_case)
+            shown = name.replace("::", ":")  # pytest parts what it is asked for there, and would find nothing
+            item: CaseItem = CaseItem.from_parent(self, name=shown, callobj=parser_of_case)
             item.text, item.in_corpus = text, name if self.path.name.endswith(CORPUS) else ""
             yield item
 
@@ -137,9 +139,11 @@ class CaseItem(ParserItem):
             return f"the search gives nothing: {error}"
         if found["case"] is None:
             return str(found["headline"])
+        if found.get("same"):
+            return "its output is the smallest that fails like this already: nothing was written"
         stem = self.path.name.rpartition(CORPUS if self.in_corpus else CASE)[0] or self.path.stem
         name = f"{stem}.{self.in_corpus}" if self.in_corpus else stem
-        path = self.path.with_name(re.sub(r"[^\w.-]+", "_", name) + SMALL)
+        path = self.path.with_name(small_name(name))
         write_text(path, found["case"])
         words = f"wrote {os.path.relpath(path, self.config.rootpath)}: {found['headline']}"
         self.tell(words)
@@ -156,6 +160,14 @@ class CaseItem(ParserItem):
         """The case as the commands of the inspector name it."""
         name = os.path.relpath(self.path, self.config.rootpath)
         return f"{name}::{self.in_corpus}" if self.in_corpus else name
+
+
+def small_name(name: str) -> str:
+    """What the file of the smaller form of a case is called. A name that a file is not given has a few digits of its
+    own, so that two of them do not share one."""
+    plain = re.sub(r"[^\w.-]+", "_", name)
+    digits = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:6]
+    return f"{plain}{SMALL}" if plain == name else f"{plain}-{digits}{SMALL}"
 
 
 def read_text(path: Path) -> str:

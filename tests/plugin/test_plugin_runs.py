@@ -226,3 +226,24 @@ def test_the_engine_that_is_named_is_tried_too_and_nothing_is_found_in_ours(tmp_
     out = run(tmp_path, *words, "--toolcall-seed", "1").out
     assert "PASSED ::toolcall-fuzz[qwen]" in out or "PASSED .::toolcall-fuzz[qwen]" in out, out
     assert "qwen: 1 generated outputs, nothing was found; the same again: --toolcall-seed 1" in out
+
+
+def test_the_smallest_form_of_a_failure_is_not_written_twice(tmp_path: Path) -> None:
+    expect = {"tool_calls": [{"name": "g", "arguments": {}}]}
+    smallest = case('<tool_call>\n{"name": "g", "arguments":{}}\n</tool_call>', expect=expect)
+    write(tmp_path, one__case__json=smallest, conftest__py=CONFTEST)
+    out = run(tmp_path, "--toolcall-find").out
+    assert "its output is the smallest that fails like this already: nothing was written" in out
+    assert not (tmp_path / "one.min.case.json").exists()
+
+
+def test_a_case_whose_parser_may_be_called_anything_gives_the_format_of_its_output(tmp_path: Path) -> None:
+    write(tmp_path, one__case__json=case(parser={"name": "MyParser", "engine": "mine"}))
+    out = run(tmp_path, "--toolcall-fuzz", "0", "--toolcall-engine", "builtin:qwen").out
+    assert "PASSED one.case.json::toolcall-fuzz[MyParser]" in out
+    assert "qwen: 1 generated outputs, nothing was found" in out
+
+
+def test_the_command_of_a_failure_finds_its_case_whatever_that_is_called(tmp_path: Path) -> None:
+    write(tmp_path, odd__cases__json={"x::y": TEXT, "p[1] q": TEXT, "other": TEXT})
+    assert "2 passed" in run(tmp_path, "odd.cases.json::x:y", "odd.cases.json::p[1] q").out

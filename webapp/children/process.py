@@ -11,11 +11,11 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from threading import Lock, Thread
+from threading import Thread
 from typing import Any, BinaryIO, cast
 from uuid import uuid4
 
-from webapp.children import worker
+from webapp.children import fork_server, worker
 from webapp.children.endings import ENDINGS
 from webapp.children.family import TAG, Group, end_strays
 from webapp.children.held_pipes import ABLE, HeldPipe
@@ -25,9 +25,6 @@ from webapp.children.worker import INTERRUPT, send
 
 GOODBYE_SECONDS = 2.0
 _MOST_LAST_WORDS = 4_000  # bytes
-
-_forking = Lock()
-_forked_names: dict[str, None] = {}
 
 
 class Process:
@@ -140,14 +137,8 @@ class Process:
 
 def preload(program: Program, *modules: str) -> None:
     """Start the server that forks, unless it runs already, with the modules of all programs loaded that came so far."""
-    if not program.forks:
-        return
-    from multiprocessing.forkserver import ensure_running  # not every system has what it needs
-
-    with _forking:
-        _forked_names.update(dict.fromkeys([program.name, *modules]))
-        multiprocessing.get_context("forkserver").set_forkserver_preload(list(_forked_names))
-        ensure_running()
+    if program.forks:
+        fork_server.preload(program.name, *modules)
 
 
 def started(program: Program) -> Process:
@@ -220,8 +211,7 @@ def _forked(program: Program) -> Process:
     theirs = (their_source, their_sink, their_errors)
     process = context.Process(target=worker.serve_forked, args=theirs, daemon=True)
     preload(program)
-    with _forking:
-        process.start()
+    fork_server.start(process)
 
     def wait(seconds: float | None) -> int | None:
         process.join(seconds)

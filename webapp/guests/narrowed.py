@@ -89,4 +89,4 @@ def _kept(subject: Subject, small: Case, headline: str, check: str) -> Smaller |
         named = subject.grammar or subject.prepared().choice.grammar or run.format
         parser = parser.model_copy(update={"name": named.name if named.terminals else "auto"})
     made = small.model_copy(update={"parser": parser, "contract": subject.given.contract})
-    return Smaller(headline=headline, case=dumps(made), check=check)
+    return Smaller(headline=headline, case=dumps(made), same=small.text() == subject.given.text(), check=check)

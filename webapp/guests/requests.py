@@ -95,10 +95,12 @@ class Checked(_Model):
 
 
 class Smaller(_Model):
-    """The smallest case that fails as the one that was given, as the text of its file; None: none was found."""
+    """The smallest case that fails as the one that was given, as the text of its file; None: none was found. `same`:
+    its output is the one that was given."""
 
     headline: str
     case: str | None = None
+    same: bool = False
     check: str = ""
 
 

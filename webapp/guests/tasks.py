@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from werkzeug.exceptions import HTTPException
 
-from parsers.cases.case import Case, CaseError
+from parsers.cases.case import Case, CaseError, ParserRef
 from parsers.cases.engines import Engine
 from parsers.cases.io import dumps, loads
 from parsers.cases.run import CaseRun, checked_run
@@ -84,9 +84,7 @@ def outputs(asked: OutputsAsked) -> Outputs:
     """Generated cases. Raises UsageError for a format of which none can be made, or where none is named."""
     name = asked.format
     if name is None and asked.case is not None:
-        case = loads(asked.case)
-        grammar = _grammar(case)
-        name = choose(case).format.name if grammar is None else grammar.name
+        name = _format_of(loads(asked.case)).name
     if name is None:
         raise UsageError("say of which format outputs are wanted")
     fmt = generated_format(name)
@@ -118,6 +116,11 @@ def _guest(card: Mapping[str, object], ask: Ask) -> Guest:
         return Guest(read_card(card), ask)
     except ProtocolError as error:
         raise UsageError(f"the card of the parser that is served is none: {error}") from error
+
+
+def _format_of(case: Case) -> Format:
+    """The format that an output is in, whoever parses it: a parser elsewhere may be called anything."""
+    return _grammar(case) or choose(case.model_copy(update={"parser": ParserRef(name="auto")})).format
 
 
 def _grammar(case: Case) -> Format | None:

@@ -258,11 +258,13 @@ def identifier(words: str) -> str:
 
 
 def object_of(call: ExpectedCall) -> dict[str, Any] | None:
-    """The arguments of a call as an object; None where they are text that is none."""
+    """The arguments of a call as an object; None where they are text that is none, or one of which a language has no
+    literal: JSON may spell half a surrogate pair, and a number that is infinite."""
     if call.arguments is not None or call.raw is None:
         return call.arguments
     try:
         value = jsontext.read(call.raw)
+        jsontext.check(value)
     except JsonError:
         return None
     return value if isinstance(value, dict) else None

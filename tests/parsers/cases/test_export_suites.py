@@ -453,6 +453,22 @@ def test_no_text_of_a_case_becomes_code_of_python(parts: list[str], words: str, 
         )
 
 
+@pytest.mark.parametrize("raw", ['{"x": 1e400}', '{"x": "\\ud800"}', '{"\\udc00": 1}', '{"x": [{"y": -1e999}]}'])
+def test_arguments_that_are_no_value_of_a_language_stay_text(raw: str) -> None:
+    expect = Expect.model_validate({"content": "a", "tool_calls": [{"name": "f", "raw": raw}]})
+    found = replace(base(), expect=expect, events=None)
+    for name in [one for one in SUITES if one not in ("vllm_format", "transformers")]:
+        target = SUITES[name]
+        text = suite_file(target, found).text
+        assert not re.search(r"\binf\b|U0000D", text), name
+        if target.mimetype == "text/x-python":
+            assert raw in [node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant)]
+    written = yaml.safe_load(suite_file(SUITES["dynamo"], found).text)
+    assert next(iter(written["cases"].values()))["golden"]["assembled"][-1]["arguments"] == raw
+    with pytest.raises(UsageError):
+        suite_file(SUITES["vllm_format"], found)
+
+
 @cache
 def base() -> Subject:
     """A subject to be changed."""

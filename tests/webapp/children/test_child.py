@@ -26,6 +26,7 @@ from webapp.children.endings import ChildError, Ending
 from webapp.children.process import preload
 from webapp.children.program import Program, bare_environment
 
+ROOT = Path(__file__).parents[3]
 FILE = str(Path(tasks.__file__))
 SPAWNED, FORKED = Program(FILE), Program(tasks.__name__, fork=True)
 BOTH = pytest.mark.parametrize("program", [SPAWNED, FORKED], ids=["spawned", "forked"])
@@ -329,6 +330,31 @@ def test_programs_that_fork_share_a_server_and_others_need_none(monkeypatch: pyt
     preload(FORKED, "some.module")
     preload(POLITE)
     assert {tasks.__name__, "some.module"} <= set(names[-1])
+
+
+def test_a_project_with_packages_of_our_names_is_not_taken_for_us(tmp_path: Path) -> None:
+    """It has to be a process of its own: there is one server that forks for each."""
+    for name in ("parsers", "webapp"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("theirs = True\n", "utf-8")
+    program = "from webapp.children.child import Child, Program; "
+    program += f"print(Child(Program({tasks.__name__!r}, fork=True)).ask('echo', {{'a': 1}}, seconds={PATIENCE}))"
+    command = [sys.executable, "-P", "-c", program]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=PATIENCE)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "'a': 1" in done.stdout
+
+
+@pytest.mark.parametrize("before", [None, "", "yes"])
+def test_what_the_environment_says_of_safe_paths_is_as_before(
+    before: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
+    if before is not None:
+        monkeypatch.setenv("PYTHONSAFEPATH", before)
+    preload(FORKED)
+    assert os.environ.get("PYTHONSAFEPATH") == before
 
 
 @BOTH

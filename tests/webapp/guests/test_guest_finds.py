@@ -79,6 +79,23 @@ def test_outputs_are_of_the_format_that_is_named_or_that_a_case_is_in() -> None:
         outputs(OutputsAsked())
 
 
+@pytest.mark.parametrize("parser", [{"name": "MyParser", "engine": "mine"}, {"name": "anything"}])
+def test_outputs_are_of_the_format_of_a_case_whose_parser_is_not_one_of_ours(parser: dict[str, str]) -> None:
+    named = outputs(OutputsAsked(format="qwen", seed=4, count=1))
+    assert outputs(OutputsAsked(case=case_text(CALL, parser=parser), seed=4, count=1)) == named
+
+
+def test_the_smallest_form_is_no_smaller_one() -> None:
+    smaller = found(Naive)
+    assert smaller.case is not None
+    assert not smaller.same
+    card, ask = served(Naive)
+    again = find(CaseAsked(case=smaller.case, card=card), Settings(), ask, 60, 150)
+    assert again.same
+    assert again.case is not None
+    assert json.loads(again.case)["title"] == json.loads(smaller.case)["title"]
+
+
 def answered(kind: type, text: str, task: Any, *, stands_in: bool = True) -> tuple[Any, int]:
     """The answer of a task by requests that bring what is known, and how many it took."""
     card, ask = served(kind)
