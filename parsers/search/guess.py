@@ -17,6 +17,7 @@ from parsers.formats.model import Format, builtin_formats
 from parsers.search.found import Guess, Leave
 from parsers.search.markup import BODY, AlmostMarker, almost_markers
 from parsers.search.reading import Reading, first_leave, read
+from parsers.search.verdict_phrases import lowered
 from parsers.selection.claims import SHORT, is_bare, telling_literals
 from parsers.vocabulary.events import CallEnd, CallStart
 from parsers.vocabulary.types import Context
@@ -169,7 +170,7 @@ def _evidence(reading: Reading) -> tuple[str, ...]:
         said.append(f"{counted(reading.dropped, 'letter')} dropped")
     elif reading.message.tool_calls:
         said.append("nothing dropped")
-    said += list(dict.fromkeys([event.message.rstrip(".") for event in reading.warnings]))[:2]
+    said += list(dict.fromkeys([lowered(event.message.rstrip(".")) for event in reading.warnings]))[:2]
     return tuple(said)
 
 

@@ -1,11 +1,12 @@
 /* Draws the cursor of a comparison: one column of the axis, which is a character of the output where all sides read
    one, and on every side the step that was fed it. */
-import { isPlain, keepVisible, mark, moveLine } from "./dom.js";
+import { asText, isPlain, keepVisible, mark, moveLine } from "./dom.js";
 import { ask, carries } from "./request.js";
 
 const holds = ({ dataset }, at) => Number(dataset.from) <= at && at < Number(dataset.to);
 
 function read(view) {
+  asText(view);
   const root = document.querySelector("[data-compare]");
   const most = Number(root.dataset.size);
   const end = Number(view.dataset.to);

@@ -170,9 +170,12 @@ function drawAside() {
   for (const control of page.moves) {
     if (control.tagName !== "A" || control.getAttribute("aria-disabled") === "true") continue;
     const place = target(kindOf(control), control.dataset.direction);
-    if (place !== null) control.href = drawer.address(page, place);
+    if (place !== null) control.href = addressOf(place);
   }
 }
+
+/* As the server writes it, and people read it: `chunk=cuts:3,9`. */
+const addressOf = (place) => drawer.address(page, place).replaceAll("%3A", ":").replaceAll("%2C", ",");
 
 function announce(words) {
   clearTimeout(announcing);
@@ -183,7 +186,7 @@ function announce(words) {
 export function remember() {
   if (!page?.root.dataset.address) return;
   clearTimeout(remembering);
-  const renew = () => page && history.replaceState(history.state, "", lasting(drawer.address(page, at)));
+  const renew = () => page && history.replaceState(history.state, "", lasting(addressOf(at)));
   remembering = setTimeout(renew, 300);
 }
 

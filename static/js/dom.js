@@ -40,6 +40,19 @@ export function keepVisible(element, box) {
   if (inner.top < outer.top + 32 || inner.bottom > bottom - 32) box.scrollTop += inner.top - (outer.top + bottom) / 2;
 }
 
+const POSTS = ["type", "form", "name", "value"]; // attributes
+
+/* Pieces of the output that post a form are buttons, for those without script. A browser lays each out as a block in
+   its line, though: one with a newline inside is as high as two lines. Those of a script are text. */
+export function asText(view) {
+  for (const button of view.querySelectorAll("button:is([data-token], [data-bit])")) {
+    const piece = document.createElement("a");
+    for (const { name, value } of button.attributes) if (!POSTS.includes(name)) piece.setAttribute(name, value);
+    piece.append(...button.childNodes);
+    button.replaceWith(piece);
+  }
+}
+
 /* Has words read aloud. */
 export function say(words) {
   write(document.getElementById("live"), words);

@@ -1,5 +1,5 @@
 /* Draws the cursor of the inspector: one step is current, and every pane shows what it knows about it. */
-import { keepVisible, mark, moveLine, write } from "./dom.js";
+import { asText, keepVisible, mark, moveLine, write } from "./dom.js";
 import { ask, chosen } from "./request.js";
 import { isAtRest, standing, total } from "./cursor.js";
 
@@ -40,6 +40,7 @@ function look(page) {
 }
 
 function read(view) {
+  asText(view);
   const root = inspector();
   const { checked, steps } = findings();
   const shown = new Map();
@@ -295,8 +296,9 @@ function drawMachine(page, { node = "", edge = "", row = "" }) {
   Object.assign(lit, { node, edge, row });
 }
 
-/* A link to another chunking's trace is a page of its own. */
+/* A link to another chunking's trace is a page of its own; a token is always of this one. */
 function place(link) {
+  if (link.matches("[data-token]")) return Number(link.dataset.step);
   const chunk = new URLSearchParams(link.tagName === "A" ? link.search : link.value).get("chunk") ?? "";
   return chunk === inspector().dataset.chunk ? Number(link.dataset.step) : null;
 }

@@ -104,6 +104,22 @@ def test_what_no_room_was_left_for_is_unfolded_by_a_button(page: Page) -> None:
     assert violations(page, part="#verdict") == []
 
 
+def test_grounds_that_grow_are_cut_and_the_smallest_case_stays(page: Page) -> None:
+    page.goto("/example/dynamo-9536-calls-with-a-semicolon")  # nobody has searched it on this server
+    before = tops(page)
+    more = page.get_by_role("button", name="… more")
+    expect(more).to_be_visible(timeout=WAIT)
+    assert tops(page) == before
+    expect(page.locator("#verdict .smallest")).to_be_visible()
+    expect(page.get_by_role("button", name="Show why")).to_be_hidden()
+    expect(page.locator("#verdict .primary:visible")).to_have_count(1)  # one next action
+    assert violations(page, part="#verdict") == []
+    more.click()
+    expect(page.locator("#headline")).to_be_focused()
+    expect(more).to_be_hidden()
+    assert tops(page) > before
+
+
 def test_progress_is_shown_and_a_search_can_be_cancelled_and_begun_again(page: Page) -> None:
     page.goto("/")
     page.locator("#text").fill(f"{SLOW} Or not.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from playwright.sync_api import Page, Route, expect
 
@@ -153,3 +155,41 @@ def test_pieces_of_text_that_is_read_leftwards_stand_in_the_order_of_the_output(
     page.goto(f"/c/{page.request.post('/api/v1/cases', data=case).json()['id']}{path}")
     assert page.locator(pieces).count() > 20
     assert page.locator(pieces).evaluate_all(ORDER) == 0
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_tokens_of_a_run_flow_as_its_text_does(page: Page, again: bool) -> None:
+    """Where a run has no address yet its tokens post a form, and a button is laid out as a block."""
+    pieces = ["Sure. <tool_", "call>", '\n{"name": "f",', ' "arguments": {}}', "\n</tool_call>"]
+    page.goto("/")
+    page.locator("#text").fill("".join(f"data: {_chunk(piece)}\n\n" for piece in pieces))
+    page.locator("#setup [name=run]").click()
+    expect(page.locator("#strip [data-token]")).to_have_count(len(pieces))
+    if again:
+        page.reload()
+        page.wait_for_selector("html[data-ready]")
+    lines = page.locator("#strip [data-token]").evaluate_all(
+        "all => all.map((one) => [...one.getClientRects()].filter(({width}) => width > 1).map(({left}) => left))"
+    )
+    edge = lines[0][0]
+    assert [len(one) for one in lines] == [1, 1, 2, 1, 2]  # what has a newline inside goes on at the edge
+    assert [one[-1] == edge for one in lines] == [True, False, True, False, True]
+    page.locator("#strip [data-token]").nth(3).click()
+    expect(page.locator("#go-to")).to_have_value("4")
+
+
+def test_lines_end_between_words(page: Page) -> None:
+    page.goto("/")
+    page.locator("#text").fill("elephants wander " * 30)
+    page.locator("#setup [name=run]").click()
+    page.locator("#strip [data-token]").first.wait_for()
+    tops = page.locator("#strip .run").evaluate_all(
+        """runs => runs.map((run) => [run.textContent, new Set([...run.getClientRects()]
+             .filter(({width}) => width > 1).map(({top}) => top)).size])"""
+    )
+    words = [lines for text, lines in tops if "·" not in text]
+    assert words and set(words) == {1}
+
+
+def _chunk(content: str) -> str:
+    return json.dumps({"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": content}}]})
