@@ -163,7 +163,7 @@ def _place(output: str | None) -> Iterator[Path]:
 def _told(side: _Side, folder: Folder, jobs: int, before: Mapping[str, Any] | None) -> _Told:
     """Sweep, and write the reports."""
     means = means_here()
-    run: Runner = SweepPool(jobs, engines=side.made.by_engine) if jobs else partial(inline, means=means)
+    run: Runner = SweepPool(jobs, engine_bytes=_engine_bytes(side.made)) if jobs else partial(inline, means=means)
     with parts_done("parts") as say:
         found = swept_by(side.made, folder, run, say, means)
     write_reports(folder, side.made, found)
@@ -171,6 +171,12 @@ def _told(side: _Side, folder: Folder, jobs: int, before: Mapping[str, Any] | No
     if changes is not None:
         folder.write("changes.json", plain(changes, 2) + "\n")
     return _Told(side.label, found.report, changes)
+
+
+def _engine_bytes(made: Planned) -> int:
+    """What the engine may keep that parses; 0 where none does."""
+    engine = (made.plan.parser or {}).get("engine")
+    return 0 if engine is None else entered().entries()[engine].memory_bytes
 
 
 def _print(told: Sequence[_Told], *, as_json: bool) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import replace
 from threading import Event, local
 from time import monotonic
 from typing import Any
@@ -34,17 +35,19 @@ MOST_ENDS = 1_000  # of the children of one shard
 
 
 class SweepPool:
-    """Runs shards in `jobs` processes. `row_seconds`: of silence until a process is ended. With `engines`, what they
-    keep is limited by their entries: a limit of the system would be theirs as well."""
+    """Runs shards in `jobs` processes. `row_seconds`: of silence until a process is ended. `engine_bytes`: what the
+    engine may keep that each of them starts; a limit of the system would be the engine's as well."""
 
     def __init__(
-        self, jobs: int, *, engines: bool = False, row_seconds: float = ROW_SECONDS, program: str = PROGRAM
+        self, jobs: int, *, engine_bytes: int = 0, row_seconds: float = ROW_SECONDS, program: str = PROGRAM
     ) -> None:
         self._jobs = jobs
         self._here = surroundings()
         self._row_seconds = row_seconds
-        limits = {} if engines else {"DATA": MEMORY_BYTES}
-        self._program = Program(program, limits=limits, resident_bytes=MEMORY_BYTES if engines else 0, fork=True)
+        self._program = Program(program, limits={"DATA": MEMORY_BYTES}, fork=True)
+        if engine_bytes:
+            resident = MEMORY_BYTES + engine_bytes
+            self._program = replace(self._program, limits={}, resident_bytes=resident)
         preload(self._program, PROGRAM)  # a process that is forked need not import all of ours
         self._stop = Event()
         self._mine = local()

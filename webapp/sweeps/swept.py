@@ -84,14 +84,9 @@ class Planned:
             "chunkings": ["whole", *map(json_of, self.plan.chunkings)],
         }
 
-    @property
-    def by_engine(self) -> bool:
-        """Return whether an engine parses."""
-        return "engine" in (self.plan.parser or {})
-
     def _engine(self) -> dict[str, Any] | None:
         parser = self.plan.parser or {}
-        if not self.by_engine:
+        if "engine" not in parser:
             return None
         return {"name": parser["engine"], "version": self.version, "options": dict(parser.get("options", {}))}
 
