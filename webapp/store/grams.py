@@ -25,7 +25,7 @@ from itertools import islice
 from typing import Any
 from zlib import crc32
 
-from sqlalchemy import Connection, Dialect, FromClause, bindparam, column, select, table, text
+from sqlalchemy import Column, Connection, Dialect, FromClause, bindparam, column, literal_column, select, table, text
 from sqlalchemy.sql.elements import ColumnElement
 
 LONGEST = 3
@@ -82,6 +82,11 @@ class Grams:
         query = select(grams.c.number).where(has.bindparams(bindparam("asked", numbers, unique=True)))
         newest = query.order_by(grams.c.number.desc()).offset(0).subquery("found")
         return newest, newest.c.number, []
+
+    def beside(self, one: Column[str]) -> ColumnElement[str]:
+        """A column for a condition on what the index found. With `+` before it SQLite looks for nothing by the column's
+        own index: it would ask FTS5 anew for each row of that, which takes a third of a millisecond."""
+        return literal_column(f"+{one.table}.{one.name}", one.type) if self._sqlite else one
 
     def add(self, connection: Connection, rows: Iterable[tuple[int, str]]) -> None:
         """Index texts by the numbers of their cases."""

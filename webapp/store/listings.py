@@ -12,11 +12,11 @@ Strategy
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Engine, Select, delete, exists, func, insert, select
+from sqlalchemy import Column, Connection, Engine, Select, delete, exists, func, insert, select
 from sqlalchemy.sql.elements import ColumnElement
 
 from webapp.store.grams import Grams, kept
@@ -191,7 +191,8 @@ class Listings:
             query = query.where(*[_holds(listed.c.text, one, self._engine) for one in texts])
         else:
             query = query.select_from(listed)
-        query = query.where(*[_has(name, value) for name, value in wanted.facets])
+        beside = self._grams.beside if texts else _itself
+        query = query.where(*[_has(name, value, beside) for name, value in wanted.facets])
         return query if wanted.collection is None else query.where(_within(wanted.collection)), number
 
     def _count(self, wanted: Wanted) -> Select[Any]:
@@ -223,10 +224,13 @@ def _holds(column: Any, words: str, engine: Engine) -> ColumnElement[bool]:
     return held
 
 
-def _has(name: Facet, value: str) -> ColumnElement[bool]:
+def _itself(one: Column[str]) -> ColumnElement[str]:
+    return one
+
+
+def _has(name: Facet, value: str, beside: Callable[[Column[str]], ColumnElement[str]]) -> ColumnElement[bool]:
     if name not in _LABELS:
-        same: ColumnElement[bool] = listed.c[name] == value
-        return same
+        return beside(listed.c[name]) == value
     return exists().where(labels.c.kind == name, labels.c.value == value, labels.c.number == listed.c.number)
 
 

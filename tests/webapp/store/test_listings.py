@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy.event import listen
 
 from webapp.store import CaseStore, Listing, open_store
 from webapp.store.grams import MOST_ASKED, asked, grams, kept
-from webapp.store.listings import COUNTED, Wanted
+from webapp.store.listings import COUNTED, Facet, Wanted
 
 TEXTS = {
     "call": '<tool_call>\n{"name": "f"}\n</tool_call>',
@@ -169,6 +170,24 @@ def test_nothing_of_a_deleted_listing_stays_in_the_files(tmp_path: Path) -> None
     for looked_for in (secret.encode(), words[2:]):
         assert [path.name for path in tmp_path.iterdir() if looked_for in path.read_bytes()] == []
     store.close()
+
+
+@pytest.mark.parametrize("name", ["verdict", "parser", "engine"])
+def test_where_a_text_is_looked_for_no_filter_is_gone_through_first(tmp_path: Path, name: Facet) -> None:
+    store, plans = open_store(f"sqlite:///{tmp_path / 'cases.sqlite3'}"), list[str]()
+    for number in range(50):
+        store.save(f"{number:016}", "{}", "", "1.0", listing("</tool", **{name: "this" if number % 2 else "that"}))
+
+    def look(_connection: Any, cursor: Any, statement: str, parameters: Any, *_more: Any) -> None:
+        if "MATCH" in statement:
+            rows = cursor.connection.execute(f"EXPLAIN QUERY PLAN {statement}", parameters)
+            plans.append(" ".join([row[3] for row in rows]))
+
+    listen(store.engine, "before_cursor_execute", look)
+    assert store.library.search(Wanted(texts=("</tool",), facets=((name, "this"),))).total == 25
+    store.close()
+    assert len(plans) == 2
+    assert not [plan for plan in plans if f"listed_{name}" in plan]
 
 
 def test_bodies_are_those_of_what_is_wanted(store: CaseStore, add: Callable[..., str]) -> None:
