@@ -188,7 +188,8 @@ def test_lines_end_between_words(page: Page) -> None:
              .filter(({width}) => width > 1).map(({top}) => top)).size])"""
     )
     words = [lines for text, lines in tops if "·" not in text]
-    assert words and set(words) == {1}
+    assert words
+    assert set(words) == {1}
 
 
 def _chunk(content: str) -> str:
