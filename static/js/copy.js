@@ -88,7 +88,7 @@ function offer(text) {
 }
 
 /* Copies what a pane stands for; where nobody knows it, what it shows. */
-export async function copyPane(pane) {
+async function copyPane(pane) {
   const text = (await value(pane)) ?? shown(pane.querySelector(".card:not([hidden])") ?? pane);
   const name = pane.querySelector("h2")?.textContent ?? "It";
   if (await copyText(text)) say(`${name}: ${text.length} characters copied.`);

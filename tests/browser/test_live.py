@@ -34,6 +34,7 @@ def test_what_is_typed_is_replayed_and_judged_and_the_run_comes_back(page: Page)
     edit(page, " And more words.")
     expect(page.locator("#message")).to_contain_text("And·more·words.")
     expect(page.locator("#said")).to_contain_text("quick verdict")
+    expect(page.get_by_role("button", name="Show why")).to_be_hidden()  # what holds has nothing to unfold
     expect(page.locator("#live-note")).to_contain_text("333 characters")
     assert violations(page, part="#input") + violations(page, part="#result") == []
     page.keyboard.press("Escape")
