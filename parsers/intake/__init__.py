@@ -6,6 +6,7 @@ The modules in the order in which the bytes pass them. Each imports only those a
     captures           the commands that record what is missing
     plain_text         bytes -> text (UTF-8, BOM, CRLF), escapes, halves of characters
     written_values     text -> values, as JSON writes them or Python prints them
+    packing            compressed bytes: gzip, zlib, zstd
     layers             what tools put around a text, and how each comes off
     moments            time stamps -> when each part of a log came
     json_frames        text -> JSON objects, as event streams, lines and logs carry them
