@@ -13,6 +13,8 @@ import pytest
 
 from webapp import cli
 from webapp.commands import running
+from webapp.engines.entered import use_engines
+from webapp.settings import get_settings
 
 CALL = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Zürich"}}\n</tool_call>'
 
@@ -50,6 +52,18 @@ def program(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture
         return Done(code, out.decode(), err.decode())
 
     return run
+
+
+@pytest.fixture
+def own_engines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A data folder in which no engine is entered, for the commands of a test."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    monkeypatch.setenv("TOOLCALL_INSPECTOR_DATA_DIR", str(folder))
+    use_engines(get_settings())
+    yield folder
+    monkeypatch.delenv("TOOLCALL_INSPECTOR_DATA_DIR")
+    use_engines(get_settings())
 
 
 @pytest.fixture

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.webapp.engines.entering import FAKE, own
-from webapp.engines.entered import use_engines
 from webapp.engines.entries import write_entry
 from webapp.settings import get_settings
 
@@ -20,14 +19,9 @@ OUTPUTS = ["It is <b>bold</b>\nand more.", "Hello.", "Line\nafter\nline.", "Hell
 
 
 @pytest.fixture(autouse=True)
-def _entered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("TOOLCALL_INSPECTOR_DATA_DIR", str(tmp_path))
+def _entered(own_engines: Path) -> None:
     for name in ("Old", "Cut"):
         write_entry(get_settings(), name.lower(), own(name, **{"class": f"paired_parsers:{name}"}))
-    use_engines(get_settings())
-    yield
-    monkeypatch.delenv("TOOLCALL_INSPECTOR_DATA_DIR")
-    use_engines(get_settings())
 
 
 @pytest.fixture

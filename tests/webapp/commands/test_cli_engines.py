@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,30 +14,21 @@ import pytest
 from tests.webapp.engines.entering import FAKE
 from tests.webapp.engines.fake_engine import hello
 from webapp.commands.engines import _entry
-from webapp.engines.entered import use_engines
 from webapp.engines.entries import entries
 from webapp.engines.protocol import read_card
 from webapp.settings import get_settings
 
 Program = Callable[..., Any]
+pytestmark = pytest.mark.usefixtures("own_engines")
 COMMAND = shlex.join([sys.executable, "-I", str(FAKE)])
 OWN = ("--python", sys.executable, "--class", "own_parsers:Plain", "--path", str(FAKE.parent))
 
 
-@pytest.fixture(autouse=True)
-def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("TOOLCALL_INSPECTOR_DATA_DIR", str(tmp_path))
-    use_engines(get_settings())
-    yield
-    monkeypatch.delenv("TOOLCALL_INSPECTOR_DATA_DIR")
-    use_engines(get_settings())
-
-
-def test_an_engine_is_entered_listed_and_replaced(program: Program, tmp_path: Path) -> None:
-    assert program("engines", "list").out == f"none; `engines add` writes {tmp_path / 'engines.toml'}\n"
+def test_an_engine_is_entered_listed_and_replaced(program: Program, own_engines: Path) -> None:
+    assert program("engines", "list").out == f"none; `engines add` writes {own_engines / 'engines.toml'}\n"
     done = program("engines", "add", "fake", "--command", COMMAND, "--memory", "300")
     assert (done.code, done.err) == (0, "")
-    assert done.out == f"fake: fake 1.0, 17 parsers, 1 reasoning parser; written to {tmp_path / 'engines.toml'}\n"
+    assert done.out == f"fake: fake 1.0, 17 parsers, 1 reasoning parser; written to {own_engines / 'engines.toml'}\n"
     listed = program("engines", "list").out
     assert listed.startswith(f"fake  fake 1.0  18 parsers  {COMMAND}\n\nfake: echo, upper, raises")
     assert listed.endswith("  reasoning: thinks\n")
@@ -130,8 +121,10 @@ def test_a_plugin_of_vllm_goes_along(program: Program, monkeypatch: pytest.Monke
     assert entries(get_settings())["p"].argv("p")[3:] == ("vllm", "", "/q.py")
 
 
-def test_an_engine_that_was_not_asked_is_listed_by_its_name(program: Program, tmp_path: Path) -> None:
-    (tmp_path / "engines.toml").write_text('[js]\ncommand = ["node", "w.mjs"]\n[mine]\npython = "/p"\nclass = "a:B"\n')
+def test_an_engine_that_was_not_asked_is_listed_by_its_name(program: Program, own_engines: Path) -> None:
+    (own_engines / "engines.toml").write_text(
+        '[js]\ncommand = ["node", "w.mjs"]\n[mine]\npython = "/p"\nclass = "a:B"\n'
+    )
     assert program("engines", "list").out == "js    not asked yet    node w.mjs\nmine  not asked yet    /p\n"
 
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from parsers.vocabulary.types import UsageError
-from webapp.engines.entered import use_engines
 from webapp.engines.entries import Entry, entries
 from webapp.engines.revisions import runs_another
 from webapp.settings import get_settings
 
 Program = Callable[..., Any]
+pytestmark = pytest.mark.usefixtures("own_engines")
 PARSER = """
 class Mine:
     version = "%s"
@@ -25,15 +25,6 @@ class Mine:
     def finish(self, reason): return None
 """
 OLD, NEW = PARSER % "old", PARSER % "new"
-
-
-@pytest.fixture(autouse=True)
-def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("TOOLCALL_INSPECTOR_DATA_DIR", str(tmp_path / "data"))
-    use_engines(get_settings())
-    yield
-    monkeypatch.delenv("TOOLCALL_INSPECTOR_DATA_DIR")
-    use_engines(get_settings())
 
 
 @pytest.fixture
