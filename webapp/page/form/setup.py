@@ -23,6 +23,7 @@ from parsers.cases.jsontext import JsonError
 from parsers.decoding import POLICIES as DECODE_POLICIES
 from parsers.intake import recognise
 from parsers.intake.evidence import Intake, Kind
+from parsers.intake.layers import from_bytes
 from parsers.vocabulary.types import FormatError
 from webapp.engines import ENGINES, RESPONSE_TEMPLATE
 from webapp.fields import (
@@ -386,8 +387,9 @@ def named_layers(words: str) -> tuple[str, ...] | None:
 
 
 def _text_of(data: bytes) -> str:
+    """The text of a file, unpacked: the page has no other copy of it when it is run again."""
     try:
-        return unix_lines(data.decode("utf-8-sig"))
+        return unix_lines(from_bytes(data)[0].decode("utf-8-sig"))
     except UnicodeDecodeError:
         return ""
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
 import pytest
 
+from parsers.intake.packing import zstd
 from tests.webapp.page.form.logs import CALLS, CURL, REQUEST, TOOL, TWO, again, chunk, ran, shown_for, sse, typed
 from tests.webapp.test_recordings import Real
 from webapp.page.form.setup import FormError, case_of, look_at
@@ -131,6 +133,18 @@ def test_an_uploaded_log_is_shown_as_text_with_its_name() -> None:
     case_of(setup, ("log.sse", b"\xef\xbb\xbf" + CALLS.replace("\n", "\r\n").encode()))
     assert setup.output.text == CALLS
     assert shown_for(setup).found.name == "log.sse"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [zstd.compress(CALLS.encode()), gzip.compress(CALLS.encode()), ("\ufeff" + CALLS).encode("utf-16-le")],
+    ids=["zstd", "gzip", "UTF-16"],
+)
+def test_a_packed_log_is_shown_as_text_and_can_be_run_again(data: bytes) -> None:
+    setup = typed("")
+    first = case_of(setup, ("log.sse", data))
+    assert setup.output.text == CALLS
+    assert case_of(typed(setup.output.text), None).input == first.input
 
 
 def test_an_upload_that_is_no_text_leaves_the_text_as_it_was() -> None:
