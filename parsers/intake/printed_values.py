@@ -45,11 +45,13 @@ _CALL = frozenset(("index", "id", "type", "function"))
 
 @dataclass(slots=True)
 class _Printed:
-    """The objects that were printed, in order; how many characters they take, and how many values were left out."""
+    """The objects that were printed, in order; how many characters they take, how many values were left out, and how
+    many are `stray`: no objects."""
 
     objects: list[Payload] = field(default_factory=list)
     first: str = ""
     size: int = 0
+    stray: int = 0
     left_out: int = 0
     unread: int = 0
     cut: bool = False
@@ -79,6 +81,8 @@ def _found(printed: _Printed, body: str) -> Intake | None:
         return None
     values = printed.objects if printed.plain else _as_sent(printed.objects)
     known = [value for value in values if family_of(value, framed=len(values) > 1) is not None]
+    if printed.plain and (printed.stray or 0 < len(known) < len(values)):
+        return None  # a model may have written it: all of it must be an API's
     found = (
         log_intake(response_log(known[0] if len(known) == 1 else known, framed=len(values) > 1))
         if len(known) * 3 > len(values)
@@ -166,7 +170,9 @@ def _take(printed: _Printed, value: Any) -> None:
         if isinstance(item, Named) and item.called and not printed.first:
             printed.first = item.name.rpartition(".")[2]
         payload = _said(printed, item)
-        if isinstance(payload, dict) and payload:
+        if not isinstance(payload, dict):
+            printed.stray += 1
+        elif payload:
             printed.objects.append(payload)
 
 
