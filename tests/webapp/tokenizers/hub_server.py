@@ -20,6 +20,7 @@ class Hub:
             "owner/both": {"tokenizer.json": SMALL, "tokenizer_config.json": CONFIG, "code.py": CODE},
             "owner/alone": {"tokenizer.json": SMALL},
             "owner/spm": {"tokenizer.model": b"spm"},
+            "owner/weights": {"model.safetensors": b"weights"},
             "owner/large": {"tokenizer.json": b"x" * 3_000_000},
             "owner/slow": {"tokenizer.json": SMALL * 100},
         }

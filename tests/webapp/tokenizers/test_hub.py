@@ -119,9 +119,12 @@ def test_how_far_a_download_is_can_be_seen(make_jobs: MakeJobs) -> None:
         bar.update(3_000_000)
 
 
-def test_a_repository_without_a_config_is_taken_as_it_is(make_jobs: MakeJobs, kept: Kept) -> None:
-    assert over(make_jobs(), "owner/alone").state == "done"
-    assert kept == {"owner/alone": (SMALL, None)}
+@pytest.mark.parametrize(("name", "model"), [("owner/alone", SMALL), ("owner/spm", b"spm")])
+def test_a_repository_without_a_config_is_taken_as_it_is(
+    make_jobs: MakeJobs, kept: Kept, name: str, model: bytes
+) -> None:
+    assert over(make_jobs(), name).state == "done"
+    assert kept == {name: (model, None)}
 
 
 @pytest.mark.replays
@@ -131,9 +134,9 @@ def test_a_repository_without_a_config_is_taken_as_it_is(make_jobs: MakeJobs, ke
         ("owner/none", {}, r"^There is no owner/none at http://127\.0\.0\.1:\d+, or it is private\."),
         ("owner/gated", {}, "^owner/gated is gated: only people it admits can fetch it"),
         (
-            "owner/spm",
+            "owner/weights",
             {},
-            r"^owner/spm has no tokenizer\.json and no tekken\.json and no tokenizer\.model\. Save",
+            r"^owner/weights has no tokenizer\.json and no tekken\.json and no tokenizer\.model\. Save",
         ),
         ("owner/broken", {}, "cannot be reached from this server|answers with status 418"),
         ("owner/large", {"tokenizer_upload_bytes": 1_000_000}, "has 3,000,000 bytes; this server takes 1,000,000"),

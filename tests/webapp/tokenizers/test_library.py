@@ -89,7 +89,7 @@ HOSTILE: dict[str, tuple[Callable[[Data], object], str]] = {
     "web page": (lambda _: b"<html>", "a web page"),
     "charsmap": (
         lambda d: d.update(normalizer={"type": "Precompiled", "precompiled_charsmap": "AAAA"}),
-        "'Precompiled' is not taken",
+        "/normalizer/precompiled_charsmap: the table of the normal form is broken",
     ),
     "broken regex": (
         lambda d: d.update(pre_tokenizer={"type": "Split", "pattern": {"Regex": "(("}, "behavior": "Isolated"}),
