@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from parsers.intake import recognise
-from parsers.intake.printed_values import read_printed_objects
+from parsers.intake.printed_values import read_printed_objects, read_printed_values
 
 USE = "ToolUseBlock(id='t1', input={'city': 'Bern'}, name='f', type='tool_use')"
 TEXT = "TextBlock(citations=None, text='Hm.', type='text')"
@@ -85,6 +85,15 @@ def test_arguments_that_are_printed_as_objects_are_said_to_be_rewritten(text: st
 )
 def test_what_no_api_sent_is_no_recording(text: str) -> None:
     assert read_printed_objects(text) is None
+
+
+CHUNK = '{"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": "Hm."}}]}'
+
+
+@pytest.mark.parametrize("row", ['{"city": "Bern"}', "[1, 2]"])
+def test_rows_of_json_of_which_one_is_no_apis_are_a_models_words(row: str) -> None:
+    assert read_printed_values(f"{CHUNK}\n{CHUNK}\n") is not None
+    assert read_printed_values(f"{CHUNK}\n{row}\n") is None
 
 
 BLOCKS = (
