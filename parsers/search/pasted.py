@@ -13,6 +13,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from parsers.search.pasted_code import CODE
 from parsers.search.pasted_data import DATA
 from parsers.search.pasted_json import is_broken_answer, json_of, value_kind
 from parsers.search.pasted_kinds import Given, Pasted
@@ -38,12 +39,13 @@ _SHAPES = (
     *DATA,
     *REPORTS,
     *MESSAGES,
+    *CODE,
 )
 # What a model answers in a block of code as well.
 _CODE = frozenset((
     Pasted.SCRIPT, Pasted.OPTIONS, Pasted.DIFF, Pasted.TEMPLATE, Pasted.SOURCE, Pasted.PAGE, Pasted.CARD,
     Pasted.LISTING, Pasted.PROMPT, Pasted.CONVERSATION, Pasted.README, Pasted.DATA,
-    Pasted.MESSAGES, Pasted.TICKET,
+    Pasted.MESSAGES, Pasted.TICKET, Pasted.PROGRAM,
 ))  # fmt: skip
 # What a server sent, in a block of code as well: the intake reads it there.
 _SENT = frozenset((Pasted.ANSWER, Pasted.BROKEN, Pasted.EMPTY_MESSAGE, Pasted.SERVER_ERROR))

@@ -36,6 +36,7 @@ class Pasted(Enum):
     TOOLS = "definitions of tools", f"Paste {_RAW}, and give the definitions as the tools of the request."
     DIFF = "a change to source code", f"Paste {_RAW}; {_QUOTED}."
     SOURCE = "the source of a parser", f"Add the parser as an engine, and paste {_RAW}."
+    PROGRAM = "the source of a program", f"Paste {_RAW}; {_QUOTED}."
     SCRIPT = "a script or commands", f"Run them, and paste {_RAW}, or the answer that the server sent."
     REPORT = "the text of a bug report", f"Paste only the part of it that is {_RAW}."
     MESSAGES = "what people wrote to each other", f"Paste {_RAW}; {_QUOTED}."

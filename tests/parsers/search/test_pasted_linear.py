@@ -26,7 +26,7 @@ UNITS = (
     "\r\n", "  at a(", "1: a::", "/a/b:1: ", "\u2502", "[INST]", "<|im_start|>user\n", "<|im_start|>assistant\n",
     "\\", "**", "(type='a' ", "Message(", "deadbee1 ", "100% ", "a@b:~ $ ", "you ", ">>> a\n",
     "In [1]: ", "a> b\n", "-----BEGIN A-----\n", "From: a\n", "a:1: b\n", "<a> b\n",
-    "\u74b0\u5883",
+    "\u74b0\u5883", ";  ", "a.b(", "a::<b>(c)\n",
 )  # fmt: skip
 ENTRIES: dict[str, Callable[[str], object]] = {
     "quotes_in": lambda text: list(quotes_in(text)),
@@ -39,7 +39,7 @@ ENTRIES: dict[str, Callable[[str], object]] = {
 
 
 @pytest.mark.parametrize("unit", UNITS)
-@pytest.mark.parametrize("head", ["", LOG, "vLLM 0.9 stream tool_calls empty ", "Message(id='"])
+@pytest.mark.parametrize("head", ["", LOG, "vLLM 0.9 stream tool_calls empty ", "Message(id='", "import a\n"])
 def test_looking_is_linear(head: str, unit: str) -> None:
     assert_linear(lambda size: seconds(lambda: look.__wrapped__(f"{head}{unit * (size // len(unit))}\ny")), SIZES)
 
