@@ -77,6 +77,7 @@ def test_no_edge_inside_a_form_changes_a_field(last: str, boundary: str) -> None
         assert parsed(multipart(fields, boundary), boundary) == fields
 
 
+@pytest.mark.replays
 def test_hundreds_of_empty_fields_all_arrive() -> None:
     fields = [(f"f{n}", "") for n in range(1000)]
     for extra in range(0, 140, 12):

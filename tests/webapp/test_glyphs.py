@@ -29,6 +29,7 @@ def test_what_cannot_be_seen_becomes_a_glyph(text: str, html: str) -> None:
     assert show(text) == html
 
 
+@pytest.mark.replays
 def test_no_character_without_a_drawing_of_its_own_is_left_as_it_is() -> None:
     plain = SPECIAL.sub("", "".join(map(chr, range(0x110000))))
     assert {unicodedata.category(char) for char in plain} & {"Cc", "Cs", "Zs", "Zl", "Zp"} == set()

@@ -45,6 +45,7 @@ def test_half_an_entity_at_the_end_is_text() -> None:
 
 
 @given(st.text("&#x1amplt;3 é", max_size=40), st.lists(st.integers(0, 40)))
+@pytest.mark.replays
 def test_the_result_does_not_depend_on_the_cuts(text: str, cuts: list[int]) -> None:
     ends = sorted(cut for cut in cuts if cut <= len(text))
     decoder = EntityDecoder()

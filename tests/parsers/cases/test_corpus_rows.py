@@ -46,6 +46,7 @@ def test_a_number_for_which_nothing_can_be_drawn_has_no_row(monkeypatch: pytest.
     assert not [*corpus_rows(Wanted(FORMATS), 0, 5)]
 
 
+@pytest.mark.replays
 def test_shares_say_how_many_are_broken_and_cut_off() -> None:
     rows = [*corpus_rows(Wanted(("qwen",), malformed=0.4, truncated=0.3), 0, 40)]
     planted = Counter([row.get("planted") for row in rows])
@@ -64,6 +65,7 @@ def test_only_the_faults_that_are_asked_for_are_planted() -> None:
     assert all("_v2" in row["output"] for row in wrong)
 
 
+@pytest.mark.replays
 def test_calls_are_drawn_from_the_schemas_that_are_given() -> None:
     kit = kit_of([WEATHER], words=30)
     rows = [*corpus_rows(Wanted(("qwen",), malformed=0.0, kit=kit), 0, 12)]

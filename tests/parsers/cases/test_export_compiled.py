@@ -60,6 +60,7 @@ def code(target: str, found: Any) -> list[str]:
 
 @pytest.mark.parametrize("target", COMPILED)
 @given(parts=st.lists(TEXT.filter(bool), min_size=1, max_size=5), words=TEXT, value=VALUES)
+@pytest.mark.replays
 def test_no_text_of_a_case_becomes_code(target: str, parts: list[str], words: str, value: Any) -> None:
     found, plain = nasty(parts, f"a{words}", {words: value}), nasty(["a"], "a", {"a": 1})
     found, plain = (replace(one, expect=one.expect.model_copy(update={"reasoning": None})) for one in (found, plain))

@@ -80,6 +80,7 @@ def test_its_policy_allows_its_one_style_and_nothing_else() -> None:
     ] == []
 
 
+@pytest.mark.replays
 def test_a_search_leads_with_its_verdict_and_the_smallest_case() -> None:
     run, found = searched(
         tools=[{"name": "get_weather"}],
@@ -138,6 +139,7 @@ def test_where_a_stream_is_played_the_server_is_to_blame() -> None:
     assert [row[-1] for row in cells(page(run), "Findings")] == ["server"]
 
 
+@pytest.mark.replays
 def test_a_long_output_is_cut_and_says_so() -> None:
     run = run_in(["a" * 200] * 3_000)
     soup = page(run)

@@ -130,6 +130,7 @@ def failure(test: Callable[..., None], **given: Any) -> str:
     ids=lambda chunking: Chunking.model_validate(chunking).model_dump_json(exclude_defaults=True),
 )
 @pytest.mark.parametrize("target", ALL_STANDINS)
+@pytest.mark.replays
 def test_an_emitted_test_passes_on_a_right_parser_and_fails_on_a_wrong_one(
     target: str, chunking: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -353,6 +354,7 @@ def said_in_yaml(part: dict[str, Any]) -> dict[str, Any]:
 
 
 @given(st.lists(TEXT.filter(bool), min_size=1, max_size=5), TEXT, VALUES)
+@pytest.mark.replays
 def test_no_text_of_a_case_leaves_its_place_in_yaml(parts: list[str], words: str, value: Any) -> None:
     found = nasty(parts, f"a{words}", {words: value})
     data = yaml.safe_load(suite_file(SUITES["dynamo"], found).text)
@@ -437,6 +439,7 @@ def test_strings_of_rust_and_cpp_are_read_as_what_they_are_of(text: str) -> None
 
 
 @given(VALUES, TEXT)
+@pytest.mark.replays
 def test_literals_are_read_as_what_they_are_of(value: Any, text: str) -> None:
     assert ast.literal_eval(python(text)) == text
     assert ast.literal_eval(python_pretty(value, 60)) == value
@@ -446,6 +449,7 @@ def test_literals_are_read_as_what_they_are_of(value: Any, text: str) -> None:
 
 
 @given(st.lists(TEXT.filter(bool), min_size=1, max_size=5), TEXT, VALUES)
+@pytest.mark.replays
 def test_no_text_of_a_case_becomes_code_of_python(parts: list[str], words: str, value: Any) -> None:
     for target in [one for one in SUITES.values() if one.mimetype == "text/x-python"]:
         assert shape(target, nasty(parts, f"a{words}", {words: value})) == shape(target, nasty(["a"], "a", {"a": 1})), (

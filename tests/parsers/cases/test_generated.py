@@ -25,6 +25,7 @@ TOOLS = (Tool("f", SCHEMA), Tool("g", SCHEMA))
 
 
 @pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.replays
 def test_every_format_with_calls_can_be_generated(name: str) -> None:
     made = [*generated(name, 1, 0, 2)]
     assert len(made) == 2
@@ -38,6 +39,7 @@ def test_a_seed_and_a_number_give_the_same_case_however_many_are_drawn() -> None
     assert all(loads(one) for one in several)
 
 
+@pytest.mark.replays
 def test_scenarios_differ_and_all_of_them_are_drawn() -> None:
     titles = [(case.title or "").partition(": ")[2] for case in generated("mistral", 3, 0, 150)]
     assert set(titles) == {scenario.words for scenario in SCENARIOS}
@@ -45,6 +47,7 @@ def test_scenarios_differ_and_all_of_them_are_drawn() -> None:
 
 
 @pytest.mark.parametrize("name", ["qwen", "glm45_moe", "pythonic"])
+@pytest.mark.replays
 def test_what_is_drawn_is_as_expected_under_its_chunkings(name: str) -> None:
     for case in generated(name, 5, 0, 6):
         run = run_case(case.model_copy(update={"replay": case.replay[1:]}))
@@ -72,6 +75,7 @@ def test_a_format_without_calls_is_refused() -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
+@pytest.mark.replays
 def test_every_style_of_a_dialect_is_read(dialect: Dialect) -> None:
     parser = build(get_format(dialect.parser), dialect.policy)
     calls = [Call("f", dict(ARGUMENTS)), Call("g", {"a": "b"})]

@@ -33,6 +33,7 @@ def test_json_values_are_the_same_or_not(a: Any, b: Any, equal: bool) -> None:
 
 
 @given(plain)
+@pytest.mark.replays
 def test_every_layout_of_a_value_is_the_same_value(value: Any) -> None:
     expected = json.loads(json.dumps(value))
     for written in (jsontext.line(value), jsontext.compact(value), jsontext.pretty(value, lambda _: False)):

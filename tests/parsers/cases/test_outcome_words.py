@@ -34,6 +34,7 @@ def test_what_earlier_versions_wrote_is_the_message_alone() -> None:
     assert loaded(json.dumps(MESSAGE.to_json())) == WrittenOutcome(MESSAGE)
 
 
+@pytest.mark.replays
 def test_what_is_very_long_is_left_out_and_nothing_is_no_text() -> None:
     long = Message(None, "c" * MOST_KEPT)
     text = dumped(WrittenOutcome(long, SHAPE, "e"))

@@ -45,6 +45,7 @@ def test_the_digest_changes_with_the_outcome_only() -> None:
     assert len({digest, *map(outcome_digest, others)}) == 7
 
 
+@pytest.mark.replays
 def test_it_fits_beside_a_case_however_much_was_found() -> None:
     long = Message("r" * 1_000_000, "c" * 1_000_000, [ToolCall("id", "f", "{}")] * 9_999)
     assert len(outcome_digest(came(long, "content_filter", found(*CHECKS)))) <= 128

@@ -348,6 +348,7 @@ def test_a_right_parser_is_blamed_for_nothing() -> None:
 
 
 @pytest.mark.parametrize("case", FAULTS.values(), ids=FAULTS)
+@pytest.mark.replays
 def test_a_broken_parser_is_found_and_explained(case: Case) -> None:
     fault = case.fault()
     findings, trace = open_box("qwen", TEXT, fault, TOOLS)

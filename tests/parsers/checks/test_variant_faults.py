@@ -314,6 +314,7 @@ def test_a_broken_parser_is_found_and_explained(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.replays
 def test_the_proof_of_a_finding_replays_to_what_it_says(name: str) -> None:
     replayer = replayer_of(FAULTS[name])
     for one in of_fault(name):

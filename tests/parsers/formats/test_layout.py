@@ -143,6 +143,7 @@ def test_layers_run_from_left_to_right_from_the_start() -> None:
     assert len({node.y for node in nodes.values()}) == 1
 
 
+@pytest.mark.replays
 def test_a_long_chain_is_folded_instead_of_growing_wide() -> None:
     drawing = layout(graph(*[f"STATE_{n}>STATE_{n + 1}" for n in range(10)]))
     assert drawing.width <= 480
@@ -186,6 +187,7 @@ def test_a_loop_stands_above_its_node() -> None:
     assert all(y < node.y for _, y in loop[1:-1])
 
 
+@pytest.mark.replays
 def test_edges_into_the_end_share_their_last_stretch() -> None:
     names = [f"STATE_{n}" for n in range(8)]
     chain = [f"{a}>{b}" for a, b in pairwise(names)]

@@ -97,6 +97,7 @@ WAITS = [
 
 
 @pytest.mark.parametrize(("parser", "policy", "text"), WAITS)
+@pytest.mark.replays
 def test_text_that_waits_is_told_like_by_the_long_way(parser: str, policy: dict[str, str], text: str) -> None:
     empty = Chunking(by="cuts", cuts=(0, 0, *[at for at in range(2, len(text), 3) for _ in range(1 + at % 2)]))
     for chunking in (*CHUNKINGS, empty):

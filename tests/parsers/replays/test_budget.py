@@ -160,6 +160,7 @@ def test_a_parser_too_slow_for_the_output_itself_is_reported_and_not_waited_for(
         (lambda size: 30.0 * (size > 10_000), "16,000 characters in the argument q"),
     ],
 )
+@pytest.mark.replays
 def test_a_parser_too_slow_for_a_long_argument_is_reported_and_not_asked_again(
     cost: Callable[[int], float], how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -180,6 +181,7 @@ def test_a_spent_budget_ends_a_search_with_what_it_has() -> None:
 
 @pytest.mark.parametrize("assumed", [False, True])
 @pytest.mark.parametrize("check", ["linear_arguments", "linear_time"])
+@pytest.mark.replays
 def test_work_that_grows_with_the_square_shows_in_lines_without_a_clock(check: str, assumed: bool) -> None:
     found = search(Rescans, clocked(1e9), [check], lines, assumed=assumed).found()
     (finding,) = (*found.findings, *found.robustness)
@@ -189,6 +191,7 @@ def test_work_that_grows_with_the_square_shows_in_lines_without_a_clock(check: s
 
 
 @pytest.mark.parametrize("count", [lambda work: None, lambda work: 1 // 0])
+@pytest.mark.replays
 def test_lines_that_nobody_can_count_blame_nobody(count: CountLines) -> None:
     assert search(Rescans, clocked(1e9), ["linear_time", "linear_arguments"], count).found().findings == []
 

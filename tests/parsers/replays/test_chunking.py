@@ -70,6 +70,7 @@ def replays(draw: st.DrawFn) -> tuple[Chunking, list[Piece], Mode]:
 
 
 @given(replays())
+@pytest.mark.replays
 def test_no_text_is_lost_or_reordered(replay: tuple[Chunking, list[Piece], Mode]) -> None:
     chunking, pieces, mode = replay
     deltas = apply(chunking, pieces, mode)
@@ -88,6 +89,7 @@ def test_every_id_is_delivered_once_and_in_order(replay: tuple[Chunking, list[Pi
 
 
 @given(replays())
+@pytest.mark.replays
 def test_every_piece_keeps_its_place_and_its_bytes(replay: tuple[Chunking, list[Piece], Mode]) -> None:
     chunking, pieces, mode = replay
     parts = [piece for delta in apply(chunking, pieces, mode) for piece in delta.pieces]
@@ -106,6 +108,7 @@ def test_a_recorded_marker_is_never_split_in_ids_mode(replay: tuple[Chunking, li
 
 
 @given(replays())
+@pytest.mark.replays
 def test_text_is_late_but_ids_are_not(replay: tuple[Chunking, list[Piece], Mode]) -> None:
     chunking, pieces, mode = replay
     prompt = chunking.model_copy(update={"holdback_chars": 0, "text_delay": 0})

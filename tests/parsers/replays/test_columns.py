@@ -186,6 +186,7 @@ def test_columns_of_cases_say_what_their_steps_say(corpus: str) -> None:
         ("pythonic", "[", 'f(a="b"), ', "]", 1_000),  # a call in five characters
     ],
 )
+@pytest.mark.replays
 def test_a_step_takes_few_bytes(parser: str, begin: str, unit: str, end: str, most: int) -> None:
     text = begin + unit * (20_000 // len(unit)) + end
     deltas = Deltas([Piece(text[at : at + 4]) for at in range(0, len(text), 4)])

@@ -26,6 +26,7 @@ def cut(text: str) -> list[Delta]:
 
 
 @pytest.mark.parametrize("name", AGAIN)
+@pytest.mark.replays
 def test_steps_that_are_followed_say_what_steps_that_are_made_say(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     parser, text = AGAIN[name]
     deltas, fmt, context = cut(text * 60), get_format(parser), Context()

@@ -129,6 +129,7 @@ SPOKEN = Spoken(["Let me see. ", " And then, \n", "\n Done. "], CALLS, reasoning
 @pytest.mark.usefixtures("short")
 @pytest.mark.parametrize("invalid", ["lenient", "strict"])
 @pytest.mark.parametrize("name", ["qwen", "qwen_coder", "glm47_moe", "minimax_m3", "gemma4", "pythonic", "kimik2"])
+@pytest.mark.replays
 def test_values_that_wait_and_calls_that_are_judged_wait_in_the_state(name: str, invalid: str) -> None:
     text = DIALECTS[name].write(SPOKEN)
     made = replayer(DIALECTS[name].parser, text, TYPED, invalid_call=invalid, **DIALECTS[name].policy)
@@ -172,6 +173,7 @@ BROKEN: Mapping[str, tuple[str, type, str, Any]] = {
 
 @pytest.mark.parametrize("stride", [SHORT, 25, 96])
 @pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.replays
 def test_a_broken_machine_is_found_out_at_the_same_cuts(
     name: str, stride: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -297,6 +299,7 @@ UNABLE = {
 
 
 @pytest.mark.parametrize("name", UNABLE)
+@pytest.mark.replays
 def test_a_parser_that_cannot_compare_says_so(name: str) -> None:
     resumed = Resumed(UNABLE[name])
     assert not resumed.able

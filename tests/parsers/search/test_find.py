@@ -116,6 +116,7 @@ def test_outcomes_have_their_smallest_chunking_and_cuts_their_outcome() -> None:
     assert sum(one.honest for one in found.outcomes) <= sum(one.count for one in found.outcomes)
 
 
+@pytest.mark.replays
 def test_a_failing_parser_is_an_outcome_of_its_own() -> None:
     found = search(quick('x "quoted" y'), engines(fails_on_lone_quote)).found
     raised = [one for one in found.outcomes if one.raised]
@@ -126,6 +127,7 @@ def test_a_failing_parser_is_an_outcome_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("steps", [0, 1, 3, 12, 30])
+@pytest.mark.replays
 def test_a_search_can_be_stopped_anywhere(steps: int) -> None:
     made = CaseSearch(case_of(ONE_CALL + "\n" + ONE_CALL), engines=engines(loses_second_call))
     seen = list(islice(made.run(), steps))
@@ -164,6 +166,7 @@ def test_a_right_parser_has_one_outcome_and_no_small_case() -> None:
     assert found.verdict.kind == "all_hold"
 
 
+@pytest.mark.replays
 def test_a_second_code_path_for_whole_outputs_is_told_from_chunkings() -> None:
     def run(case: Case, evidence: Any) -> Any:
         plain = case.model_copy(update={"parser": ParserRef(name=case.parser.name)})
@@ -221,6 +224,7 @@ def test_a_message_that_stands_as_right_is_expected_of_the_small_case() -> None:
     assert small.expect.tool_calls
 
 
+@pytest.mark.replays
 def test_the_server_s_own_split_is_tried() -> None:
     deltas = [{"text": "<tool_call>"}, {"text": ONE_CALL[11:-1]}, {"text": ">"}]
     body = {"schema": 1, "parser": {"name": "qwen", "engine": "faulty"}, "input": {"deltas": deltas}}
@@ -263,6 +267,7 @@ def test_recorded_markers_stay_whole_and_late_text_is_tried() -> None:
     assert [f.check for f in shown.findings if f.severity == "error"]
 
 
+@pytest.mark.replays
 def test_late_text_can_be_what_fails() -> None:
     class Late(Machine):
         """It does not listen to text that comes without its ids."""
@@ -351,6 +356,7 @@ def test_what_only_a_damaged_output_shows_is_made_small_too() -> None:
     assert "parser_raised" in [f.check for f in shown.findings]
 
 
+@pytest.mark.replays
 def test_a_guess_in_the_verdict_is_part_of_the_json() -> None:
     case = load_case({"schema": 1, "parser": {"name": "kimik2"}, "input": {"text": [ONE_CALL]}})
     found = find_json(search(case, {"builtin": builtin}))

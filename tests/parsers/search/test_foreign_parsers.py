@@ -303,6 +303,7 @@ class KeepsMarker(Changes):
 
 
 @pytest.mark.parametrize(("tools", "told"), [(ONE, 1), (THINK, 1), (TWO, 1)])
+@pytest.mark.replays
 def test_a_marker_inside_a_value_that_the_format_reads_as_one_is_found(tools: str, told: int) -> None:
     result = searched(tools, KeepsMarker, [Piece(tools)], checks=["no_argument_leak"])
     leaks = [one.message for one in result.findings if one.severity == "warning"]
@@ -425,6 +426,7 @@ class DropsLonely(Changes):
         return MessageDelta()
 
 
+@pytest.mark.replays
 def test_what_only_the_code_path_for_whole_outputs_reads_is_no_matter_of_more_than_one_delta() -> None:
     body = {"schema": 1, "parser": {"name": "qwen", "engine": "mine"}, "input": {"text": [ONE]}, "tools": TOOLS}
     made = CaseSearch(load_case(body), pieces=by_tokens(ONE), engines=engines(DropsLonely, Spoilt), max_replays=200)
@@ -439,6 +441,7 @@ class KeepsLineEnds(WholeOnly):
         return None if sent is None else replace(sent, content=f"{sent.content or ''}\n")
 
 
+@pytest.mark.replays
 def test_white_space_between_calls_is_no_more_of_a_fault_where_no_text_stands_before_them() -> None:
     two = "\n".join([call("get_weather", city="Paris"), call("get_weather", city="Oslo")])
     for text in (two, f"So:\n{two}"):
@@ -455,6 +458,7 @@ class DropsAround(Changes):
         return replace(sent, content=None) if self.called else sent
 
 
+@pytest.mark.replays
 def test_the_reading_that_keeps_more_of_the_text_is_not_called_the_fault() -> None:
     text = f"Sure, saving it.\n{call('get_weather', city='Paris')}\nDone, anything else?"
     headline = searched(text, DropsAround, by_tokens(text)).verdict.headline
@@ -470,6 +474,7 @@ class FailsOnLetter(Spoilt):
         return super().on(text)
 
 
+@pytest.mark.replays
 def test_a_failure_under_cuts_inside_tokens_that_no_server_makes_is_a_warning() -> None:
     given = {"replay": [{"by": "char"}], "tokenizer": {"name": "qwen3"}}
     verdict = searched(ONE, FailsOnLetter, by_tokens(ONE), **given).verdict
@@ -488,6 +493,7 @@ KEPT = call("get_weather", city="Paris")[:50]
         ("openai", "no_complete_call", None),
     ],
 )
+@pytest.mark.replays
 def test_a_contract_is_named_once_where_it_decides(contract: str, kind: str, sentence: str | None) -> None:
     verdict = searched(KEPT, Spoilt, by_tokens(KEPT), contract=contract).verdict
     assert verdict.kind == kind
@@ -548,6 +554,7 @@ DROPS = {"name": "mine", "unknown_tool": ["keep", "drop"]}
         (DROPS, f"So: {call('f')}", KeepsTheBeginning, "no calls, for 1 call of the output is left out, as"),
     ],
 )
+@pytest.mark.replays
 def test_the_headline_says_what_the_contract_makes_of_calls(
     contract: Any, text: str, kind: type[Spoilt], words: str
 ) -> None:

@@ -136,6 +136,7 @@ def test_a_difference_that_only_changed_outputs_show_says_the_change() -> None:
 @pytest.mark.parametrize(
     ("first", "second", "differ"), [(Fails, Spoilt, True), (Fails, Fails, False), (Fails, FailsOtherwise, True)]
 )
+@pytest.mark.replays
 def test_failures_of_one_kind_are_no_difference(first: Make, second: Make, differ: bool) -> None:
     found = search(first, second, "Well done! Bye.")
     assert (found.first is not None) == differ
@@ -239,6 +240,7 @@ def test_ids_count_within_one_format_where_contracts_say_so() -> None:
     assert shared_rules(one, replace(one, format=None), EXACT).ids is False
 
 
+@pytest.mark.replays
 def test_parsers_of_two_formats_are_compared() -> None:
     text = call("get_weather", city="Paris")
     mistral = Replayer(lambda: build(get_format("mistral")), side(None, text).pieces, format=get_format("mistral"))

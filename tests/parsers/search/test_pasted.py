@@ -260,6 +260,7 @@ PASTED, NO_OUTPUTS, OUTPUTS = texts("pasted_texts.txt"), texts("no_outputs.txt")
 
 
 @pytest.mark.parametrize(("said", "text"), PASTED, ids=[said for said, _ in PASTED])
+@pytest.mark.replays
 def test_each_text_of_the_file_is_what_its_heading_says(said: str, text: str) -> None:
     assert told(text) == said.split(":")[0]
 
@@ -271,6 +272,7 @@ def test_what_programs_and_reporters_write_is_no_output(said: str, text: str) ->
 
 
 @pytest.mark.parametrize(("said", "text"), OUTPUTS, ids=[said for said, _ in OUTPUTS])
+@pytest.mark.replays
 def test_what_models_write_is_never_refused(said: str, text: str) -> None:
     assert told(text) == said.split(":")[0]
     assert not said.startswith("surely")

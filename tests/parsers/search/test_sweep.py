@@ -125,6 +125,7 @@ def test_short_outputs_have_few_chunkings(text: str) -> None:
     assert sweep.total() == {"": 60, "a": 60, "ab": 61 + RANDOM}[text]
 
 
+@pytest.mark.replays
 def test_a_long_output_is_cut_at_a_sample_and_at_its_markers() -> None:
     body = "x" * 50_000
     sweep = Sweep(replayer(body, "<tool_call>", body))

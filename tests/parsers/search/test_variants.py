@@ -127,12 +127,14 @@ def truncations(of: Replayer, cut: int) -> list[Variant]:
     return list(KINDS["truncated"](ground))
 
 
+@pytest.mark.replays
 def test_a_cut_output_gives_what_is_left() -> None:
     by_cut = {one.proof.edits[0][0]: one for one in made(replayer("Hm. " + CALL), "truncated")}
     assert (by_cut[3].message, by_cut[3].facts) == (Message(content="Hm."), {"policy": None, "allowed": None})
     assert len(by_cut[len(CALL)].message.tool_calls) == 1
 
 
+@pytest.mark.replays
 def test_a_recorded_marker_is_never_cut_and_never_typed_into_a_value() -> None:
     found = made(ids(CALL))
     cuts = {one.proof.edits[0][0] for one in found if one.kind == "truncated"}
@@ -141,6 +143,7 @@ def test_a_recorded_marker_is_never_cut_and_never_typed_into_a_value() -> None:
     assert not [one for one in found if one.kind == "escaped" and one.facts["marker"]]
 
 
+@pytest.mark.replays
 def test_an_appended_call_is_read_by_its_tokens() -> None:
     found = made(ids(CALL), "followed")
     assert {len(one.message.tool_calls) for one in found if not one.facts["changed"]} == {2}
@@ -213,6 +216,7 @@ def test_with_tool_choice_none_nothing_is_asked_of_calls() -> None:
         (replace(replayer(CALL), format=None), "truncated", None),
     ],
 )  # fmt: skip
+@pytest.mark.replays
 def test_a_contract_is_named_where_it_may_decide(of: Replayer, kind: str, policy: str | None) -> None:
     assert {one.facts["policy"] for one in made(of, kind)} == {policy}
 
@@ -251,6 +255,7 @@ def test_a_start_that_the_request_gives_is_not_called_unknown(text: str, context
 
 
 @pytest.mark.parametrize(("tail", "channel"), [("<think>\n", "reasoning"), ("assistant\n", "content")])
+@pytest.mark.replays
 def test_a_known_prompt_says_where_a_plain_word_goes(tail: str, channel: str) -> None:
     of = replayer(CALL, context={"prompt_tail": tail})
     [one] = made(of, "start_state")

@@ -253,6 +253,7 @@ def test_a_name_that_is_sent_empty_is_one_error() -> None:
     assert [one.check for one in found.findings] == ["no_empty_delta"]
 
 
+@pytest.mark.replays
 def test_markers_of_reasoning_are_left_there_also_where_calls_are_forbidden() -> None:
     def found(content: str) -> str:
         return searched(
@@ -278,6 +279,7 @@ def test_what_reasoning_only_mentions_is_not_left_there(reasoning: str, called: 
 
 
 @pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.replays
 def test_a_recorded_shape_gets_the_verdict_that_it_shows(name: str) -> None:
     stream, kind, severity, about, words = SHAPES[name]
     said = searched(stream).found.verdict
@@ -380,6 +382,7 @@ BESIDE: dict[str, tuple[str, str | None, str, str, str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.replays
 def test_an_error_of_the_server_comes_before_what_it_left() -> None:
     stream = [*streamed({"content": ONE[:20]}, {"content": ONE[20:44]}, finish=None), FAILED]
     body = {"schema": 1, "parser": {"name": "qwen"}, "input": {"text": [ONE[:44]], "stream": stream}}
@@ -391,6 +394,7 @@ def test_an_error_of_the_server_comes_before_what_it_left() -> None:
 
 
 @pytest.mark.parametrize("name", BESIDE)
+@pytest.mark.replays
 def test_what_the_server_left_in_a_known_output_comes_first(name: str) -> None:
     """The content is the output itself, as the intake takes it where markers are in it."""
     text, parser, kind, finish, words = BESIDE[name]

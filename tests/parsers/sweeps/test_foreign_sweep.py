@@ -94,6 +94,7 @@ def test_without_a_tokenizer_characters_are_fed() -> None:
 
 
 @pytest.mark.parametrize("shown", [False, True])
+@pytest.mark.replays
 def test_the_smallest_output_is_searched_with_the_parser_that_failed(shown: bool) -> None:
     parser = Parser("loses")
     (signature, *_), outcome = [*(made := run(parser, STARS)).summary.tallies], made

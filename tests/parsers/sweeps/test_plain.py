@@ -41,6 +41,7 @@ def request(drawn: Drawn, broken: Broken | None = None) -> Judged:
 
 
 @pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.replays
 def test_in_a_plain_output_no_check_finds_anything(name: str) -> None:
     plain = 0
     for number in range(12):

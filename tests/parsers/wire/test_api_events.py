@@ -108,6 +108,7 @@ CHECKS = {"responses": check_responses, "messages": check_messages}
 
 @pytest.mark.parametrize("api", APIS)
 @pytest.mark.parametrize("name", OUTPUTS)
+@pytest.mark.replays
 def test_a_client_holds_at_each_event_what_is_said_here(name: str, api: Api) -> None:
     CHECKS[api](run(OUTPUTS[name]))
 

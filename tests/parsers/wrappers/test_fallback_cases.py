@@ -10,6 +10,7 @@ from tests.corpus import case_named, case_names
 
 
 @pytest.mark.parametrize("name", case_names("fallback"))
+@pytest.mark.replays
 def test_a_case_of_the_wrapper_gives_what_it_expects(name: str) -> None:
     case = case_named(name)
     assert case.expect is not None

@@ -38,6 +38,7 @@ def asked(client: FlaskClient, beside: str | None, name: str = "qwen", **parser:
     return client.post("/api/v1/between", json=case, query_string=query)
 
 
+@pytest.mark.replays
 def test_the_smallest_output_on_which_two_parsers_differ(client: FlaskClient) -> None:
     answer = asked(client, "mine:hermes")
     found = TypeAdapter(BetweenResult).validate_python(answer.json)
@@ -49,6 +50,7 @@ def test_the_smallest_output_on_which_two_parsers_differ(client: FlaskClient) ->
     assert again == found["smallest"]["sides"][0]["message"] | {"tool_calls": again["tool_calls"]}
 
 
+@pytest.mark.replays
 def test_parsers_that_are_the_same_do_not_differ(client: FlaskClient) -> None:
     found = TypeAdapter(BetweenResult).validate_python(asked(client, "qwen").json)
     assert (found["differ"], found["found"], found["case"]) == (False, None, None)

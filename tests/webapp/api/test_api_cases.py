@@ -61,6 +61,7 @@ def test_the_link_is_the_one_others_reach_the_server_by(make_app: AppMaker, case
     assert answer.json["url"] == f"https://inspector.example/tools/c/{answer.json['id']}"
 
 
+@pytest.mark.replays
 def test_the_page_of_the_link_shows_the_case(client: Client, case: CaseMaker) -> None:
     page = client.get(f"/c/{saved(client, case(title='Zurich is lost'))}")
     assert (page.status_code, "Zurich is lost" in page.get_data(as_text=True)) == (200, True)

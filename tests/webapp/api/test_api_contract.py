@@ -115,6 +115,7 @@ def test_the_table_has_a_request_for_each_status_of_each_route() -> None:
 
 
 @pytest.mark.parametrize(("name", "status"), TABLE)
+@pytest.mark.replays
 def test_an_answer_is_as_the_description_says(
     app: Flask, document: dict[str, Any], name: str, status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -39,6 +39,7 @@ def answered(client: FlaskClient, task: str, kind: type, **more: Any) -> tuple[d
 
 
 @pytest.mark.parametrize(("kind", "outcome"), [(Naive, "FAIL"), (Hermes, "ok")])
+@pytest.mark.replays
 def test_a_case_is_checked_in_a_few_requests(client: FlaskClient, kind: type, outcome: str) -> None:
     found, requests = answered(client, "check", kind)
     assert (found["outcome"], requests < 20) == (outcome, True)

@@ -21,6 +21,7 @@ def case(text: str, engine: str = "fake", name: str = "halves") -> dict[str, obj
 
 @pytest.mark.parametrize("text", ["ab", "a!b"])
 @pytest.mark.parametrize("task", ["replay", "find", "between?beside=fake:echo"])
+@pytest.mark.replays
 def test_answers_escape_it(client: FlaskClient, task: str, text: str) -> None:
     answer = client.post(f"/api/v1/{task}", json=case(text))
     assert answer.status_code == 200, answer.text
@@ -48,6 +49,7 @@ def linked(client: FlaskClient, start: str, within: str) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("text", ["ab", "a!b"])
+@pytest.mark.replays
 def test_every_page_of_a_run_shows_it(client: FlaskClient, text: str) -> None:
     made = client.post("/api/v1/cases", json=case(text))
     assert made.status_code == 201, made.text
@@ -59,6 +61,7 @@ def test_every_page_of_a_run_shows_it(client: FlaskClient, text: str) -> None:
 
 @pytest.mark.parametrize("text", ["ab", "a!b"])
 @pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.replays
 def test_every_export_is_a_file(client: FlaskClient, target: str, text: str) -> None:
     made = client.post("/api/v1/cases", json=case(text))
     answer = client.get(f"/api/v1/cases/{made.json['id']}/export/{target}?accept=1")  # type: ignore[index]

@@ -68,6 +68,7 @@ def test_a_cursor_stays_where_it_is_when_rows_are_added(client: Client) -> None:
         (f"{'x' * 50}=5", f"{'x' * 40}… is no key of the query"),
     ],
 )
+@pytest.mark.replays
 def test_a_page_that_there_is_not_is_a_sentence(client: Client, query: str, said: str) -> None:
     answer = client.get(f"{API}/parsers?{query}")
     assert (answer.status_code, answer.json["error"]["code"]) == (422, "not_possible")
@@ -82,6 +83,7 @@ def test_a_route_without_a_query_says_so_and_health_takes_any(client: Client) ->
 
 @pytest.mark.parametrize("encoding", ["gzip", "identity"])
 @pytest.mark.parametrize("path", KEPT)
+@pytest.mark.replays
 def test_who_has_an_answer_is_not_sent_it_again(client: Client, path: str, encoding: str) -> None:
     stored = client.post(f"{API}/cases", json=CASE).json["id"]
     address, takes = path.format(stored), {"Accept-Encoding": encoding}
@@ -115,6 +117,7 @@ def test_an_error_has_no_tag(client: Client) -> None:
 
 
 @pytest.mark.parametrize("one", POSTS, ids=[one.name for one in POSTS])
+@pytest.mark.replays
 def test_to_post_a_thing_again_changes_nothing(make_app: Callable[..., Flask], one: Any) -> None:
     app = make_app(find_seconds=5)
     client: Client = app.test_client()

@@ -68,6 +68,7 @@ def test_an_import_lists_where_the_request_says_so(client: FlaskClient) -> None:
         ({"flags": ["f"]}, {"flags": []}, False),
     ],
 )
+@pytest.mark.replays
 def test_a_case_is_listed_later_where_its_first_words_are_known(
     client: FlaskClient, case: Case, first: dict[str, Any], again: dict[str, Any], listed: bool
 ) -> None:

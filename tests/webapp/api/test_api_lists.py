@@ -68,6 +68,7 @@ def test_every_route_is_described_and_nothing_else(client: Client) -> None:
     assert len(OPERATIONS) == len(routes)
 
 
+@pytest.mark.replays
 def test_the_description_is_openapi_3_1_whose_references_all_lead_somewhere(client: Client) -> None:
     document = client.get(f"{API}/openapi.json").json
     assert document["openapi"] == "3.1.0"

@@ -58,6 +58,7 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[CaseRun]:
 
 
 @given(size=st.integers(1, 30))
+@pytest.mark.replays
 def test_ranges_of_steps_put_together_are_the_whole(shared_ask: Callable[[str], Any], size: int) -> None:
     whole, deltas, steps = shared_ask("steps=all"), [], []
     for first in range(1, len(whole["steps"]) + 1, size):

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from parsers.cases.io import load_case
 
 
+@pytest.mark.replays
 def test_a_case_comes_back_without_its_words(client: Any, case: Callable[..., dict[str, Any]]) -> None:
     answer = client.post("/api/v1/redact", json=case(title="Secret"))
     assert answer.status_code == 200

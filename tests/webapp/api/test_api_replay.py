@@ -49,6 +49,7 @@ def test_every_answer_is_as_described(shared_app: Any, case: CaseMaker, name: st
     TypeAdapter(ReplayResult).validate_python(shared_app.test_client().post(URL, json=case(**keys)).json)
 
 
+@pytest.mark.replays
 def test_a_run_of_many_steps_arrives_whole(client: Client, case: CaseMaker) -> None:
     answer = client.post(URL, json=case(input={"text": "ab" * 700}, tokenizer={"name": "characters"}))
     assert [step["index"] for step in answer.json["steps"]] == list(range(1, 1402))

@@ -83,6 +83,7 @@ def test_a_worker_that_sleeps_has_no_more_time_than_one_that_works() -> None:
         ("sys.stderr.write('x' * 9_000); sys.stderr.flush(); os._exit(3)", 1, Ending.ENDED),
     ],
 )
+@pytest.mark.replays
 def test_who_keeps_the_pipes_of_a_worker_that_is_gone_is_ended_and_not_waited_for(
     then: str, size: int, ending: Ending
 ) -> None:

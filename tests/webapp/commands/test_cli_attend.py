@@ -56,6 +56,7 @@ def checking(kind: type = Naive) -> dict[str, Any]:
     return {"check": {"case": case_text(), "card": served(kind)[0]}}
 
 
+@pytest.mark.replays
 def test_a_parser_is_asked_in_the_middle_of_a_task() -> None:
     hello, checked, found = said(HELLO, checking(), {"find": {"case": case_text(), "card": served(Naive)[0]}})
     assert (hello["answer"]["protocol"], checked["answer"]["outcome"]) == (PROTOCOL, "FAIL")
@@ -101,6 +102,7 @@ def test_it_ends_when_nobody_reads(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.replays
 def test_the_command_speaks_over_its_standard_streams() -> None:
     program = [sys.executable, "-c", "from webapp.cli import main; main(['attend'])"]
     lines = json.dumps(HELLO) + "\n" + json.dumps({"outputs": {"format": "qwen", "count": 1}}) + "\n"

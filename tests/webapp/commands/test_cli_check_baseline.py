@@ -120,6 +120,7 @@ def test_a_case_that_cannot_be_run_is_not_fixed_and_keeps_its_entry(program: Pro
     assert json.loads(Path("other.json").read_bytes())["known"] == []
 
 
+@pytest.mark.replays
 def test_ids_that_an_engine_makes_up_change_nothing(program: Program, enter: Callable[..., None]) -> None:
     enter("mine", "loses=x", "splits=y")
     name = suite(3, replay=[], checks=None)

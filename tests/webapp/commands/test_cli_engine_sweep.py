@@ -31,6 +31,7 @@ def corpus(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.replays
 def test_a_parser_of_an_engine_is_swept_alike_here_and_in_a_child(
     program: Program, corpus: Path, tmp_path: Path
 ) -> None:
@@ -53,6 +54,7 @@ def test_a_class_of_ones_own_is_swept_in_a_child_as_well(
     assert "JSONDecoder" in done.err
 
 
+@pytest.mark.replays
 def test_of_two_engines_only_what_is_new_fails(program: Program, corpus: Path, tmp_path: Path) -> None:
     words = ("--engine", "base=old", "--engine", "head=cut")
     done = program("sweep", corpus, *words, "-o", tmp_path / "out")
@@ -68,6 +70,7 @@ def test_of_two_engines_only_what_is_new_fails(program: Program, corpus: Path, t
     assert again.json["sweeps"][1]["changes"]["gone"] != []
 
 
+@pytest.mark.replays
 def test_beside_a_baseline_only_what_is_new_fails(program: Program, corpus: Path, tmp_path: Path) -> None:
     program("sweep", corpus, "--engine", "cut", "-o", tmp_path / "out")
     baseline = tmp_path / "out" / "report.json"

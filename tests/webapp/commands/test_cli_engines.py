@@ -166,6 +166,7 @@ def test_an_engine_is_checked_in_words(program: Program) -> None:
 @pytest.mark.parametrize(
     "words", [("replay",), ("replay", "--json"), ("find",), ("find", "--json"), ("between",), ("between", "--json")]
 )
+@pytest.mark.replays
 def test_half_a_surrogate_pair_is_printed_as_an_escape(program: Program, words: tuple[str, ...]) -> None:
     program("engines", "add", "fake", "--command", COMMAND)
     command, *more = words

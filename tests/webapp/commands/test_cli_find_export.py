@@ -84,6 +84,7 @@ def cutting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     use_engines(get_settings())
 
 
+@pytest.mark.replays
 def test_a_report_in_html_is_of_the_whole_search(program: Program, cutting: str) -> None:
     done = program(
         "find", "-", "--engine", cutting, "--export", "html", stdin="It is sunny,\nand <b>it</b> stays so.\n"
@@ -93,6 +94,7 @@ def test_a_report_in_html_is_of_the_whole_search(program: Program, cutting: str)
     assert ("sunny" in done.out, "Its case file" in done.out, "No search was made" in done.out) == (True, True, False)
 
 
+@pytest.mark.replays
 def test_a_report_in_markdown_is_of_the_whole_search(program: Program, cutting: str) -> None:
     given = "It is sunny,\nand <b>it</b> stays so.\n"
     done = program("find", "-", "--engine", cutting, "--export", "markdown", stdin=given)

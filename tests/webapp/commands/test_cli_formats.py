@@ -80,6 +80,7 @@ def short(folder: Path, tmp_path: Path) -> Callable[[dict[str, Any]], Path]:
     return write
 
 
+@pytest.mark.replays
 def test_a_file_that_extends_another_is_checked_with_its_parent(program: Program, short: Any) -> None:
     path = short(SHORT)
     assert program("parsers", "check", path).out == f"{path}: 0 errors, 0 other remarks\n"

@@ -71,6 +71,7 @@ def test_a_request_without_an_answer_is_refused_in_one_line(program: Program) ->
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
 
 
+@pytest.mark.replays
 def test_a_recording_is_searched_and_exported_like_a_case(program: Program, tmp_path: Path) -> None:
     deltas = json.dumps(["<tool_call>\n", '{"name": "f", "arguments": {}}\n</tool_call>'])
     assert program("find", "-", "--json", stdin=deltas).code == 0

@@ -17,6 +17,7 @@ from webapp.jobs.redacting import RedactedCase
 Program = Callable[..., Any]
 
 
+@pytest.mark.replays
 def test_a_case_is_written_without_its_words(program: Program, case_file: Callable[..., Path], tmp_path: Path) -> None:
     out = tmp_path / "out.case.json"
     done = program("redact", case_file(title="Secret", tools=[{"name": "get_weather"}]), "-o", out)
@@ -27,6 +28,7 @@ def test_a_case_is_written_without_its_words(program: Program, case_file: Callab
     assert not {"weather", "Zürich", "Secret"} & {*case.text().replace("_", " ").split(), case.title}
 
 
+@pytest.mark.replays
 def test_it_goes_to_standard_output_without_a_file(program: Program, case_file: Callable[..., Path]) -> None:
     done = program("redact", case_file())
     assert loads(done.out).source is not None

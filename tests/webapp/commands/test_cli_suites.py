@@ -56,6 +56,7 @@ def test_a_folder_is_searched_for_suites(program: Program, tree: Path) -> None:
     assert names == ["lights", "words", "hermes", "unknown", "written-out", "plain", "plain (2)", "sample"]
 
 
+@pytest.mark.replays
 def test_rows_run_by_their_columns_and_the_command_names_them_again(program: Program, tree: Path) -> None:
     path = tree / "rows.jsonl"
     wrong = path.read_text("utf-8").replace('"Hello"', '"Bye"')

@@ -23,6 +23,7 @@ def corpus(program: Program, tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.replays
 def test_what_was_planted_is_found_and_nothing_else(program: Program, corpus: Path, tmp_path: Path) -> None:
     rows = [json.loads(line) for line in corpus.read_text("utf-8").splitlines()]
     planted = [f"{corpus}:{number}" for number, row in enumerate(rows, 1) if "planted" in row]

@@ -273,6 +273,7 @@ AUTO = {"index": 0, "function": {"name": "f", "arguments": "auto"}}
         ("LegacyParsed", "a", {"content": "a of 0"}),
     ],
 )
+@pytest.mark.replays
 def test_a_class_of_a_servers_shape_reads_whole_outputs_by_its_second_path(
     name: str, text: str, said: dict[str, Any]
 ) -> None:

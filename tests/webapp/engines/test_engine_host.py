@@ -241,6 +241,7 @@ ONE = [["ab!c", [1]]]
 HUNG = "that happened 2 times with this output, so it was not asked again (Ask again, under Engines)"
 
 
+@pytest.mark.replays
 def test_a_hang_in_a_batch_is_waited_for_twice_and_not_again(monkeypatch: pytest.MonkeyPatch) -> None:
     host, sizes = EngineHost("fake", fake(seconds=1)), counted(monkeypatch)
     found = played(host, "hangs", *[GOOD] * 5, BAD, GOOD, BAD, GOOD)
@@ -250,6 +251,7 @@ def test_a_hang_in_a_batch_is_waited_for_twice_and_not_again(monkeypatch: pytest
     assert found[5] is found[7]
 
 
+@pytest.mark.replays
 def test_an_output_that_hung_twice_is_not_tried_in_other_deltas(monkeypatch: pytest.MonkeyPatch) -> None:
     host, sizes = EngineHost("fake", fake(seconds=1)), counted(monkeypatch)
     for replay, step in ((BAD, 3), (BAD, 3), (OTHER, 2), (BAD, 3)):
@@ -266,6 +268,7 @@ def test_an_output_that_hung_twice_is_not_tried_in_other_deltas(monkeypatch: pyt
     host.close()
 
 
+@pytest.mark.replays
 def test_what_hung_is_tried_again_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     host, sizes = EngineHost("fake", fake(seconds=0.5)), counted(monkeypatch)
     played(host, "hangs", BAD)
@@ -317,6 +320,7 @@ def test_steps_are_not_believed(monkeypatch: pytest.MonkeyPatch, told: list[Any]
         [*map(steps.note, told)]
 
 
+@pytest.mark.replays
 def test_lines_of_what_hangs_are_told_up_to_there() -> None:
     host = EngineHost("mine", own("Stuck", seconds=1))
     run = {"parser": "Stuck", "request": {}, "path": "stream", "replays": [[["a"], ["b"], ["!"], ["c"]]]}

@@ -143,6 +143,7 @@ def test_what_no_parser_sends_is_refused_before_it_is_read(sent: list[Any], word
     ("changed", "moves"),
     [([["", "", "", None]] * 900, []), ([], [["", "", ""]] * 1_900), ([["a", "b", "c", None]], [])],
 )
+@pytest.mark.replays
 def test_small_things_that_a_parser_shows_count_as_well(changed: list[Any], moves: list[Any]) -> None:
     state, steps = {"changed": changed, "state": "s", "moves": moves}, 400
     (found,) = read_replays(many(sent=[None] * steps, states=[dict(state) for _ in range(steps)]), [steps])

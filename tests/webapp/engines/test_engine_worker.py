@@ -66,6 +66,7 @@ def test_a_parser_that_prints_at_every_step_is_heard_for_a_hundred_of_them() -> 
     ]
 
 
+@pytest.mark.replays
 def test_lines_are_counted_where_they_are_asked_for() -> None:
     one, two, three = (run("Plain", *texts, observe="costs")["executed"] for texts in ("a", "ab", "abc"))
     assert three - two == two - one > 0
@@ -315,6 +316,7 @@ def test_what_tells_nothing_of_its_arguments_is_called_all_the_same() -> None:
     assert place_of(dict, "update") == ""
 
 
+@pytest.mark.replays
 def test_a_path_for_whole_outputs_is_taken_where_there_is_one() -> None:
     assert run("Whole", "a", "b", path="whole")["sent"] == [{"content": "ab"}]
     assert [worker(name).hello({})["whole"] for name in ("Whole", "Plain")] == [True, False]

@@ -66,6 +66,7 @@ def said(one: Any) -> list[Any]:
     ]
 
 
+@pytest.mark.replays
 def test_lmdeploy_is_called_as_its_runner_calls_it(monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, lmdeploy())
     adapter = adapter_lmdeploy.adapter()
@@ -153,6 +154,7 @@ def harmony_adapter(monkeypatch: pytest.MonkeyPatch) -> Any:
     return adapter_harmony.adapter()
 
 
+@pytest.mark.replays
 def test_harmony_is_fed_token_by_token(harmony_adapter: Any, tmp_path: Path) -> None:
     card = read_card(worker(harmony_adapter).hello({"tokenizer": str(tmp_path / "o200k_base.tiktoken")}))
     assert (card.names("tool"), os.environ["TIKTOKEN_ENCODINGS_BASE"]) == (["StreamableParser"], str(tmp_path))
@@ -171,6 +173,7 @@ def test_harmony_is_fed_token_by_token(harmony_adapter: Any, tmp_path: Path) -> 
     assert said(whole) == [("A", "x", [(0, "f", "f")])]
 
 
+@pytest.mark.replays
 def test_ids_that_harmony_cannot_decode_are_encoded_anew(harmony_adapter: Any) -> None:
     worker(harmony_adapter).hello({})
     found = ask(harmony_adapter, ["x", [-1]], parser="StreamableParser", tokens=[[-1, "x"]])
@@ -191,6 +194,7 @@ def mistral_adapter() -> Any:
     return adapter_mistral.adapter()
 
 
+@pytest.mark.replays
 def test_mistral_common_reads_whole_outputs(mistral_adapter: Any) -> None:
     card = read_card(worker(mistral_adapter).hello({}))
     assert (card.name, card.streams, card.whole) == ("mistral-common", False, True)
@@ -225,6 +229,7 @@ def transformers_adapter(tmp_path: Path) -> Any:
     return adapter
 
 
+@pytest.mark.replays
 def test_transformers_reads_by_the_template_of_a_tokenizer(transformers_adapter: Any) -> None:
     card = read_card(worker(transformers_adapter).hello({}))
     assert (card.name, card.tokenizer, card.wants) == ("transformers", "needed", "text")

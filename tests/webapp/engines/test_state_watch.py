@@ -115,6 +115,7 @@ def test_everything_is_bounded() -> None:
     assert len(watch.step()["changed"]) == MOST_CHANGES
 
 
+@pytest.mark.replays
 def test_behind_so_many_characters_only_states_are_told() -> None:
     parser = Parser(text="", state=Mode.TEXT)
     watch, told = watching(parser), 0

@@ -62,6 +62,7 @@ def test_reading_may_stop_at_the_end() -> None:
     assert [one.code for one in trace.steps[-1].diagnostics] == ["template_stopped"]
 
 
+@pytest.mark.replays
 def test_a_delimiter_without_end_is_not_held_for_ever() -> None:
     data = template(thinking={"open_pattern": "<a.*b>", "close": "</a>"}, content={})
     text = "go <a" + "x" * 40_000
@@ -149,6 +150,7 @@ class SlowClock:
         return self.now
 
 
+@pytest.mark.replays
 def test_on_a_slow_machine_a_case_has_the_findings_that_it_has_on_any(monkeypatch: pytest.MonkeyPatch) -> None:
     parser = {"name": "response_template", "engine": "response_template", "options": {"template": JOINED}}
     text = f"<think>Why?</think>Look: {CALL} " + "word " * 60

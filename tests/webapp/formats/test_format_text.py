@@ -73,6 +73,7 @@ def test_every_fault_of_the_model_is_said_at_once() -> None:
     assert {one.pointer for one in found.findings} == {"/inital", "/title", "/name"}
 
 
+@pytest.mark.replays
 def test_every_built_in_file_is_laid_out_as_tidy_lays_it_out() -> None:
     files = {name: file_text(name, Settings()) for name in builtin_formats()}
     assert [name for name, text in files.items() if laid_out(json.loads(text)) != text] == []

@@ -61,6 +61,7 @@ def ended(front: Front) -> bool:
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/help", "/nothing", "/static/css/nothing.css", "/api/v1/openapi.json"])
+@pytest.mark.replays
 def test_what_is_light_needs_no_child(client: Client, front: Front, path: str) -> None:
     assert client.get(path).status_code in (200, 404)
     assert client.delete("/run").status_code == 405
@@ -369,6 +370,7 @@ def test_no_process_is_one_sentence(client: Client, monkeypatch: pytest.MonkeyPa
     assert (answer.status_code, "No process can be started" in answer.text) == (503, True)
 
 
+@pytest.mark.replays
 def test_a_child_that_is_killed_takes_one_answer_with_it_and_no_more(front: Front) -> None:
     with ThreadPoolExecutor(2) as threads:
         spinning = threads.submit(Client(front).get, "/run?do=spin")

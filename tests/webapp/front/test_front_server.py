@@ -193,6 +193,7 @@ def test_silent_connections_make_room_for_others(tmp_path: Path) -> None:
         assert silent[-1].recv(100).startswith(b"HTTP/1.1 200 OK")
 
 
+@pytest.mark.replays
 def test_those_who_wait_for_a_search_leave_threads_to_light_addresses(tmp_path: Path) -> None:
     with scripted_server(tmp_path, replay_processes=1, threads=1) as (port, front):
         front._searches._active["k"] = search = Job[Any, Any]("k")
@@ -275,6 +276,7 @@ def test_many_are_served_at_once(server: Server) -> None:
     assert len(workers_of(process.pid)) == 3
 
 
+@pytest.mark.replays
 def test_a_child_that_is_killed_is_missed_by_nobody_else(server: Server) -> None:
     port, process = server
     with ThreadPoolExecutor(2) as threads:

@@ -91,6 +91,7 @@ def test_a_request_is_answered_by_the_application(ask: Ask, parent: Inbox) -> No
     assert parent.told == []
 
 
+@pytest.mark.replays
 def test_what_is_held_counts_and_goes_with_the_rest_over_the_budget(ask: Ask) -> None:
     more = [("max_request_bytes", 8_000), ("max_text_bytes", 8_000)]
     first = ask("/run", data=FORM, more=more)["kept"]
@@ -110,6 +111,7 @@ def test_a_child_says_for_how_long_it_holds_posted_runs(ask: Ask, monkeypatch: p
     assert ask(API, data=case(), more=more, **JSON)["held_seconds"] == 0
 
 
+@pytest.mark.replays
 def test_a_long_answer_is_sent_in_pieces_as_it_is_made(ask: Ask, parent: Inbox) -> None:
     answer = ask(f"{API}?format=jsonl", data=case("word " * 2_000), **JSON)
     assert len(parent.told) > 1

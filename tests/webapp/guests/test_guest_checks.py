@@ -43,6 +43,7 @@ def checked(kind: type | None, text: str, **more: Any) -> Checked:
         (Hermes, {"replay": [{"by": "cuts", "cuts": [9_000]}]}, "unusable"),
     ],
 )
+@pytest.mark.replays
 def test_a_case_has_the_outcome_that_check_would_tell(kind: type | None, keys: dict[str, Any], outcome: str) -> None:
     assert checked(kind, case_text(**keys)).outcome == outcome
 
@@ -87,6 +88,7 @@ def test_a_failure_shows_the_smallest_chunking_and_the_step_that_went_wrong() ->
     assert shown.command == "toolcall-inspector replay a.case.json --cuts 15"
 
 
+@pytest.mark.replays
 def test_a_chunking_that_is_named_is_the_only_one_and_stays() -> None:
     found = checked(Naive, case_text(), chunking=Chunking(by="char"))
     assert found.shown is not None
@@ -94,6 +96,7 @@ def test_a_chunking_that_is_named_is_the_only_one_and_stays() -> None:
     assert checked(Naive, case_text(), chunking=Chunking(by="whole")).outcome == "ok"
 
 
+@pytest.mark.replays
 def test_of_many_steps_those_around_the_wrong_one_are_shown() -> None:
     shown = checked(Naive, case_text(LONG, expect={**EXPECT, "content": "One word. " * 30}),
                     chunking=Chunking(by="char")).shown  # fmt: skip
@@ -144,6 +147,7 @@ def test_where_the_message_is_right_the_step_is_that_of_the_error() -> None:
     assert (found.outcome, found.failing, found.errors[0].step, found.shown.at) == ("FAIL", 0, 3, 3)
 
 
+@pytest.mark.replays
 def test_long_deltas_are_shown_with_their_ends() -> None:
     shown = checked(Naive, case_text("x" * 900 + CALL, expect={"content": "y"})).shown
     assert shown is not None

@@ -33,6 +33,7 @@ def fails(kind: type, text: str) -> bool:
 
 
 @pytest.mark.parametrize("parser", [{"name": "hermes", "policy": {"invalid_call": "strict"}}, {"name": "auto"}])
+@pytest.mark.replays
 def test_a_smaller_case_fails_alike_and_keeps_its_parser(parser: dict[str, Any]) -> None:
     smaller = found(Naive, parser=parser)
     assert smaller.case is not None
@@ -43,6 +44,7 @@ def test_a_smaller_case_fails_alike_and_keeps_its_parser(parser: dict[str, Any])
     assert not fails(Hermes, smaller.case)
 
 
+@pytest.mark.replays
 def test_what_is_wrong_under_every_chunking_is_made_small_beside_the_built_in_parser() -> None:
     smaller = found(Musing)
     assert smaller.case is not None
@@ -61,6 +63,7 @@ def test_what_is_wrong_under_every_chunking_is_made_small_beside_the_built_in_pa
         (Musing, {"parser": {"name": "passthrough"}, "expect": {"content": "else"}}),
     ],
 )
+@pytest.mark.replays
 def test_where_nothing_smaller_fails_that_is_said(kind: type, keys: dict[str, Any]) -> None:
     assert found(kind, **keys) == Smaller(headline=NONE)
 
@@ -85,6 +88,7 @@ def test_outputs_are_of_the_format_of_a_case_whose_parser_is_not_one_of_ours(par
     assert outputs(OutputsAsked(case=case_text(CALL, parser=parser), seed=4, count=1)) == named
 
 
+@pytest.mark.replays
 def test_the_smallest_form_is_no_smaller_one() -> None:
     smaller = found(Naive)
     assert smaller.case is not None

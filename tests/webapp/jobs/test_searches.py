@@ -62,6 +62,7 @@ def test_a_search_of_a_case_is_done_in_a_process_of_its_own(make_searches: MakeS
     assert found.case == case_of(text)
 
 
+@pytest.mark.replays
 def test_without_a_fork_server_a_child_is_a_new_interpreter(
     make_searches: MakeSearches, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -58,6 +58,7 @@ def test_the_summary_stands_before_what_grows_with_the_output(whole: dict[str, A
 
 
 @given(keys=st.sets(st.sampled_from(sorted(KEYS))), ends=st.tuples(*[st.integers(0, 250)] * 2))
+@pytest.mark.replays
 def test_a_part_is_what_it_is_in_the_whole(
     run: CaseRun, whole: dict[str, Any], keys: set[str], ends: tuple[int, int]
 ) -> None:

@@ -70,6 +70,7 @@ def test_a_file_that_begins_with_no_list_is_one_of_lines(tmp_path: Path) -> None
         ("a.json.gz", gzip.compress(b"[" + b"1," * 9_000 + b"1]", mtime=0)[:-9], [Skip.DAMAGED]),
     ],
 )
+@pytest.mark.replays
 def test_what_is_no_row_says_why(tmp_path: Path, name: str, data: bytes, found: list[Any] | None) -> None:
     (tmp_path / name).write_bytes(data)
     rows = read(tmp_path / name)

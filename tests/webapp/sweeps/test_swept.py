@@ -38,6 +38,7 @@ def backwards(tasks: Iterable[Task]) -> Iterator[tuple[Task, Outcome]]:
     yield from inline([*tasks][::-1])
 
 
+@pytest.mark.replays
 def test_the_report_is_the_same_in_any_order_and_however_often_it_is_taken_up_again(tmp_path: Path) -> None:
     made = plan(tmp_path, [row(), row("It rains."), row(CALL + CALL), row(CALL + CALL)])
     assert len(made.shards) > 2
@@ -82,6 +83,7 @@ def test_rows_without_an_output_that_is_known_are_refused(tmp_path: Path) -> Non
     assert sweep(made, Folder(tmp_path / "out")).report["sentence"] == "Nothing is wrong with any of 1 output."
 
 
+@pytest.mark.replays
 def test_what_is_too_large_to_keep_has_no_case(tmp_path: Path) -> None:
     made = plan(tmp_path, [row(CALL + "x" * 200_000)], parser="qwen", policy={"reasoning_tail": "keep"})
     (found,) = sweep(made, Folder(tmp_path / "out")).report["signatures"]
@@ -95,6 +97,7 @@ def test_a_task_travels(tmp_path: Path, packing: Packing | None) -> None:
     assert task_of(json.loads(json.dumps(task_json(task)))) == task
 
 
+@pytest.mark.replays
 def test_an_output_that_no_process_survives_is_lost_alone(tmp_path: Path) -> None:
     rows = [row("It rains."), row("A", does="end"), row(), row("B", does="once"), row("C", does="sleep"), row("D")]
     made = plan(tmp_path, rows, 10_000)

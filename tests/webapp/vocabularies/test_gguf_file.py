@@ -56,6 +56,7 @@ def test_pieces_are_cut_as_the_model_they_are_from(kind: str) -> None:
     assert cuts[0] == cuts[1]
 
 
+@pytest.mark.replays
 def test_a_normal_form_and_a_piece_for_the_unknown_are_those_of_the_file() -> None:
     table = rebuild(trained("unigram"))
     charsmap = list(base64.b64decode(table["charsmap"]))

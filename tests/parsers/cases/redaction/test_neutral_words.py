@@ -116,6 +116,7 @@ def test_two_words_put_together_become_their_replacements_put_together() -> None
 
 
 @given(st.text(max_size=60))
+@pytest.mark.replays
 def test_any_text_keeps_its_length_and_what_is_no_letter_or_digit(text: str) -> None:
     made = replaced(text)
     assert len(made) == len(text)

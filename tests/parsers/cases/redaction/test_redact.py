@@ -95,6 +95,7 @@ FAILING: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", FAILING)
+@pytest.mark.replays
 def test_a_search_comes_to_the_same_verdict(name: str) -> None:
     case = stored(load_case({"schema": 1, **FAILING[name]}))
     found = redacted(case)
@@ -157,6 +158,7 @@ VALUES = [
 
 
 @pytest.mark.parametrize(("pattern", "value", "stays"), VALUES)
+@pytest.mark.replays
 def test_of_a_value_no_more_stays_than_the_pattern_of_its_schema_asks_for(
     pattern: str, value: str, stays: list[str]
 ) -> None:

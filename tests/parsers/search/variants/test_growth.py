@@ -89,6 +89,7 @@ def test_a_length_at_which_the_parser_fails_confirms_nothing(
         ((*(0.001, 0.004, 0.016, 0.064, 0.25) * 3, 1.0), 64_000),
     ],
 )
+@pytest.mark.replays
 def test_lengths_that_take_no_time_to_speak_of_are_followed_by_longer_ones(
     seconds: tuple[float, ...], longest: int
 ) -> None:

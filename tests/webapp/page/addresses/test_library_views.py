@@ -83,6 +83,7 @@ def give(client: FlaskClient, name: str, data: bytes, **more: str) -> Any:
     return client.post("/library/import", data={"file": (io.BytesIO(data), name), **more})
 
 
+@pytest.mark.replays
 def test_what_was_ticked_is_listed_and_nothing_else(client: FlaskClient) -> None:
     share(client, CALL, title="Listed", tags="a, two words ,a")
     hidden = share(client, f"{SECRET} {CALL}", title=SECRET, listed="")
@@ -93,6 +94,7 @@ def test_what_was_ticked_is_listed_and_nothing_else(client: FlaskClient) -> None
     assert [one.words for one in page(client).all("table .tag")] == ["a", "two words"]
 
 
+@pytest.mark.replays
 def test_a_share_says_whether_it_is_in_the_library(client: FlaskClient) -> None:
     form = {"case": dumps(case(CALL))}
     assert "It is not listed in the library" in client.post("/cases", data=form).text
@@ -149,6 +151,7 @@ FOUND = [
 ]
 
 
+@pytest.mark.replays
 def test_what_is_typed_finds_exactly_what_has_it(client: FlaskClient) -> None:
     for text, title, tags in (("Hello.", "Prose", ""), (CUT, "Cut", "x"), (CALL, "Call", "")):
         share(client, text, title=title, tags=tags)
@@ -175,6 +178,7 @@ def test_a_row_shows_what_became_of_the_output(client: FlaskClient) -> None:
     assert row.one("time").words == "now"
 
 
+@pytest.mark.replays
 def test_pages_go_on_where_the_last_one_ended(client: FlaskClient) -> None:
     give(client, "many.jsonl", "\n".join(json.dumps(numbered(n)) for n in range(53)).encode(), listed="1")
     first = page(client)
@@ -223,6 +227,7 @@ def test_an_import_without_a_file_asks_for_one(client: FlaskClient) -> None:
     assert (answer.status_code, "Choose a file" in answer.text) == (422, True)
 
 
+@pytest.mark.replays
 def test_what_is_exported_is_imported_as_the_same_cases(client: FlaskClient, tmp_path: Path) -> None:
     ids = {share(client, text) for text in (CALL, CUT, "Hello.")}
     lines = client.get("/library/export.jsonl").data
@@ -276,6 +281,7 @@ def test_what_is_not_there_is_404(client: FlaskClient, path: str) -> None:
     assert client.get(path).status_code == 404
 
 
+@pytest.mark.replays
 def test_all_are_run_by_the_built_in_parsers_in_their_version(client: FlaskClient) -> None:
     share(client, CALL, title="Call")
     share(client, CUT, title="Cut")
@@ -297,6 +303,7 @@ def test_all_are_run_by_the_built_in_parsers_in_their_version(client: FlaskClien
     assert {one.words.partition(":")[0] for one in page(client).all("svg.squares title")} == {title}
 
 
+@pytest.mark.replays
 def test_a_run_goes_on_with_what_is_left(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(library_views, "SECONDS", -1.0)
     share(client, CALL)
@@ -347,6 +354,7 @@ def test_an_output_beside_what_a_server_sent_is_read_by_the_parser_that_fits(cli
     assert "passes" in page(client, "/library/results/builtin").one("table.matrix tbody tr").words
 
 
+@pytest.mark.replays
 def test_an_entered_engine_runs_what_it_reads_and_says_what_it_does_not(
     make: Callable[..., Flask], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -52,6 +52,7 @@ def test_what_cannot_be_replayed_is_said(client: FlaskClient, text: str, more: d
     assert "Nothing was replayed." in html
 
 
+@pytest.mark.replays
 def test_of_very_many_calls_the_first_are_shown(client: FlaskClient) -> None:
     calls = "".join(f'<tool_call>{{"name": "f{n}", "arguments": {{}}}}</tool_call>' for n in range(62))
     assert "⋯ 2 more calls ⋯" in live(client, calls)

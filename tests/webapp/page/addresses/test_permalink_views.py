@@ -170,6 +170,7 @@ def test_what_it_said_then_stands_beside_what_it_says_today(app: Flask, client: 
     assert "Shared with version 0.0.1, vllm 0.9.0; this is version" in client.get(f"{path}/embed").text
 
 
+@pytest.mark.replays
 def test_another_order_of_the_same_parts_is_a_departure(app: Flask, client: FlaskClient) -> None:
     path, _ = share(client, OUTPUT + "after")
     digest, message = digest_of(app, path), Message(None, "after", [ToolCall("i", "f", "{}")])

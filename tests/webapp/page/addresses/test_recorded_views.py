@@ -94,6 +94,7 @@ def test_the_server_can_be_laid_beside_every_other_parser(client: FlaskClient, s
     assert re.search(r'href="/c/\w+/compare\?a_parser=qwen&amp;b_parser=recorded"', own)
 
 
+@pytest.mark.replays
 def test_a_run_that_was_never_shared_posts_its_comparison(client: FlaskClient) -> None:
     source = json.loads(stream_case(text=TEXT).model_dump_json(by_alias=True, exclude_defaults=True))
     page = client.post("/run", data={"text": json.dumps(source)}).text
@@ -169,6 +170,7 @@ def pane_html(page: str, start: str) -> str:
     return page.partition(start)[2].partition("</section>")[0]
 
 
+@pytest.mark.replays
 def test_what_leaked_is_marked_and_replayed_where_it_stands(client: FlaskClient, shared: Any) -> None:
     stream = [*LEFT[:3], chunk({}, "stop")]
     page = client.get(shared(stream_case(stream)) + "?step=2").text

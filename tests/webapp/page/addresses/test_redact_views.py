@@ -81,6 +81,7 @@ def test_what_could_not_be_replaced_is_named(
 
 
 @pytest.mark.parametrize(("size", "clipped"), [(1_000, (False, False)), (9_000, (True, False)), (30_000, (True, True))])
+@pytest.mark.replays
 def test_of_a_long_output_it_is_said_that_not_all_is_shown(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch, size: int, clipped: tuple[bool, bool]
 ) -> None:

@@ -105,6 +105,7 @@ def test_a_posted_run_is_searched_without_script_by_posting_it(client: FlaskClie
     assert 'data-step-now="2"' in html
 
 
+@pytest.mark.replays
 def test_asked_by_htmx_a_finished_search_sends_what_it_changed(client: FlaskClient, app: Flask) -> None:
     path = shared(client, line(engine="loses-second"))
     finished(client, app, path)

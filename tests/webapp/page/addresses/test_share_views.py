@@ -42,6 +42,7 @@ def case_text(client: FlaskClient) -> str:
     return found[1].replace("&#34;", '"').replace("&lt;", "<").replace("&gt;", ">").replace("&#39;", "'")
 
 
+@pytest.mark.replays
 def test_a_shared_case_has_its_template(client: FlaskClient) -> None:
     html = client.post("/cases", data={"case": case_text(client)}).text
     path = re.search(r'href="(/c/\w{16})', html)
@@ -83,6 +84,7 @@ def test_no_check_is_run_for_an_export_that_tells_of_none(
     assert client.post(f"/export/{target}", data=posted).status_code == 200
 
 
+@pytest.mark.replays
 def test_checks_of_a_report_that_take_too_long_go_on_when_it_is_asked_for_again(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

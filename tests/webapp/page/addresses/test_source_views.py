@@ -63,6 +63,7 @@ def test_lines_that_ran_are_marked_with_what_they_did(app: Flask, address: str) 
     assert made.one(".source-note").words == f"Sent by {where('        return {')} 5 lines ran"
 
 
+@pytest.mark.replays
 def test_what_ran_often_says_so_and_what_is_left_out_is_counted(app: Flask, address: str) -> None:
     made = pane(app, address, "step=5")
     assert made.one(".source-note").words.endswith("10,002 lines ran; the last 8,502 are not shown")

@@ -109,6 +109,7 @@ def partial_copies(draw: st.DrawFn) -> Channel:
 
 
 @given(partial_copies(), partial_copies())
+@pytest.mark.replays
 def test_the_hunks_turn_one_text_into_the_other(a: Channel, b: Channel) -> None:
     assert applied(a, b) == b.text
     found = list(hunks(a, b))

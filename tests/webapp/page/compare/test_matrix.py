@@ -35,6 +35,7 @@ def test_each_cell_says_whether_it_is_the_message_of_the_first_side(runner: Runn
     assert [row.same for row in found.rows[1:]] == sorted((row.same for row in found.rows[1:]), reverse=True)
 
 
+@pytest.mark.replays
 def test_near_are_the_formats_with_a_marker_that_stands_in_the_output(runner: Runner, make: Any) -> None:
     names = near(CALL, builtin_formats())
     assert "qwen" in names

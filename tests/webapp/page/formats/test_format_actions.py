@@ -55,6 +55,7 @@ def test_todays_result_becomes_what_is_expected(client: FlaskClient) -> None:
     assert area(do(client, "accept-1", fields("{", (OUTPUT, "kept"))), "expect.1") == "kept"
 
 
+@pytest.mark.replays
 def test_tidy_lays_the_text_out_and_keeps_what_is_no_json(client: FlaskClient) -> None:
     flat = json.dumps(json.loads(skeleton()))
     assert area(do(client, "tidy", fields(flat)), "format") == skeleton()
@@ -157,6 +158,7 @@ def test_every_part_that_the_text_does_not_hold_says_where_it_comes_from(client:
     assert ("reasoning block" in own, "from folder_format" in own) == (False, False)
 
 
+@pytest.mark.replays
 def test_a_finding_about_an_inherited_row_names_the_parent_and_leads_to_its_name(client: FlaskClient) -> None:
     data = {**json.loads(SHORT), "states": {"CALL": None}}
     html = do(client, "check", fields(json.dumps(data, indent=1)))

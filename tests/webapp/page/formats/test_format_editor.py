@@ -69,12 +69,14 @@ def test_a_built_in_format_opens_as_its_author_laid_it_out(client: FlaskClient, 
     assert "it does not run" not in html
 
 
+@pytest.mark.replays
 def test_a_new_format_begins_with_the_skeleton_and_its_example(client: FlaskClient) -> None:
     html = client.get("/formats/edit").text
     assert area(html, "format") == skeleton()
     assert "Nothing found · all samples fine" in words(html)
 
 
+@pytest.mark.replays
 def test_a_format_of_the_folder_opens_as_its_file(client: FlaskClient, folder: Path) -> None:
     assert area(client.get("/formats/edit?from=folder_format").text, "format") == (folder / "own.json").read_text()
 
@@ -301,6 +303,7 @@ def test_a_marker_that_cannot_be_one_is_said_and_not_raised(client: FlaskClient)
     assert "cannot be a marker" in words(client.post("/formats/edit", data=fields(text, ("x", ""))).text)
 
 
+@pytest.mark.replays
 def test_strings_that_cannot_go_round_are_a_warning_and_a_sample_that_hits_it_is_told(client: FlaskClient) -> None:
     expect = json.dumps({"tool_calls": [{"name": "f", "arguments": {"a": ["x</parameter>y"]}}]})
     output = "<call>f:<parameter=a>x</parameter>y</parameter></call>"

@@ -32,6 +32,7 @@ def test_the_overview_stays_small_and_covers_every_step(make: Any) -> None:
     assert f"{index_of(run).total:,} steps" in found.words
 
 
+@pytest.mark.replays
 def test_no_stay_is_swallowed_however_many_steps_there_are(make: Any) -> None:
     run = make.run(CALL * 60, tokenizer={"name": "characters"})
     index = index_of(run)

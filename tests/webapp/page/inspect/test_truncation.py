@@ -157,6 +157,7 @@ def test_an_engine_that_is_only_watched_has_a_smaller_budget(make: Any, monkeypa
     assert budgets[1] * 4 == budgets[0]
 
 
+@pytest.mark.replays
 def test_without_being_asked_the_page_replays_no_cut(client: FlaskClient) -> None:
     page = html.unescape(client.get(f"{EXAMPLE}?step=18").text)
     pane = page[page.index('id="truncation"') :]
@@ -166,6 +167,7 @@ def test_without_being_asked_the_page_replays_no_cut(client: FlaskClient) -> Non
     assert "data-cuts=" not in pane
 
 
+@pytest.mark.replays
 def test_a_cut_is_a_link_a_form_and_two_buttons(client: FlaskClient) -> None:
     page = html.unescape(client.get(f"{EXAMPLE}?step=18&cut=120").text)
     pane = page[page.index('id="truncation"') :]
@@ -178,6 +180,7 @@ def test_a_cut_is_a_link_a_form_and_two_buttons(client: FlaskClient) -> None:
     assert f"{EXAMPLE}?step=19&cut=120" in page
 
 
+@pytest.mark.replays
 def test_the_tab_counts_the_results_once_somebody_looked(client: FlaskClient) -> None:
     count = r'data-count="truncation"( hidden)?>(\d+)<'
     assert re.findall(count, client.get(f"{EXAMPLE}?cut=120").text) == [("", "5")]
@@ -198,6 +201,7 @@ def test_htmx_gets_the_part_it_asks_for(client: FlaskClient, target: str, has: s
     assert lacks not in part
 
 
+@pytest.mark.replays
 def test_a_run_without_address_posts_its_cut(client: FlaskClient, make: Any) -> None:
     case = make.case(TEXT).model_dump_json(by_alias=True, exclude_defaults=True)
     page = html.unescape(client.post("/run", data={"case": case, "cut": "40"}).text)

@@ -79,6 +79,7 @@ def test_only_the_steps_of_the_window_are_shown(make: Any) -> None:
     assert "role" not in payloads(middle)[0]["choices"][0]["delta"]
 
 
+@pytest.mark.replays
 def test_a_step_that_sends_very_many_chunks_shows_some(make: Any) -> None:
     calls = CHUNKS_SHOWN
     output = '<tool_call>{"name": "f", "arguments": {}}</tool_call>' * calls
@@ -131,6 +132,7 @@ def test_the_events_on_the_page_are_the_exported_ones(client: FlaskClient, view:
     assert f'href="{EXAMPLE}/export/{view}"' in page
 
 
+@pytest.mark.replays
 def test_long_texts_and_lists_of_the_answer_are_shortened(make: Any) -> None:
     run = make.run("<think>" + "word " * 900, replay=[{"by": "char"}])
     found = wire_of(index_of(run), "response")

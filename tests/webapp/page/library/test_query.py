@@ -35,6 +35,7 @@ def test_a_query_asks_for_substrings_and_filters(query: str, texts: tuple[str, .
     st.lists(st.tuples(st.sampled_from(FACETS), st.text(min_size=1, max_size=20)), max_size=4, unique=True),
     st.lists(st.text(min_size=1, max_size=20), max_size=3, unique=True),
 )
+@pytest.mark.replays
 def test_a_written_query_is_read_as_it_was_meant(facets: list[tuple[str, str]], texts: list[str]) -> None:
     found = wanted_of(query_of(facets, texts))  # type: ignore[arg-type]
     assert (found.facets, found.texts) == (tuple(facets), tuple(texts))

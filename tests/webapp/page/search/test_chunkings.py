@@ -76,6 +76,7 @@ def test_the_cut_on_the_page_is_marked(make: Any) -> None:
     assert (shown.cut, shown.current) == (2, 37.5)
 
 
+@pytest.mark.replays
 def test_the_strip_of_a_long_output_stays_small_and_loses_no_failing_cut(make: Any) -> None:
     cuts = [0] * 50_000
     for at in range(0, 50_000, 2):

@@ -61,6 +61,7 @@ def test_a_call_that_says_the_same_is_rather_it_than_one_of_the_same_name() -> N
     assert paired(right, [call("f", '{"a":2}'), call("f", "{")]) == {1: 0, 2: 1}
 
 
+@pytest.mark.replays
 def test_what_the_parser_lost_is_hatched_and_counted(shown: Any) -> None:
     page = shown(OUTPUT)
     assert [lane.words for lane in page.all("#overview dt")] == ["Deltas", "Expected", "This run", "Findings"]
