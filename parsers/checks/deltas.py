@@ -197,9 +197,7 @@ def _name_once_before_arguments(subject: Subject) -> Iterator[Finding]:
         words = call_words(part.index, calls[part.index].name if 0 <= part.index < len(calls) else None)
         first = named.get(part.index)
         if part.name and first is not None:
-            message = f"The name of {words} is sent again, as `{part.name}`."
-            if _is_another(first, part, is_filled=part.index in filled):
-                message = f"Index {part.index} serves two calls: `{first.name}`, and then `{part.name}`."
+            message = _named_again(words, first, part, is_filled=part.index in filled)
             yield _name_once_before_arguments.finding(message, step=step, actual=part.name)
         begun.add(part.index)
         if part.name:
@@ -212,6 +210,14 @@ def _name_once_before_arguments(subject: Subject) -> Iterator[Finding]:
     for index in sorted(begun) if len(begun) == len(calls) else range(len(calls)):
         if index not in named:
             yield _name_once_before_arguments.finding(f"Call {index} is never given a name.")
+
+
+def _named_again(words: str, first: ToolCallDelta, part: ToolCallDelta, *, is_filled: bool) -> str:
+    if _is_another(first, part, is_filled=is_filled):
+        return f"Index {part.index} serves two calls: `{first.name}`, and then `{part.name}`."
+    if part.name != first.name:
+        return f"The name of {words} is not sent whole: `{first.name}`, and then `{part.name}`."
+    return f"The name of {words} is sent again, as `{part.name}`."
 
 
 def _is_another(first: ToolCallDelta, part: ToolCallDelta, *, is_filled: bool) -> bool:

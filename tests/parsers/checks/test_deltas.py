@@ -84,6 +84,10 @@ def test_text_that_an_event_has_but_no_delta_sent_is_found_at_its_step(build: Bu
         ([[(0, "a", "f", "{")], [(0, None, "f", "}")]], ["The name of call 0 (`f`) is sent again, as `f`."]),
         ([[(0, "a", "f", "{}")], [(0, "b", "f", "{}")]], ["Index 0 serves two calls: `f`, and then `f`."]),
         ([[(0, "a", "f", "{}")], [(0, None, "g", "{}")]], ["Index 0 serves two calls: `f`, and then `g`."]),
+        (
+            [[(0, "a", "get_", None)], [(0, None, "city", "{}")]],
+            ["The name of call 0 (`f`) is not sent whole: `get_`, and then `city`."],
+        ),
         ([[(0, "a", "", None)]], ["Call 0 is never given a name."]),
         ([[(0, "a", None, None)]], ["Call 0 is never given a name."]),
         ([[(0, "a", "f", None)], [(-7, "x", None, "{")]], ["Arguments of call -7 are sent before its name."]),
