@@ -209,6 +209,7 @@ def test_mistral_common_reads_whole_outputs(mistral_adapter: Any) -> None:
 
 
 def test_thinking_of_mistral_is_reasoning(mistral_adapter: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    worker(mistral_adapter).hello({})  # loads it
     inner = mistral_adapter._tokenizer
     ids = [[number] for number in inner.tokenizer.encode("ab", bos=False, eos=False)]
     given = SimpleNamespace(tokenizer=inner.tokenizer, decode=inner.decode, BEGIN_THINK=1, END_THINK=2)

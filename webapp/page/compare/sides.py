@@ -132,14 +132,16 @@ def replayed(runner: Runner, case: Case, name: str, asked: Side, texts: Texts | 
 def _started(
     runner: Runner, case: Case, side: Side, texts: Texts | None, errors: dict[str, str]
 ) -> tuple[Side, Case, Run]:
-    """The side and the case that it starts from, which is another one where its words say so and it can be had."""
+    """The side and the case that it starts from, which is another one where its words say so and it can be had: the
+    very object that the kept run is of, so that a side which changes nothing is known to be that run."""
     if side.text and texts is not None:
         try:
-            other = texts(side.text)
-            return side, other, runner.run(other)
+            base = runner.run(texts(side.text))
+            return side, base.case, base
         except UsageError as error:
             errors["text"] = _said(error)
-    return replace(side, text=""), case, runner.run(case)
+    base = runner.run(case)
+    return replace(side, text=""), base.case, base
 
 
 def _run(runner: Runner, base: Run, case: Case, chunking: Chunking) -> Run:

@@ -88,7 +88,7 @@ def test_text_around_a_skipped_token_stays_where_it_was(runner: Runner) -> None:
 def test_sides_that_read_the_same_text_stay_as_they_are(runner: Runner) -> None:
     own = case(TOKENS)
     left, right = sides(runner, own, "exact", "sglang")
-    assert left.case is own
+    assert left.case == own
     assert right.run.trace.text == left.run.trace.text
 
 
