@@ -14,6 +14,7 @@ The modules in the order in which the bytes pass them. Each imports only those a
     requests           body -> the request beside the recording, and the rest
     token_bytes        log probabilities -> tokens
     closing_events     events of the Responses API -> what they say twice and not alike
+    message_blocks     events of Anthropic's Messages -> where their blocks are numbered otherwise
     chat_dialects      events of the Responses and Messages APIs -> chat chunks
     content_blocks     blocks of a message, as every API names its parts -> chat answers
     library_dialects   what Vercel's AI SDK, Cohere and LangChain send and keep -> chat chunks

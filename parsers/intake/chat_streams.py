@@ -33,7 +33,7 @@ from parsers.intake.plain_text import LONE_SURROGATE, whole_characters
 from parsers.intake.token_bytes import LoggedToken, choice_tokens, ids_in, lossy_text, pieces_of
 from parsers.intake.written_values import choices_of, ids_of, object_of, word_of, word_or_number_of
 from parsers.vocabulary.types import Piece, RecordedDelta, Recording, Request
-from parsers.wire.read import CLOSED_OTHERWISE, is_error
+from parsers.wire.read import OF_OTHER_LOGS, is_error
 
 _ASIDE = frozenset(("usage", "sglext", "output_ids", "prompt_token_ids", "prompt_text", "object"))
 _BACKWARDS = Warn(
@@ -223,8 +223,8 @@ def chat_intake(log: Log) -> Intake:
     choices = [choice for chunk in chunks for choice in chunk.get("choices", ())]
     if log.family.rewrites and any("tool_calls" in choice.get("message", {}) for choice in choices):
         found.warnings += (rewritten_arguments(log.family.rewrites),)
-    said = [chunk[CLOSED_OTHERWISE] for chunk in chunks if CLOSED_OTHERWISE in chunk]
-    found.warnings += tuple([Warn("closed_otherwise", words) for words in said])
+    said = [(code, chunk[code]) for chunk in chunks for code in OF_OTHER_LOGS if code in chunk]
+    found.warnings += tuple([Warn(code, words) for code, words in said])
     found.notes = ("Its parts were turned into OpenAI chat chunks, one for each that says something.",)
     return found
 

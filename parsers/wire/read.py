@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final, Literal
 
 from parsers.vocabulary.events import Severity
 from parsers.vocabulary.types import MessageDelta, ToolCallDelta
@@ -22,10 +22,14 @@ from parsers.wire.halves import with_whole_characters
 MOST_CALLS = 1_000_000  # of a message: a larger index is none
 SERVER_ERROR = "server_error"
 FINISH_OTHER = "finish_other"  # a second finish reason that is not the first one
-CLOSED_OTHERWISE = "closed_otherwise"  # also the field of a chunk in which the reader of another API's log says so
+CLOSED_OTHERWISE: Final = "closed_otherwise"
+BLOCKS_APART: Final = "blocks_apart"
+# Also the fields of a chunk in which the reader of another API's log says so.
+OF_OTHER_LOGS: tuple[Literal["closed_otherwise", "blocks_apart"], ...] = (CLOSED_OTHERWISE, BLOCKS_APART)
 NOTES: dict[str, Severity] = {
     SERVER_ERROR: "error",
     CLOSED_OTHERWISE: "warning",
+    BLOCKS_APART: "error",
     "no_object": "error",
     "no_index": "error",
     "odd_index": "error",
@@ -111,8 +115,9 @@ class _Reader:
             return {}
         if is_error(payload):
             self._note(SERVER_ERROR, f"The server reports an error: {_error_words(payload)}")
-        if isinstance(words := payload.get(CLOSED_OTHERWISE), str):
-            self._note(CLOSED_OTHERWISE, words)
+        for code in OF_OTHER_LOGS:
+            if isinstance(words := payload.get(code), str):
+                self._note(code, words)
         choices = payload.get("choices")
         found = [one for one in choices if isinstance(one, Mapping)] if isinstance(choices, list) else []
         if len(found) > 1:
