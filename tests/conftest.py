@@ -33,10 +33,17 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What tests neither package would only be slowed down by measuring which of their lines it reaches."""
+    """What tests neither package would only be slowed down by measuring which of their lines it reaches.
+
+    `@pytest.mark.replays(but=(...))`: the rows with these ids reach lines that no other test does.
+    """
     for item in items:
         if not item.nodeid.startswith(OF_THE_PACKAGES):
             item.add_marker("replays")
+        row = getattr(item, "callspec", None)
+        for mark in [*item.iter_markers("replays")] if row is not None else ():
+            if row.id in mark.kwargs.get("but", ()):
+                item.own_markers.remove(mark)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

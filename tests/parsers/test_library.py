@@ -28,7 +28,6 @@ def test_a_request_stands_beside_the_output() -> None:
     assert replay(OUTPUT, "qwen", **asked).context.tools[0].name == "g"
 
 
-@pytest.mark.replays
 def test_a_case_says_everything_itself() -> None:
     case = load_case({"schema": 1, "parser": {"name": "qwen3"}, "input": {"text": OUTPUT}})
     assert replay(case).trace.message == find(case, max_replays=60).found.outcomes[0].message

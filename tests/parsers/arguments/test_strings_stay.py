@@ -89,7 +89,6 @@ def test_a_string_that_its_schema_allows_is_never_changed(fmt: str, schema: Any,
 
 @pytest.mark.parametrize("fmt", WRITTEN)
 @pytest.mark.parametrize(("schema", "text", "found"), CHANGES)
-@pytest.mark.replays
 def test_a_string_where_none_is_allowed_is_read_as_what_is(fmt: str, schema: Any, text: str, found: str) -> None:
     for whole in (True, False):
         assert written(fmt, text, schema, whole=whole) == found

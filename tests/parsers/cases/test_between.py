@@ -78,7 +78,6 @@ def test_what_was_changed_stands_in_the_notes() -> None:
     assert found.smallest.notes[-1] == f"The output was changed first: {found.found.first.change}."
 
 
-@pytest.mark.replays
 def test_what_the_contract_allows_is_no_difference() -> None:
     lost = searched(engines(LosesAfter), TWO, contract="openai")
     assert (lost.differ, lost.found.allowed) == (True, 0)
@@ -87,7 +86,6 @@ def test_what_the_contract_allows_is_no_difference() -> None:
     assert not allowed.differ or allowed.found.first.change
 
 
-@pytest.mark.replays
 def test_all_of_it_is_json() -> None:
     data = json.loads(json.dumps(between_json(searched(engines(LosesTail)))))
     assert (data["differ"], data["changed"], data["complete"], data["samples"]) == (True, 0, True, [])

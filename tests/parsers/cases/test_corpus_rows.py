@@ -46,7 +46,6 @@ def test_a_number_for_which_nothing_can_be_drawn_has_no_row(monkeypatch: pytest.
     assert not [*corpus_rows(Wanted(FORMATS), 0, 5)]
 
 
-@pytest.mark.replays
 def test_shares_say_how_many_are_broken_and_cut_off() -> None:
     rows = [*corpus_rows(Wanted(("qwen",), malformed=0.4, truncated=0.3), 0, 40)]
     planted = Counter([row.get("planted") for row in rows])

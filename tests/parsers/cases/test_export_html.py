@@ -139,7 +139,6 @@ def test_where_a_stream_is_played_the_server_is_to_blame() -> None:
     assert [row[-1] for row in cells(page(run), "Findings")] == ["server"]
 
 
-@pytest.mark.replays
 def test_a_long_output_is_cut_and_says_so() -> None:
     run = run_in(["a" * 200] * 3_000)
     soup = page(run)

@@ -234,7 +234,6 @@ def test_a_long_text_is_shown_around_the_difference() -> None:
     assert ("B" in row[1], "A" in row[2], "A" in row[3]) == (True, True, True)
 
 
-@pytest.mark.replays
 def test_a_very_long_output_is_shown_around_the_first_finding() -> None:
     run = run_of("a" * 15_000 + "HERE" + "b" * 6_000)
     assert "Code points 0 to 400 of 21004" in markdown(run)

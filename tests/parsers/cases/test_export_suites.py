@@ -130,7 +130,6 @@ def failure(test: Callable[..., None], **given: Any) -> str:
     ids=lambda chunking: Chunking.model_validate(chunking).model_dump_json(exclude_defaults=True),
 )
 @pytest.mark.parametrize("target", ALL_STANDINS)
-@pytest.mark.replays
 def test_an_emitted_test_passes_on_a_right_parser_and_fails_on_a_wrong_one(
     target: str, chunking: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -439,7 +438,6 @@ def test_strings_of_rust_and_cpp_are_read_as_what_they_are_of(text: str) -> None
 
 
 @given(VALUES, TEXT)
-@pytest.mark.replays
 def test_literals_are_read_as_what_they_are_of(value: Any, text: str) -> None:
     assert ast.literal_eval(python(text)) == text
     assert ast.literal_eval(python_pretty(value, 60)) == value

@@ -98,7 +98,6 @@ def test_the_order_is_known_under_every_chunking() -> None:
         assert trace_differences(whole.case.expect, one.trace) == []
 
 
-@pytest.mark.replays
 def test_where_white_space_does_not_count_text_of_nothing_else_is_none() -> None:
     soft = {"compare": {"whitespace": "soft"}}
     blank = {"kind": "text", "text": "\n"}

@@ -114,7 +114,6 @@ def test_a_template_is_not_asked_where_there_is_nothing_to_write(text: str, cont
     assert found(never, case(text, **context)) == []
 
 
-@pytest.mark.replays
 def test_a_search_writes_the_calls_again_and_finds_the_smallest_that_change() -> None:
     loses = template(lambda name, value: qwen(name, {k: v for k, v in value.items() if k != "days"}))
     of = case(f"First this.\n{CALL}").model_copy(update={"checks": ("rerenders",)})

@@ -245,7 +245,6 @@ def deep(levels: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("schema", [deep(DEEP), deep(100_000), {"allOf": [{}] * (BUDGET + 1)}])
-@pytest.mark.replays
 def test_a_schema_that_is_too_large_is_not_judged(schema: dict[str, Any]) -> None:
     assert flaws(schema) == [(False, "it is too large")]
     assert judge(schema, '{"a": 1}') == []
@@ -306,7 +305,6 @@ def chain(levels: int, how: str) -> dict[str, Any]:
         ({"items": {"$ref": "#"}, "properties": {"a": {"$ref": "#"}}}, '{"a": ' + "[" * 90 + "]" * 90 + "}"),
     ],
 )
-@pytest.mark.replays
 def test_a_schema_made_to_explode_does_not(schema: dict[str, Any], text: str) -> None:
     began = time.monotonic()
     misfits(schema, text)

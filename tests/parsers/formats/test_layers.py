@@ -24,7 +24,6 @@ def added(fmt: Format, context: Context) -> set[str]:
 
 
 @each
-@pytest.mark.replays
 def test_rows_of_layers_stand_after_those_of_the_format_and_are_sound(fmt: Format) -> None:
     for context in REQUESTS:
         whole = layered(fmt, context)

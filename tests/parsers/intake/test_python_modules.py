@@ -270,7 +270,6 @@ FILES: list[tuple[str, list[Any], list[str]]] = [
 
 
 @pytest.mark.parametrize(("source", "values", "why"), FILES)
-@pytest.mark.replays
 def test_a_file_gives_the_records_that_it_makes(source: str, values: list[Any], why: list[str]) -> None:
     found = read(source)
     assert [one.fields.get("x") for one in found.records] == values

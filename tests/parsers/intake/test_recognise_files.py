@@ -232,7 +232,13 @@ def prefixed(whole: str, part: str) -> bool:
 
 
 @pytest.mark.parametrize("name", [row.name for row in EXPECTED])
-@pytest.mark.replays
+@pytest.mark.replays(
+    but=(
+        "vllm_log.txt",
+        "sglang_log.txt",
+        "langchain_bare_chunks.txt",
+    )
+)
 def test_a_file_cut_anywhere_is_still_told(name: str) -> None:
     text = read(name)
     for end in range(0, len(text), max(1, len(text) // 25)):

@@ -11,7 +11,6 @@ SHAPES = [one for one in recorded() if one.story == "good" or one.lost]
 
 
 @pytest.mark.parametrize("one", SHAPES, ids=lambda one: f"{one.client}-{one.shape}-{one.story}")
-@pytest.mark.replays
 def test_a_shape_is_the_message_it_shows(one: Recorded) -> None:
     found = recognise(one.text.encode(), pasted=True)
     assert faults(found, one) == [] or (one.lost and "left_out" in [warn.code for warn in found.warnings])

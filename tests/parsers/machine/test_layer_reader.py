@@ -289,7 +289,6 @@ def test_an_object_where_the_named_tool_is_not_given_is_a_call_with_its_name() -
     assert seen(trace_of("qwen", '{"name": "f", "parameters": {}}', context=context)) == (None, None, [("f", "{}")])
 
 
-@pytest.mark.replays
 def test_what_is_compiled_for_many_vocabularies_is_not_kept() -> None:
     programs: Programs = {}
     parser = Machine(builtin_formats()["kimi_k3"], policies(builtin_formats()["kimi_k3"], {}), programs)

@@ -92,7 +92,6 @@ def _learns_soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_learns_soon")
-@pytest.mark.replays
 def test_calls_that_are_like_others_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     deltas = cut(CALL.format("a.py") * 200)
     assert fed_singly(deltas, monkeypatch) < 150 < len(deltas) / 10

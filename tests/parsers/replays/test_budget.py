@@ -160,7 +160,6 @@ def test_a_parser_too_slow_for_the_output_itself_is_reported_and_not_waited_for(
         (lambda size: 30.0 * (size > 10_000), "16,000 characters in the argument q"),
     ],
 )
-@pytest.mark.replays
 def test_a_parser_too_slow_for_a_long_argument_is_reported_and_not_asked_again(
     cost: Callable[[int], float], how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

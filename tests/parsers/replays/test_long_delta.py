@@ -67,7 +67,7 @@ def parts_followed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 @pytest.mark.parametrize("begins", [0, 3], ids=["from the beginning", "behind a short one"])
 @pytest.mark.parametrize("name", CALLS)
-@pytest.mark.replays
+@pytest.mark.replays(but=("two calls in a part-from the beginning",))
 def test_what_is_said_again_is_followed_inside_a_delta(name: str, begins: int, monkeypatch: pytest.MonkeyPatch) -> None:
     parser, said = CALLS[name]
     text = "Hm." * (begins > 0) + said * (96 * (2 + 40 // len(said)))

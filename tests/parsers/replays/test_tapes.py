@@ -73,7 +73,6 @@ def searched(text: str, engines: Any, *, shrinks: bool = True, **more: Any) -> F
     return made.result().found
 
 
-@pytest.mark.replays
 def test_a_search_by_tapes_finds_what_one_finds_that_feeds() -> None:
     elsewhere = Elsewhere(LosesTail)
     found = searched(CALL, tapes(elsewhere), max_replays=120)

@@ -149,7 +149,6 @@ def test_the_small_form_is_read_rightly_without_the_change(
     assert found.verdict.sentences[-1] == (READ_UNCHANGED if unchanged else NEVER_READ)
 
 
-@pytest.mark.replays
 def test_a_plant_that_is_not_what_the_parser_stumbles_over_is_not_made_small() -> None:
     small = searched(BlocksWithoutContent, "escapes", contract="vllm").minimized
     assert small is None or not small.read_unchanged

@@ -116,7 +116,6 @@ def test_outcomes_have_their_smallest_chunking_and_cuts_their_outcome() -> None:
     assert sum(one.honest for one in found.outcomes) <= sum(one.count for one in found.outcomes)
 
 
-@pytest.mark.replays
 def test_a_failing_parser_is_an_outcome_of_its_own() -> None:
     found = search(quick('x "quoted" y'), engines(fails_on_lone_quote)).found
     raised = [one for one in found.outcomes if one.raised]
@@ -267,7 +266,6 @@ def test_recorded_markers_stay_whole_and_late_text_is_tried() -> None:
     assert [f.check for f in shown.findings if f.severity == "error"]
 
 
-@pytest.mark.replays
 def test_late_text_can_be_what_fails() -> None:
     class Late(Machine):
         """It does not listen to text that comes without its ids."""
@@ -356,7 +354,6 @@ def test_what_only_a_damaged_output_shows_is_made_small_too() -> None:
     assert "parser_raised" in [f.check for f in shown.findings]
 
 
-@pytest.mark.replays
 def test_a_guess_in_the_verdict_is_part_of_the_json() -> None:
     case = load_case({"schema": 1, "parser": {"name": "kimik2"}, "input": {"text": [ONE_CALL]}})
     found = find_json(search(case, {"builtin": builtin}))

@@ -303,7 +303,6 @@ class KeepsMarker(Changes):
 
 
 @pytest.mark.parametrize(("tools", "told"), [(ONE, 1), (THINK, 1), (TWO, 1)])
-@pytest.mark.replays
 def test_a_marker_inside_a_value_that_the_format_reads_as_one_is_found(tools: str, told: int) -> None:
     result = searched(tools, KeepsMarker, [Piece(tools)], checks=["no_argument_leak"])
     leaks = [one.message for one in result.findings if one.severity == "warning"]
@@ -474,7 +473,6 @@ class FailsOnLetter(Spoilt):
         return super().on(text)
 
 
-@pytest.mark.replays
 def test_a_failure_under_cuts_inside_tokens_that_no_server_makes_is_a_warning() -> None:
     given = {"replay": [{"by": "char"}], "tokenizer": {"name": "qwen3"}}
     verdict = searched(ONE, FailsOnLetter, by_tokens(ONE), **given).verdict
@@ -554,7 +552,6 @@ DROPS = {"name": "mine", "unknown_tool": ["keep", "drop"]}
         (DROPS, f"So: {call('f')}", KeepsTheBeginning, "no calls, for 1 call of the output is left out, as"),
     ],
 )
-@pytest.mark.replays
 def test_the_headline_says_what_the_contract_makes_of_calls(
     contract: Any, text: str, kind: type[Spoilt], words: str
 ) -> None:

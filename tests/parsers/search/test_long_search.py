@@ -89,7 +89,6 @@ def test_a_parser_that_cannot_is_cut_at_a_sample_and_the_answer_says_so() -> Non
 
 
 @pytest.mark.usefixtures("short_budget")
-@pytest.mark.replays
 def test_what_is_over_the_budget_of_cuts_is_a_sample_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("parsers.search.search.MAX_CHARACTERS", 90_000)
     found = searched(CaseSearch(builtin(), pieces=tokens()))
@@ -131,7 +130,6 @@ def ground(of: Replayer, bounds: Bounds) -> Ground:
     return Ground(of, of.trace(TRACED), bounds=bounds)
 
 
-@pytest.mark.replays
 def test_a_long_output_is_cut_off_everywhere_and_what_says_something_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     end = Calls.end
 

@@ -76,7 +76,6 @@ def test_what_people_paste_and_models_write_is_judged_and_no_pass(text: str) -> 
 @pytest.mark.parametrize(
     "text", ["Error: the file does not exist. Which one did you mean?", CALL, f"<think>{TABLE}</think>\nHi."]
 )
-@pytest.mark.replays
 def test_words_calls_and_reasoning_take_nothing_away_from_a_pass(text: str) -> None:
     search = CaseSearch(load_case({"schema": 1, "parser": {"name": "qwen3"}, "input": {"text": text}}))
     assert list(search.run())

@@ -240,7 +240,6 @@ def test_ids_count_within_one_format_where_contracts_say_so() -> None:
     assert shared_rules(one, replace(one, format=None), EXACT).ids is False
 
 
-@pytest.mark.replays
 def test_parsers_of_two_formats_are_compared() -> None:
     text = call("get_weather", city="Paris")
     mistral = Replayer(lambda: build(get_format("mistral")), side(None, text).pieces, format=get_format("mistral"))

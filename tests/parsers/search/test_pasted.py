@@ -260,7 +260,6 @@ PASTED, NO_OUTPUTS, OUTPUTS = texts("pasted_texts.txt"), texts("no_outputs.txt")
 
 
 @pytest.mark.parametrize(("said", "text"), PASTED, ids=[said for said, _ in PASTED])
-@pytest.mark.replays
 def test_each_text_of_the_file_is_what_its_heading_says(said: str, text: str) -> None:
     assert told(text) == said.split(":")[0]
 

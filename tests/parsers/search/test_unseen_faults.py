@@ -302,7 +302,6 @@ STRIPS = "not the same by both code paths, as the contract `vllm` allows"
         (JoinsContent, "vllm", "chunk_boundary", "error", "by whitespace only"),
     ],
 )
-@pytest.mark.replays
 def test_white_space_that_only_one_code_path_leaves_out_is_a_matter_of_the_contract(
     one_shot: Make, contract: str, kind: str, severity: str, words: str
 ) -> None:
@@ -326,7 +325,6 @@ AFTER = f"{call('get_weather', city='Paris')}\nDone."
 
 
 @pytest.mark.parametrize(("contract", "severity"), [("sglang", "warning"), ("as_streamed", "error")])
-@pytest.mark.replays
 def test_words_that_only_one_code_path_leaves_out_are_a_warning_where_a_server_may_leave_them_out(
     contract: str, severity: str
 ) -> None:
@@ -355,7 +353,6 @@ class EndsInALineWhereCut(EndsInALine):
         return super().on(text)
 
 
-@pytest.mark.replays
 def test_what_a_code_path_does_is_not_told_of_cuts_that_no_server_makes() -> None:
     checks = ["chunking", "whole_equals_streamed"]
     found = search(ONE, engines(EndsInALineWhereCut, EndsInALine), checks=checks).found
@@ -377,7 +374,6 @@ class NeedsAQuote(Spoilt):
         return sent
 
 
-@pytest.mark.replays
 def test_of_a_fault_under_sure_cuts_it_is_said_which_assumed_ones_are_without_it() -> None:
     said = search(ONE, engines(NeedsAQuote), checks=["chunking"]).found.verdict
     assert (said.kind, said.severity) == ("chunk_boundary", "warning")
@@ -407,7 +403,6 @@ QUOTES = call("get_weather", city="a </tool_call> or two")
         (Blocks, QUOTES, f"{MISSED} 1 complete call"),
     ],
 )
-@pytest.mark.replays
 def test_a_parser_that_finds_no_call_is_told_from_a_model_that_wrote_none(make: Make, text: str, words: str) -> None:
     body = {"schema": 1, "parser": {"name": "qwen", "engine": "mine"}, "input": {"text": [text]}}
     made = [CaseSearch(load_case({**body, "context": request}), engines=engines(make)) for request in CHOICES]

@@ -216,7 +216,12 @@ def test_with_tool_choice_none_nothing_is_asked_of_calls() -> None:
         (replace(replayer(CALL), format=None), "truncated", None),
     ],
 )  # fmt: skip
-@pytest.mark.replays
+@pytest.mark.replays(
+    but=(
+        "of4-truncated-llama_content=seed_literal",
+        "of1-followed-engine=fallback",
+    )
+)
 def test_a_contract_is_named_where_it_may_decide(of: Replayer, kind: str, policy: str | None) -> None:
     assert {one.facts["policy"] for one in made(of, kind)} == {policy}
 
@@ -255,7 +260,6 @@ def test_a_start_that_the_request_gives_is_not_called_unknown(text: str, context
 
 
 @pytest.mark.parametrize(("tail", "channel"), [("<think>\n", "reasoning"), ("assistant\n", "content")])
-@pytest.mark.replays
 def test_a_known_prompt_says_where_a_plain_word_goes(tail: str, channel: str) -> None:
     of = replayer(CALL, context={"prompt_tail": tail})
     [one] = made(of, "start_state")

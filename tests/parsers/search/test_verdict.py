@@ -132,7 +132,6 @@ def test_a_broken_parser_is_blamed_for_what_it_does(change: Change | None, kind:
         (SEED, "qwen_coder", "wrong_parser", "error", "leaves nothing over"),
     ],
 )  # fmt: skip
-@pytest.mark.replays
 def test_the_verdict_names_the_root_cause(text: str, name: str, kind: str, severity: str, words: str) -> None:
     said = judged(replayer(text, name))
     assert (said.kind, said.severity) == (kind, severity), said.headline
@@ -213,7 +212,6 @@ def test_a_tool_that_was_not_declared_is_the_models_doing() -> None:
     assert said.headline.startswith("The model made up a tool: `f`")
 
 
-@pytest.mark.replays
 def test_what_a_parser_takes_for_reasoning_unasked_says_nothing_of_the_prompt() -> None:
     def thinks(events: list[Event], _text: str) -> list[Event]:
         kept = [event for event in events if isinstance(event, ContentText)]

@@ -87,7 +87,6 @@ SINGLE = '{"name": "f", "parameters": {\'city\': \'Paris\'}}; {"name": "g", "par
         ("llama", SINGLE.replace("'", '"')[:-1], "stop", "not well-formed at character 92"),
     ],
 )
-@pytest.mark.replays
 def test_the_first_fault_is_named(parser: str, text: str, finish: str, words: str) -> None:
     said = said_of(text, parser, finish)
     assert words in said.headline

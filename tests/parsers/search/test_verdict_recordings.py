@@ -279,7 +279,6 @@ def test_what_reasoning_only_mentions_is_not_left_there(reasoning: str, called: 
 
 
 @pytest.mark.parametrize("name", SHAPES)
-@pytest.mark.replays
 def test_a_recorded_shape_gets_the_verdict_that_it_shows(name: str) -> None:
     stream, kind, severity, about, words = SHAPES[name]
     said = searched(stream).found.verdict
@@ -382,7 +381,6 @@ BESIDE: dict[str, tuple[str, str | None, str, str, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.replays
 def test_an_error_of_the_server_comes_before_what_it_left() -> None:
     stream = [*streamed({"content": ONE[:20]}, {"content": ONE[20:44]}, finish=None), FAILED]
     body = {"schema": 1, "parser": {"name": "qwen"}, "input": {"text": [ONE[:44]], "stream": stream}}
@@ -394,7 +392,12 @@ def test_an_error_of_the_server_comes_before_what_it_left() -> None:
 
 
 @pytest.mark.parametrize("name", BESIDE)
-@pytest.mark.replays
+@pytest.mark.replays(
+    but=(
+        "a whole call, without a finish reason",
+        "a marker beside one that is text",
+    )
+)
 def test_what_the_server_left_in_a_known_output_comes_first(name: str) -> None:
     """The content is the output itself, as the intake takes it where markers are in it."""
     text, parser, kind, finish, words = BESIDE[name]

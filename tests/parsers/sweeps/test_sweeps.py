@@ -100,7 +100,6 @@ def test_a_row_that_is_no_output_is_counted_with_its_reason(line: bytes, why: Sk
     assert (summary.rows, summary.outputs) == (2, 1)
 
 
-@pytest.mark.replays
 def test_any_text_is_read() -> None:
     rows = [row("\x00 \ud800 \ufffd"), row(["a", "b"]), row("<tool_call>" * 500), row("")]
     assert run(rows).summary.outputs == 4
@@ -195,7 +194,6 @@ def test_an_outcome_travels_as_json() -> None:
     assert outcome_of(told).found == outcome.found
 
 
-@pytest.mark.replays
 def test_a_report_names_rows_by_file_and_line() -> None:
     summary = merged(parts())
     report = report_json(summary, ["corpus.jsonl"], {})
@@ -305,7 +303,6 @@ def test_a_fault_of_a_parser_belongs_to_its_state_and_the_marker_beside(
     assert bool(signature.where) == (part is not None)
 
 
-@pytest.mark.replays
 def test_the_smallest_output_of_a_signature_is_made_smaller_and_redacted() -> None:
     ((signature, tally),) = run([row(f"Secret words. {WRONG}")]).summary.tallies.items()
     assert tally.smallest is not None

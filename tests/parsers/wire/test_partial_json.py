@@ -39,7 +39,6 @@ def test_every_beginning_has_the_value_that_the_library_gives(text: str) -> None
 
 @examples(2_000)
 @given(st.sampled_from(WHOLE), st.data())
-@pytest.mark.replays
 def test_damaged_json_has_the_same_value_or_none(text: str, data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(text)))
     put = data.draw(st.sampled_from([*'{}[],:"\\0 1.-etfnaN', ""]))
@@ -47,7 +46,6 @@ def test_damaged_json_has_the_same_value_or_none(text: str, data: st.DataObject)
     assert same(damaged[: data.draw(st.integers(0, len(damaged)))])
 
 
-@pytest.mark.replays
 def test_what_is_nested_deeply_is_no_crash() -> None:
     with pytest.raises(ValueError, match="nested too deeply"):
         partial_json("[" * 200_000)
