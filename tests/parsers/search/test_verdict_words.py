@@ -25,6 +25,7 @@ from parsers.search.verdict import verdict
 from parsers.vocabulary.drops import DropReason
 from parsers.vocabulary.events import Diagnostic, Raised
 from parsers.vocabulary.trace import CodecState, Finding, Hold, Tail, Transition
+from tests.amount import every
 from tests.parsers.search.faulty import (
     Change,
     case_of,
@@ -39,7 +40,7 @@ from tests.parsers.search.test_verdict import TWO, judged, replayer
 from webapp.engines import ENGINES
 
 ROOT = Path(__file__).parents[2] / "cases"
-SHARES, ONE_IN = 8, 24
+SHARES, ONE_IN = 4, 48
 
 # Whatever holds words for people, and the names of the fields.
 WORDED: dict[type[Any], tuple[str, ...]] = {
@@ -138,7 +139,7 @@ def searched(change: Change) -> CaseFound:
 
 @pytest.mark.replays
 @pytest.mark.parametrize(
-    "change", [loses_second_call, drops_text_after_call, flushes_angle, loses_brace, fails_on_lone_quote]
+    "change", every(3, [loses_second_call, drops_text_after_call, flushes_angle, loses_brace, fails_on_lone_quote])
 )
 def test_broken_parsers_are_blamed_alike_in_other_words(change: Change, in_other_words: Callable[[], None]) -> None:
     def said() -> tuple[object, ...]:
