@@ -31,7 +31,7 @@ def test_no_character_is_lost_around_a_foreign_token(name: str) -> None:
     example = get_format(name).example
     markers = {marker: 1_000 + at for at, marker in enumerate(get_format(name).tokens)}
     tails = [Piece(text, token_id, None, "added", True) for text, token_id in list(markers.items())[:2]]
-    for cut in every(3, range(1, len(example)), start=len(name)):
+    for cut in every(6, range(1, len(example)), start=len(name)):
         for rest in [letters(example[cut:]), *[[tail] for tail in tails]]:
             pieces = (*letters(example[:cut]), FOREIGN, *rest)
             trace = replay(build(get_format(name), {}), [Delta(1, pieces)], Context(), mode="ids", markers={})

@@ -75,7 +75,7 @@ def runs_by_row(fmt: Format, source: random.Random) -> Mapping[str, list[Run]]:
 @pytest.mark.parametrize("name", builtin_formats())
 def test_without_a_row_the_check_has_an_error_or_no_character_is_lost(name: str) -> None:
     fmt, source = builtin_formats()[name], random.Random(name)
-    runs, errors, rows = runs_by_row(fmt, source), 0, every(8, row_ids(fmt).items(), start=len(name))
+    runs, errors, rows = runs_by_row(fmt, source), 0, every(16, row_ids(fmt).items(), start=len(name))
     for (state, index), row in rows:
         lacking = without(fmt, state, index)
         if any(finding.severity == "error" for finding in lint(lacking)):

@@ -327,7 +327,7 @@ def test_a_whole_output_over_its_budget_goes_on_as_text() -> None:
 
 
 @pytest.mark.replays
-@pytest.mark.parametrize("name", every(4, builtin_formats(), start=1))
+@pytest.mark.parametrize("name", every(8, builtin_formats(), start=1))
 def test_every_format_can_be_wrapped_and_its_table_drawn(name: str) -> None:
     wrapper = Fallback(get_format(name))
     drawing = diagram(wrapper.format)

@@ -65,7 +65,7 @@ def described(app: Flask) -> Any:
 @pytest.mark.parametrize("mode", GenerationMode, ids=lambda mode: mode.value)
 @pytest.mark.parametrize("name", [one.name for one in OPERATIONS if one.query or one.takes or "<" in one.path])
 def test_every_answer_is_one_that_is_described(described: Any, stored: str, name: str, mode: GenerationMode) -> None:
-    number = FEW.get(name, 25) * TIMES
+    number = FEW.get(name, 12) * TIMES
 
     @seed(0)
     @settings(max_examples=number, database=None, phases=[Phase.generate], suppress_health_check=[*HealthCheck])
