@@ -42,6 +42,7 @@ from werkzeug.exceptions import (
 
 from webapp.bodies import WholeRequest, measure_chunked
 from webapp.settings import ENV_PREFIX, Settings
+from webapp.storage_trouble import StorageFull, StorageUnavailable
 
 POLICY = {
     "default-src": "'none'",
@@ -72,7 +73,8 @@ HEADERS = {
 }
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 API_PREFIX = "/api/"
-HEALTH = "/healthz"
+HEALTH, READY = "/healthz", "/readyz"
+PROBES = frozenset((HEALTH, READY))  # for machines that ask again and again, with whatever query
 SHOWS_ONLY = frozenset({"/new"})  # what is posted there is shown in the form, and neither run nor stored
 REFUSAL = "inspector.refusal"  # in the environ of a request: the HTTPException that answers it
 
@@ -109,6 +111,8 @@ _SAYS: dict[type, tuple[str, str]] = {
     BadRequest: ("bad_request", "The request cannot be read."),
     NotFound: ("not_found", "There is nothing at this address."),
     MethodNotAllowed: ("method_not_allowed", "This address does not take that kind of request."),
+    StorageFull: ("storage_full", "There is no room left."),
+    StorageUnavailable: ("storage_unavailable", "The database does not answer."),
     RequestEntityTooLarge: ("too_large", "The request is too large."),
     InternalServerError: ("internal_error", "The server failed on this request. Its log says why."),
 }
@@ -191,7 +195,7 @@ def api_error(
 
 def _is_api() -> bool:
     """Return whether the request is for the API, whose errors are JSON."""
-    return request.path == HEALTH or request.path.startswith(API_PREFIX)
+    return request.path in PROBES or request.path.startswith(API_PREFIX)
 
 
 def _text_page(status: int, title: str, message: str) -> ResponseReturnValue:

@@ -61,6 +61,7 @@ def _many(item: Any) -> Any:
 
 
 Health = _object("Health", "The server answers.", status=Literal["ok"], version=str)
+Ready = _object("Ready", "The server can do its work.", status=Literal["ready"], version=str)
 ParserInfo = _object(
     "ParserInfo",
     "A parser that a case can name.",

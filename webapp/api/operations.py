@@ -13,6 +13,8 @@ from werkzeug.exceptions import BadRequest
 from webapp.api.answers import ErrorBody
 from webapp.api.repeated import repeatable
 from webapp.security import HEALTH as HEALTH
+from webapp.security import PROBES
+from webapp.security import READY as READY
 
 API = "/api/v1"
 MOST_ROWS = 1_000  # of a list, in one answer
@@ -91,7 +93,7 @@ def operation(
     it. `paged`: it is a list that is asked for by pages. `keyed`: it may have an `Idempotency-Key`, see
     `webapp.api.repeated`.
     """
-    refusals = [400, *[403] * (method != "GET"), *[422] * (path != HEALTH)]
+    refusals = [400, *[403] * (method != "GET"), *[422] * (path not in PROBES)]
     found = {**answers, **dict.fromkeys([*refusals, *[409] * keyed], ErrorBody)}
     told = {**(headers or {}), **({"Link": (200, 304)} if paged else {}), "Retry-After": (409, 503)}
     if tagged:

@@ -7,7 +7,7 @@ from flask import request
 
 from parsers.vocabulary.types import UsageError
 from webapp.api.operations import OPERATIONS, blueprint
-from webapp.security import HEALTH
+from webapp.security import PROBES
 
 _SHOWN = 40  # characters of a key
 
@@ -20,7 +20,7 @@ def is_asked(name: str) -> bool:
 @blueprint.before_request
 def _known_keys() -> None:
     """Raise UsageError for a key of the query that the route does not have, or that is given again."""
-    if request.path == HEALTH:
+    if request.path in PROBES:
         return
     known = next((one.query for one in OPERATIONS if f"{blueprint.name}.{one.name}" == request.endpoint), {})
     again = next(((key, len(values)) for key, values in request.args.lists() if len(values) > 1), None)

@@ -30,6 +30,7 @@ from webapp.api.answers import (
     FindResult,
     Health,
     ParserInfo,
+    Ready,
     ReplayPart,
     ReplayResult,
     SavedCase,
@@ -38,7 +39,7 @@ from webapp.api.answers import (
 )
 from webapp.api.lists import page_of
 from webapp.api.openapi import description
-from webapp.api.operations import API, HEALTH, OPERATIONS, BadJsonError, Files, blueprint, operation
+from webapp.api.operations import API, HEALTH, OPERATIONS, READY, BadJsonError, Files, blueprint, operation
 from webapp.api.parts import QUERY, replay_answer, wanted_of
 from webapp.api.query_keys import is_asked
 from webapp.api.repeated import delete_key
@@ -51,6 +52,7 @@ from webapp.links import public_root
 from webapp.page.inspect.result import dialect_of
 from webapp.page.library.listed_case import listing_of
 from webapp.page.library.tokenizer_shelf import delete
+from webapp.readiness import in_the_way
 from webapp.runs.exports import TARGETS, exported, installed_version, run_for, save
 from webapp.runs.prepare import with_defaults
 from webapp.security import api_error, check_limit
@@ -74,6 +76,15 @@ class _NotACaseError(UsageError):
 def healthz() -> ResponseReturnValue:
     """Return whether the server answers, and its version."""
     return {"status": "ok", "version": installed_version()}
+
+
+@operation("GET", READY, {200: Ready, 503: ErrorBody})
+def readyz() -> ResponseReturnValue:
+    """Return whether the server can do its work: it has a child that answers, a database and room on its disk."""
+    reasons = in_the_way(services().store, services().settings.data_dir)
+    if reasons:
+        return api_error("not_ready", " ".join(reasons), status=503)
+    return {"status": "ready", "version": installed_version()}
 
 
 @operation("GET", f"{API}/parsers", {200: list[ParserInfo]}, tagged=True, paged=True)

@@ -166,6 +166,11 @@ class CaseStore:
             self._forget_log()
         return emptied
 
+    def probe(self) -> None:
+        """Write nothing, by a statement that a database which cannot be written refuses. Raises what it raises."""
+        with self._writer.begin() as connection:
+            connection.execute(update(cases).where(cases.c.id == "").values(version=""))
+
     def count(self) -> int:
         """Return how many cases can be read."""
         query = select(func.count()).select_from(cases).where(cases.c.deleted.is_(None))

@@ -48,6 +48,7 @@ def takes_case(good: Request, path: str = "") -> dict[int, Request]:
 LIST: dict[int, Request] = {200: {}, 304: TAG, 400: STRANGER, 422: {"path": "?limit=0"}}
 REQUESTS: dict[str, dict[int, Request]] = {
     "healthz": {200: {}, 400: STRANGER},
+    "readyz": {200: {}, 400: STRANGER, 503: BUSY},
     "parsers": {**LIST, 200: {"path": "?limit=2"}, 304: {"path": "?limit=2", **TAG}},
     "tokenizers": LIST,
     "engines": LIST,

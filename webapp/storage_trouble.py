@@ -1,0 +1,59 @@
+"""Trouble with the database or the disk as an answer: 507 where something does not fit, 503 for the rest.
+
+What was acknowledged before is stored; what a request with such an answer wanted to store is not. A request after the
+trouble is over is answered as always: nothing has to be started anew.
+"""
+
+from __future__ import annotations
+
+from flask import Flask
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as NoConnection
+from werkzeug.exceptions import HTTPException, ServiceUnavailable
+from werkzeug.wrappers import Response
+
+from webapp.trouble import Trouble, trouble_of
+
+_NOTHING_STORED = "Nothing was stored by this request; what was stored before it is safe."
+SAYS: dict[Trouble, tuple[str, int | None]] = {  # the sentence, and seconds after which to try again
+    Trouble.FULL: (f"The disk of this server is full. {_NOTHING_STORED} Its operator has to make room.", None),
+    Trouble.BUSY: (f"The database of this server was locked by others for too long. {_NOTHING_STORED}", 5),
+    Trouble.READ_ONLY: (f"The database of this server cannot be written at the moment. {_NOTHING_STORED}", 60),
+    Trouble.DAMAGED: (
+        "The database of this server is damaged: its operator has to restore a backup. Runs that store nothing still"
+        " work.",
+        None,
+    ),
+    Trouble.AWAY: (f"The database of this server does not answer. {_NOTHING_STORED}", 10),
+}
+
+
+class StorageFull(HTTPException):
+    """There is no room to store what was sent."""
+
+    code = 507
+
+
+class StorageUnavailable(ServiceUnavailable):
+    """The database cannot be read or written at the moment."""
+
+
+def answer_to(trouble: Trouble) -> HTTPException:
+    """The error that tells a client of it."""
+    words, seconds = SAYS[trouble]
+    return StorageFull(words) if trouble is Trouble.FULL else StorageUnavailable(words, retry_after=seconds)
+
+
+def init_app(app: Flask) -> None:
+    """Answer requests that met with such trouble. All else that an exception says is a bug and stays one."""
+
+    def told(error: Exception) -> HTTPException | Response:
+        trouble = trouble_of(error)
+        if trouble is None:
+            raise error
+        app.logger.error("storage trouble: %s (%s)", trouble.name.lower(), type(error).__name__)
+        found: HTTPException | Response = app.handle_http_exception(answer_to(trouble))  # type: ignore[assignment]
+        return found
+
+    for kind in (DBAPIError, NoConnection, OSError):
+        app.register_error_handler(kind, told)
