@@ -18,7 +18,7 @@ FREE_BYTES = 50_000_000  # less on the disk of the data folder, and the next tok
 def in_the_way(store: CaseStore, folder: Path) -> list[str]:
     """What keeps the server from storing what it is sent; nothing where it can."""
     troubles = [_of_database(store), _of_disk(folder)]
-    return [SAYS[trouble][0] for trouble in dict.fromkeys(troubles) if trouble is not None]
+    return [SAYS[trouble].what for trouble in dict.fromkeys(troubles) if trouble is not None]
 
 
 def _of_database(store: CaseStore) -> Trouble | None:

@@ -6,6 +6,8 @@ trouble is over is answered as always: nothing has to be started anew.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from flask import Flask
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as NoConnection
@@ -14,17 +16,26 @@ from werkzeug.wrappers import Response
 
 from webapp.trouble import Trouble, trouble_of
 
-_NOTHING_STORED = "Nothing was stored by this request; what was stored before it is safe."
-SAYS: dict[Trouble, tuple[str, int | None]] = {  # the sentence, and seconds after which to try again
-    Trouble.FULL: (f"The disk of this server is full. {_NOTHING_STORED} Its operator has to make room.", None),
-    Trouble.BUSY: (f"The database of this server was locked by others for too long. {_NOTHING_STORED}", 5),
-    Trouble.READ_ONLY: (f"The database of this server cannot be written at the moment. {_NOTHING_STORED}", 60),
-    Trouble.DAMAGED: (
-        "The database of this server is damaged: its operator has to restore a backup. Runs that store nothing still"
-        " work.",
-        None,
+_NOT_STORED = "Nothing was stored by this request; what was stored before it is safe."
+
+
+class Said(NamedTuple):
+    """What is the matter, what that means for a request, and seconds after which to try again."""
+
+    what: str
+    meaning: str
+    seconds: int | None = None
+
+
+SAYS: dict[Trouble, Said] = {
+    Trouble.FULL: Said("The disk of this server is full.", f"{_NOT_STORED} Its operator has to make room."),
+    Trouble.BUSY: Said("The database of this server was locked by others for too long.", _NOT_STORED, 5),
+    Trouble.READ_ONLY: Said("The database of this server cannot be written at the moment.", _NOT_STORED, 60),
+    Trouble.DAMAGED: Said(
+        "The database of this server is damaged.",
+        "Its operator has to restore a backup; runs that store nothing still work.",
     ),
-    Trouble.AWAY: (f"The database of this server does not answer. {_NOTHING_STORED}", 10),
+    Trouble.AWAY: Said("The database of this server does not answer.", _NOT_STORED, 10),
 }
 
 
@@ -40,8 +51,9 @@ class StorageUnavailable(ServiceUnavailable):
 
 def answer_to(trouble: Trouble) -> HTTPException:
     """The error that tells a client of it."""
-    words, seconds = SAYS[trouble]
-    return StorageFull(words) if trouble is Trouble.FULL else StorageUnavailable(words, retry_after=seconds)
+    said = SAYS[trouble]
+    words = f"{said.what} {said.meaning}"
+    return StorageFull(words) if trouble is Trouble.FULL else StorageUnavailable(words, retry_after=said.seconds)
 
 
 def init_app(app: Flask) -> None:
