@@ -56,6 +56,12 @@ def test_shares_say_how_many_are_broken_and_cut_off() -> None:
     assert {row["finish_reason"] for row in rows if row.get("planted") == TRUNCATED} == {"length"}
 
 
+def test_a_fault_for_which_no_output_has_a_place_is_planted_nowhere() -> None:
+    rows = [*corpus_rows(Wanted(("glm45_moe",), malformed=1.0, faults=("trailing_comma",)), 0, 3)]
+    assert rows
+    assert not [row for row in rows if "planted" in row]
+
+
 def test_only_the_faults_that_are_asked_for_are_planted() -> None:
     rows = [*corpus_rows(Wanted(("qwen",), malformed=1.0, faults=("unknown_tool",)), 0, 12)]
     assert {row.get("planted") for row in rows} <= {None, "unknown_tool"}
