@@ -13,6 +13,7 @@ import click
 from sqlalchemy import Engine
 
 from parsers.vocabulary.types import UsageError
+from webapp.commands import kept_cases
 from webapp.settings import get_settings
 from webapp.store import archive, make_engine
 from webapp.store import upgrade as upgrade_engine
@@ -64,6 +65,10 @@ def restore(file: str) -> None:
             with _opened(Path(file)) as given:
                 count = archive.restore(engine, given)
         click.echo(f"{_shown(engine)}: {count:,} rows restored")
+
+
+for _command in (kept_cases.count, kept_cases.listing, kept_cases.purge, kept_cases.takedown):
+    db.add_command(_command)
 
 
 def _written(engine: Engine, path: Path) -> int:

@@ -8,6 +8,8 @@ from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as version_of
 from pathlib import PurePosixPath
 
+from werkzeug.exceptions import Gone as GoneForGood
+
 from parsers.cases.case import Case, Expect
 from parsers.cases.corpus import jsonl
 from parsers.cases.expect import accept as accepted
@@ -33,7 +35,7 @@ from webapp.engines.entered import engine_title, entered
 from webapp.runs.answers import answers_of
 from webapp.runs.prepare import error_place, stored_form
 from webapp.runs.runner import Run, Runner
-from webapp.store import CaseStore, Gone, Listing, Saved, StoredCase
+from webapp.store import CaseStore, Gone, Listing, Saved, StoredCase, TakenDown
 
 NAME = "toolcall-inspector"
 
@@ -116,7 +118,8 @@ def save(
 ) -> Saved:
     """Store the case of a run with its outcome; `told` is that case with what its sharer says of it, `listing` what the
     library shows of it, where it is to. `findings` are None where nobody waited for the checks; a `delete_key` is made
-    up where there is none. Raises CaseError for a case that can have no id (floats in it).
+    up where there is none. Raises CaseError for a case that can have no id (floats in it), and 410 for one that was
+    taken down.
 
     One that is stored already is listed where its sharer knows the words that it has: these come along.
     """
@@ -124,9 +127,11 @@ def save(
     outcome = outcome_of(run.trace, findings)
     kept = dumped(WrittenOutcome(outcome.message, outcome.shape, engine_title(run.case.parser.engine)))
     case_id, body = identified(stored)
-    saved = store.save(
-        case_id, body, outcome_digest(outcome), installed_version(), listing, message=kept, delete_key=delete_key
-    )
+    digest, version = outcome_digest(outcome), installed_version()
+    try:
+        saved = store.save(case_id, body, digest, version, listing, message=kept, delete_key=delete_key)
+    except TakenDown as down:
+        raise GoneForGood(f"Whoever runs this server took this case down on {down.deleted[:10]}.") from down
     if listing is not None and not saved.created:
         _list_known(store, saved.id, stored, listing)
     return saved

@@ -10,6 +10,7 @@ row              save                           get
 absent           inserted, new delete key       None
 live             untouched, no key              the case
 deleted          revived, new delete key        Gone; the body was emptied at deletion
+taken down       TakenDown                      Gone
 ===============  =============================  ==========================================
 
 A save is one INSERT, or when the id is taken one UPDATE of a deleted row: both atomic in every database, so
@@ -38,6 +39,8 @@ from webapp.store.migrate import require_current, upgrade
 from webapp.store.results import Results
 from webapp.store.schema import ID_LENGTH, cases
 
+TAKEN_DOWN = "taken down"  # in the place of a digest, which no key has
+
 
 class Gone(Exception):  # noqa: N818 - the name HTTP gives it (410 Gone)
     """The case was deleted by somebody who held its delete key. `deleted` is the time, UTC ISO 8601."""
@@ -46,6 +49,10 @@ class Gone(Exception):  # noqa: N818 - the name HTTP gives it (410 Gone)
         super().__init__(f"case {case_id} was deleted at {deleted}")
         self.case_id = case_id
         self.deleted = deleted
+
+
+class TakenDown(Gone):
+    """Whoever runs the server took the case down: it is not stored again."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -85,7 +92,7 @@ class CaseStore:
         self.results = Results(engine, self.library, now)
         self.answers = Answers(engine, now)
         self._writer = writing(engine)
-        self._now = now
+        self.now = now
         self._dispose = weakref.finalize(self, engine.dispose)
 
     def save(
@@ -104,7 +111,8 @@ class CaseStore:
         `parsers.cases.outcome_words`). Who saves it again with the `delete_key` that it was created with is told that
         this created it.
 
-        When this returns, the case is on disk. Raises UsageError for an id that is not 16 characters or an empty body.
+        When this returns, the case is on disk. Raises UsageError for an id that is not 16 characters or an empty body,
+        and TakenDown.
         """
         if len(case_id) != ID_LENGTH or not body:
             raise UsageError(f"a case is saved under an id of {ID_LENGTH} characters and with its JSON text")
@@ -113,12 +121,14 @@ class CaseStore:
             "body": body,
             "outcome_digest": outcome_digest,
             "version": version,
-            "created": self._now(),
+            "created": self.now(),
             "delete_key_hash": digest_of(key),
             "deleted": None,
             "message": message,
         }
         created = self._insert(case_id, row, listing) or self._revive(case_id, row, listing)
+        if not created:
+            self._refuse_taken_down(case_id)
         created = created or (delete_key is not None and self.has_key(case_id, delete_key))
         return Saved(case_id, created, key if created else None)
 
@@ -159,11 +169,11 @@ class CaseStore:
         same = cases.c.delete_key_hash == digest_of(key)
         live = update(cases).where(cases.c.id == case_id, same, cases.c.deleted.is_(None))
         with self._writer.begin() as connection:
-            emptied = connection.execute(live.values(body="", message=None, deleted=self._now())).rowcount == 1
+            emptied = connection.execute(live.values(body="", message=None, deleted=self.now())).rowcount == 1
             if emptied:
                 self.library.remove(connection, case_id)
         if emptied:
-            self._forget_log()
+            self.forget_log()
         return emptied
 
     def probe(self) -> None:
@@ -197,18 +207,26 @@ class CaseStore:
             return connection.execute(select(cases.c.id).where(cases.c.id == case_id)).one_or_none() is not None
 
     def _revive(self, case_id: str, row: dict[str, str | None], listing: Listing | None) -> bool:
-        gone = update(cases).where(cases.c.id == case_id, cases.c.deleted.is_not(None))
+        dead = cases.c.deleted.is_not(None) & (cases.c.delete_key_hash != TAKEN_DOWN)
+        gone = update(cases).where(cases.c.id == case_id, dead)
         with self._writer.begin() as connection:
             revived = connection.execute(gone.values(**row)).rowcount == 1
             if revived:
                 self._list(connection, case_id, row, listing)
         return revived
 
+    def _refuse_taken_down(self, case_id: str) -> None:
+        query = select(cases.c.deleted).where(cases.c.id == case_id, cases.c.delete_key_hash == TAKEN_DOWN)
+        with self.engine.connect() as connection:
+            deleted = connection.execute(query).scalar_one_or_none()
+        if deleted is not None:
+            raise TakenDown(case_id, deleted)
+
     def _list(self, connection: Connection, case_id: str, row: dict[str, str | None], listing: Listing | None) -> None:
         if listing is not None:
             self.library.add(connection, case_id, row["created"] or "", listing)
 
-    def _forget_log(self) -> None:
+    def forget_log(self) -> None:
         """Empty SQLite's write-ahead log, which still holds the text of a case just deleted."""
         if self.engine.dialect.name == "sqlite":
             with self.engine.connect() as connection:

@@ -19,6 +19,7 @@ from tests.webapp.api.conftest import CALL, application, close
 from webapp.readiness import FREE_BYTES
 from webapp.services import EXTENSION
 from webapp.store import CaseStore
+from webapp.store.keeping import Keeper
 
 WORDS = "x" * 40_000
 Pragma = Callable[[str], None]
@@ -160,3 +161,12 @@ def test_what_is_no_trouble_of_storage_is_a_bug(app: Flask, store: CaseStore, mo
     assert error_of(ready(app)) == (500, "internal_error")
     monkeypatch.setattr(store, "probe", odd)
     assert error_of(ready(app)) == (500, "internal_error")
+
+
+def test_a_case_that_was_taken_down_is_410_on_the_page_and_in_the_api(app: Flask, store: CaseStore) -> None:
+    kept = save(app, CALL).json["id"]
+    Keeper(store).take_down(kept)
+    refused = save(app, CALL)
+    assert error_of(refused) == (410, "gone")
+    assert refused.json["error"]["message"].startswith("Whoever runs this server took this case down on 20")
+    assert app.test_client().get(f"/c/{kept}").status_code == 410

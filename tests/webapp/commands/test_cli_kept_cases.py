@@ -1,0 +1,75 @@
+"""`db count`, `db list`, `db purge` and `db takedown` look after the cases of a server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.webapp.commands.conftest import Program
+
+CaseFile = Callable[..., Path]
+
+
+@pytest.fixture(autouse=True)
+def _two_cases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: Program, case_file: CaseFile) -> None:
+    monkeypatch.setenv("TOOLCALL_INSPECTOR_DATA_DIR", str(tmp_path / "data"))
+    case_file("in/one.case.json", input={"text": "One."})
+    case_file("in/two.case.json", input={"text": "Two. " * 200})
+    assert program("library", "import", tmp_path / "in").code == 0
+
+
+def rows(program: Program, *given: object) -> list[dict[str, object]]:
+    found: list[dict[str, object]] = json.loads(program("db", "list", "--json", *given).out)
+    return found
+
+
+def test_cases_are_counted(program: Program) -> None:
+    told = program("db", "count").out
+    assert told.startswith("2 cases of ")
+    assert told.endswith(" characters, 2 in the library\n0 deleted, 0 taken down\n")
+    assert program("db", "count", "--json").json["live"] == 2
+
+
+def test_cases_are_listed_without_what_they_say(program: Program) -> None:
+    first, second = program("db", "list").out.splitlines()
+    assert first.endswith("  listed")
+    assert "One." not in first + second
+    assert len(rows(program, "--larger-than", 1_000)) == 1
+    assert rows(program, "--older-than", 1) == []
+    assert len(rows(program, "--older-than", 0)) == 2
+
+
+def test_nothing_is_purged_without_being_sure(program: Program) -> None:
+    assert program("db", "purge", "--larger-than", 1_000).out == "1 case would be deleted; say --yes to do it\n"
+    assert len(rows(program)) == 2
+    assert program("db", "purge", "--larger-than", 1_000, "--yes").out == "1 case deleted\n"
+    assert len(rows(program)) == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (("purge",), "say which cases: give --older-than, --larger-than, or both"),
+        (("list", "--older-than", 10**9), "is before there were days to count"),
+        (("takedown", "short"), "short is no id of a case: it has 16 letters and digits"),
+    ],
+)
+def test_what_cannot_be_meant_is_said(program: Program, given: tuple[object, ...], words: str) -> None:
+    done = program("db", *given)
+    assert (done.code, words in done.err) == (2, True)
+
+
+def test_a_case_that_was_taken_down_cannot_be_imported_until_it_is_allowed(program: Program, tmp_path: Path) -> None:
+    case_id = str(rows(program, "--larger-than", 1_000)[0]["id"])
+    address = f"https://inspector.example/c/{case_id}?q=held"
+    assert program("db", "takedown", address).out == f"{case_id}: taken down\n"
+    assert program("db", "takedown", case_id).out == f"{case_id}: taken down, though it could not be read\n"
+    refused = program("library", "import", tmp_path / "in")
+    assert "Whoever runs this server took this case down on 20" in refused.out
+    assert refused.out.endswith("0 stored, 1 known already, 1 failed\n")
+    assert program("db", "takedown", "--allow", case_id).out == f"{case_id}: may be shared again\n"
+    assert program("db", "takedown", "--allow", case_id).out == f"{case_id}: was not taken down\n"
+    assert program("library", "import", tmp_path / "in").out == "1 stored, 1 known already, 0 failed\n"
