@@ -15,7 +15,7 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from urllib.parse import quote, urlsplit
 
 from platformdirs import user_data_path
@@ -108,6 +108,10 @@ class Settings(BaseSettings):
         (),
         description="Origins whose pages may show /c/ID/embed in a frame, separated by commas, such as"
         " https://tracker.example.",
+    )
+    writes: Literal["all", "no_sharing", "none"] = Field(
+        "all",
+        description="What is stored: all; no_sharing: no cases and collections; none: nothing, and nothing is deleted.",
     )
     write_secret: str | None = Field(
         None, min_length=16, description="A secret without which nothing is stored or deleted; see docs/deploy.md."

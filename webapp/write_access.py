@@ -12,8 +12,9 @@ write_header        a header of that name that is not empty: a proxy sets it for
                     from everybody else. No header means anything unless this setting names it
 ==================  ==================================================================================================
 
-Where both are set, either is enough. Secrets are compared in constant time, as digests, so that their length is not
-told either.
+Before that, `writes` says what is stored at all: `all`; `no_sharing`, everything but SHARES; `none`, nothing, and
+nothing is deleted. Where both of the others are set, either is enough. Secrets are compared in constant time, as
+digests, so that their length is not told either.
 """
 
 from __future__ import annotations
@@ -38,6 +39,16 @@ WRITES = frozenset({
     *("page.save", "page.tokenizer_delete", "page.tokenizer_fetch", "page.tokenizer_upload"),
 })  # fmt: skip
 
+SHARES = frozenset({"api.import_cases", "api.save_case", "page.collection_make", "page.library_import", "page.save"})
+
+
+class _NotHere(Forbidden):
+    """A request that would store what this server stores for nobody."""
+
+    def __init__(self, writes: str) -> None:
+        said = "stores no cases" if writes == "no_sharing" else "stores and deletes nothing"
+        super().__init__(f"This server {said}. Download the case as a file, or copy a private link to it.")
+
 
 class _NoSecret(Unauthorized):
     """A request that would write, without the secret."""
@@ -58,14 +69,17 @@ class _NotByProxy(Forbidden):
 
 
 def init_app(app: Flask, settings: Settings) -> None:
-    """Refuse requests that would write and may not, where the settings say who may."""
-    if settings.write_secret is None and settings.write_header is None:
-        return
+    """Refuse requests that would write and may not, where the settings say so."""
+    closed = {"all": frozenset[str](), "no_sharing": SHARES, "none": WRITES}[settings.writes]
+    for_all = settings.write_secret is None and settings.write_header is None
 
     @app.before_request
     def refuse_writing() -> None:
-        writes = request.endpoint in WRITES and request.method not in SAFE_METHODS
-        if writes and not may_write(settings, request.headers):
+        if request.endpoint not in WRITES or request.method in SAFE_METHODS:
+            return
+        if request.endpoint in closed:
+            raise _NotHere(settings.writes)
+        if not for_all and not may_write(settings, request.headers):
             raise _NotByProxy if settings.write_secret is None else _NoSecret
 
 

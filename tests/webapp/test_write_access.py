@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,8 @@ from webapp.app import create_app
 from webapp.security import SAFE_METHODS
 from webapp.services import EXTENSION
 from webapp.settings import Settings, get_settings, setting_rows
-from webapp.write_access import WRITES, may_write
+from webapp.tokenizers.embedded import model
+from webapp.write_access import SHARES, WRITES, may_write
 
 SECRET = "of sixteen or more characters: é"
 CASE = {"schema": 1, "parser": {"name": "qwen"}, "input": {"text": "hello"}}
@@ -108,6 +110,24 @@ def test_whom_the_proxy_did_not_sign_in_is_refused_and_not_asked(make_app: Calla
     refused = client.post("/api/v1/cases", json=CASE)
     assert (refused.status_code, "WWW-Authenticate" in refused.headers) == (403, False)
     assert client.post("/api/v1/cases", json=CASE, headers={"X-Remote-User": "me"}).status_code == 201
+
+
+@pytest.mark.parametrize(
+    ("writes", "words", "upload"), [("no_sharing", "stores no cases", 201), ("none", "stores and deletes nothing", 403)]
+)
+def test_a_server_that_stores_nothing_says_so(
+    make_app: Callable[..., Flask], writes: str, words: str, upload: int
+) -> None:
+    client = make_app(writes=writes).test_client()
+    refused = client.post("/api/v1/cases", json=CASE)
+    assert refused.status_code == 403
+    assert f"This server {words}. " in refused.text
+    assert client.post("/api/v1/replay", json=CASE).status_code == 200
+    assert client.post("/api/v1/tokenizers", data=model()).status_code == upload
+    page = client.post("/share", data={"case": json.dumps(CASE)}).text
+    assert "This server stores no cases." in page
+    assert "Create a permalink" not in page
+    assert SHARES < WRITES
 
 
 def test_every_address_that_takes_more_than_questions_is_a_write_or_free(make_app: Callable[..., Flask]) -> None:

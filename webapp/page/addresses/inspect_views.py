@@ -119,8 +119,8 @@ class _Share:
     """Holds what the share form says and sends: the case by its name (`source`), or the case itself as JSON.
 
     `loopback`: links made now open on this machine only. `listed`: whether the box of the library is ticked;
-    `in_library`: the case is there already, and there is no box. `tags` are what the case has of them. `comparison` is
-    the query of a comparison of it, with the texts put `beside`.
+    `in_library`: the case is there already, and there is no box. `stores` False: this server stores no cases. `tags`
+    are what the case has of them. `comparison` is the query of a comparison of it, with the texts put `beside`.
     """
 
     url: str = ""
@@ -131,6 +131,7 @@ class _Share:
     size: str = ""
     step: int | None = None
     loopback: bool = False
+    stores: bool = True
     listed: bool = False
     in_library: bool = False
     tags: str = ""
@@ -442,6 +443,7 @@ def share_of(subject: Subject, *, step: int | None, comparison: str = "", beside
         size=f"about {max(1, len(case.text()) // 1000):,} kB of text",
         step=step,
         loopback=is_loopback(public_base()),
+        stores=services().settings.writes == "all",
         listed=lists_by_default(),
         in_library=subject.stored is not None and services().store.library.is_listed(subject.stored.id),
         tags=", ".join(case.flags),
