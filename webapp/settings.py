@@ -154,6 +154,9 @@ class Settings(BaseSettings):
         500, description="Connections held at the same time; more wait until silent ones are closed."
     )
     connection_seconds: PositiveInt = Field(60, description="Time after which a silent connection is closed.")
+    stop_seconds: PositiveInt = Field(
+        20, description="Time answers may take to end once `serve` is told to stop; then they are given up."
+    )
     find_seconds: PositiveInt = Field(
         20,
         description="Processor time of a search, and a third of its time by the clock; then it shows what it has.",

@@ -136,10 +136,11 @@ def test_without_script_filter_and_stops_are_in_the_form(plain: Page) -> None:
     plain.locator("#filter").fill("sent:name")
     plain.locator("#until").fill("json:whole")
     plain.locator("#until").press("Enter")
+    plain.wait_for_url("**filter=sent*")
     assert kinds(plain) == {"CallName"}
     plain.get_by_role("link", name="Next stop").click()
-    assert kinds(plain) == {"CallName"}
     expect(plain.locator("#step .card:not([hidden])")).to_contain_text("CallEnd")
+    assert kinds(plain) == {"CallName"}
 
 
 def test_a_panel_shows_its_filter(page: Page) -> None:

@@ -9,17 +9,17 @@ import socket
 import sys
 import webbrowser
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import partial
 from importlib import metadata
 from pathlib import Path
 from threading import Thread
 from time import time
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import click
+from flask import Flask
 from waitress.channel import ClientDisconnected, HTTPChannel
 from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.server import BaseWSGIServer, create_server
@@ -27,13 +27,15 @@ from waitress.server import BaseWSGIServer, create_server
 from parsers.vocabulary.types import UsageError
 from webapp.app import create_app
 from webapp.cli import HOME, PROGRAM
+from webapp.commands.stopping import Stopping
 from webapp.front.forwarding import CutShortError
 from webapp.front.front import Front
 from webapp.runs.exports import installed_version
+from webapp.security import REFUSAL
 from webapp.settings import Settings, get_settings
 
 if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse, WSGIEnvironment
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 log = logging.getLogger(__name__)
 
@@ -42,6 +44,7 @@ log = logging.getLogger(__name__)
 BODY_ROOM = 16
 MOST_UNSENT = 250_000_000  # bytes of one answer, twice the longest; all but the first million are in a file
 SILENT_SECONDS = 1  # until a connection may have to make room for another
+_HUNG_UP = "waitress.client_disconnected"
 CLEANUP_SECONDS = 30  # between looks at the connections that say nothing
 # A port just left may be taken again at once. Windows calls that something else: there the same option would let two
 # programs listen on one port.
@@ -61,22 +64,24 @@ _WORDS = {
 def serve(host: str | None, port: int | None, open_page: bool) -> None:
     """Start the inspector on this machine.
 
-    The database is brought to the schema of this version first. Ctrl-C ends it.
+    The database is brought to the schema of this version first. Ctrl-C ends it at once, SIGTERM once what is being
+    answered is done.
     """
     _require_no_rival()
     settings = get_settings(host=host, port=port)
-    server = listening(settings)
+    server, stopping = listening(settings)
     addresses = [address(*place[:2]) for place in listens(server)]
     click.echo(f"Toolcall Inspector {installed_version()} at {', '.join(addresses)} (Ctrl-C ends it)")
     sys.stdout.flush()
     if open_page:  # a browser in the terminal keeps its caller waiting
         Thread(target=webbrowser.open, args=(addresses[0],), daemon=True).start()
-    signal.signal(signal.SIGTERM, _end)
+    signal.signal(signal.SIGTERM, stopping.begin)
     server.run()
 
 
-def listening(settings: Settings) -> Any:
-    """A waitress server on its port. Raises UsageError where it cannot have the port, before anything else is done."""
+def listening(settings: Settings) -> tuple[Any, Stopping]:
+    """A waitress server on its port, and how it ends. Raises UsageError where it cannot have the port, before anything
+    else is done."""
     sockets = bound(settings)
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # that a request waits is no news: we have a line
     try:
@@ -85,8 +90,9 @@ def listening(settings: Settings) -> Any:
         if front is not None:
             front.warm_up()
         looked_at: dict[int, Any] = {}
+        stopping = Stopping(partial(_open_in, looked_at), settings.stop_seconds)
         server = create_server(
-            app if front is None else partial(_served, front),
+            partial(_served, front or app, app, stopping),
             map=looked_at,
             sockets=sockets,
             threads=settings.threads + (front.most if front is not None else 0),
@@ -101,18 +107,29 @@ def listening(settings: Settings) -> Any:
             clear_untrusted_proxy_headers=True,
         )
         for one in [one for one in looked_at.values() if isinstance(one, BaseWSGIServer)]:
-            one.maintenance, one.readable = partial(_end_silent, one), partial(_may_accept, one)
+            one.maintenance, one.readable = partial(_end_silent, one), partial(_may_accept, one, stopping)
             one.channel_class = _Channel
-        return server
+        return server, stopping
     except BaseException:
         close(sockets)
         raise
 
 
-def _served(front: Front, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+def _open_in(looked_at: Mapping[int, Any]) -> list[HTTPChannel]:
+    return [one for one in list(looked_at.values()) if isinstance(one, HTTPChannel)]
+
+
+def _served(
+    front: WSGIApplication, app: Flask, stopping: Stopping, environ: WSGIEnvironment, start_response: StartResponse
+) -> Iterable[bytes]:
     """An answer; one that is cut short is no fault of the server's, which closes the connection and says why."""
+    if (refusal := stopping.refusal) is not None:
+        return app({**environ, REFUSAL: refusal}, start_response)
+    hung_up = environ["waitress.client_disconnected"]
     try:
-        return front(environ, start_response)
+        return front(
+            {**environ, "waitress.client_disconnected": lambda: stopping.gives_up or hung_up()}, start_response
+        )
     except CutShortError as error:
         log.warning("An answer to %s was cut short: %s", environ["PATH_INFO"][:200], error)
         raise ClientDisconnected from error
@@ -140,8 +157,10 @@ def _end_silent(server: Any, now: float) -> None:
             channel.socket.shutdown(socket.SHUT_RDWR)
 
 
-def _may_accept(server: Any) -> bool:
+def _may_accept(server: Any, stopping: Stopping) -> bool:
     """Whether one connection more is taken. Where there are too many, those make room that say nothing."""
+    if stopping.told:
+        return False
     if len(server._map) >= server.adj.connection_limit:
         _make_room(server)
     return bool(BaseWSGIServer.readable(server))
@@ -208,8 +227,3 @@ def _require_no_rival() -> None:
                     f"{found.metadata['Name']} is installed into the same folder and also ships a package `{name}`;"
                     " install the inspector into an environment of its own"
                 )
-
-
-def _end(_signal: int, _frame: FrameType | None) -> None:
-    """A request to stop: waitress finishes what it is answering."""
-    sys.exit(0)

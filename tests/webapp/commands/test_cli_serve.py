@@ -19,6 +19,7 @@ import pytest
 from parsers.vocabulary.types import UsageError
 from webapp import cli
 from webapp.commands import serve
+from webapp.commands.stopping import Stopping
 from webapp.settings import get_settings
 
 Program = Callable[..., Any]
@@ -132,7 +133,7 @@ def test_settings_reach_the_server(tmp_path: Path, processes: int, threads: int)
     settings = get_settings(
         port=0, data_dir=tmp_path, threads=3, max_request_bytes=2_000_000, replay_processes=processes
     )
-    server = serve.listening(settings)
+    server, _ = serve.listening(settings)
     try:
         assert (server.adj.threads, server.adj.max_request_body_size) == (threads, 32_000_000)
     finally:
@@ -160,7 +161,7 @@ def test_a_rival_in_our_folder_keeps_the_server_from_starting(
     program: Program, monkeypatch: pytest.MonkeyPatch, name: str, folder: Path, code: int
 ) -> None:
     monkeypatch.setattr("importlib.metadata.distributions", lambda: [Foreign(name, folder)])
-    monkeypatch.setattr(serve, "listening", lambda _settings: Silent())
+    monkeypatch.setattr(serve, "listening", lambda _settings: (Silent(), Stopping(list, 1)))
     done = program("serve", "--port", "0")
     assert done.code == code
     assert ("rival is installed into the same folder" in done.err) == (code == 2)

@@ -67,7 +67,7 @@ def scripted_server(folder: Path, **settings: Any) -> Iterator[tuple[int, Front]
         patch.setattr(serve, "Front", front)
         patch.setattr(Front, "warm_up", lambda _front: None)
         patch.setattr(module, "SMALL", -1)
-        server = serve.listening(get_settings(data_dir=folder, port=0, **settings))
+        server, _ = serve.listening(get_settings(data_dir=folder, port=0, **settings))
         ended = threading.Event()
         thread = threading.Thread(target=_loop, args=(server, ended))
         thread.start()
