@@ -34,7 +34,7 @@ def a_connection(*, busy: bool) -> Any:
 def woken(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The signals that the main thread got."""
     got: list[int] = []
-    monkeypatch.setattr(stopping.signal, "pthread_kill", lambda _thread, number: got.append(number))
+    monkeypatch.setattr("signal.pthread_kill", lambda _thread, number: got.append(number))
     monkeypatch.setattr(stopping, "LAST_SECONDS", 0.1)
     return got
 
@@ -104,7 +104,8 @@ def test_on_sigterm_whoever_waits_gets_an_answer_and_no_process_is_left(
 ) -> None:
     answers: list[int] = []
     with a_server(tmp_path, seconds) as (process, port):
-        asked(port, warm := [], SLOW.replace("{" * 100, ""))
+        warm: list[int] = []
+        asked(port, warm, SLOW.replace("{" * 100, ""))
         assert warm
         clients = [Thread(target=asked, args=(port, answers)) for _ in range(3)]
         for client in clients:
