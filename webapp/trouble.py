@@ -19,6 +19,7 @@ PostgreSQL 15, appendix A.)
 from __future__ import annotations
 
 import errno
+import sqlite3
 from enum import Enum, auto
 
 from sqlalchemy.exc import DBAPIError, OperationalError
@@ -36,15 +37,15 @@ class Trouble(Enum):
 
 
 _SQLITE = {
-    13: Trouble.FULL,
-    5: Trouble.BUSY,
-    6: Trouble.BUSY,
-    8: Trouble.READ_ONLY,
-    11: Trouble.DAMAGED,
-    26: Trouble.DAMAGED,
-    14: Trouble.AWAY,
-    10: Trouble.AWAY,
-    23: Trouble.AWAY,
+    sqlite3.SQLITE_FULL: Trouble.FULL,
+    sqlite3.SQLITE_BUSY: Trouble.BUSY,
+    sqlite3.SQLITE_LOCKED: Trouble.BUSY,
+    sqlite3.SQLITE_READONLY: Trouble.READ_ONLY,
+    sqlite3.SQLITE_CORRUPT: Trouble.DAMAGED,
+    sqlite3.SQLITE_NOTADB: Trouble.DAMAGED,
+    sqlite3.SQLITE_CANTOPEN: Trouble.AWAY,
+    sqlite3.SQLITE_IOERR: Trouble.AWAY,
+    sqlite3.SQLITE_AUTH: Trouble.AWAY,
 }
 _STATES = {
     "53100": Trouble.FULL,

@@ -45,9 +45,10 @@ SHARES = frozenset({"api.import_cases", "api.save_case", "page.collection_make",
 class _NotHere(Forbidden):
     """A request that would store what this server stores for nobody."""
 
-    def __init__(self, writes: str) -> None:
+    def __init__(self, writes: str, *, shares: bool) -> None:
         said = "stores no cases" if writes == "no_sharing" else "stores and deletes nothing"
-        super().__init__(f"This server {said}. Download the case as a file, or copy a private link to it.")
+        advice = " Download the case as a file, or copy a private link to it." if shares else ""
+        super().__init__(f"This server {said}.{advice}")
 
 
 class _NoSecret(Unauthorized):
@@ -78,7 +79,7 @@ def init_app(app: Flask, settings: Settings) -> None:
         if request.endpoint not in WRITES or request.method in SAFE_METHODS:
             return
         if request.endpoint in closed:
-            raise _NotHere(settings.writes)
+            raise _NotHere(settings.writes, shares=request.endpoint in SHARES)
         if not for_all and not may_write(settings, request.headers):
             raise _NotByProxy if settings.write_secret is None else _NoSecret
 

@@ -1,7 +1,7 @@
 """How Anthropic's Messages number their content blocks: 0, 1, 2, in the order in which they begin.
 
 A client keeps blocks in a list, adds one for each `content_block_start`, and looks up the place that a delta names; a
-number that was left out makes it fail or write into another block. (anthropic 0.60, `lib/streaming/_messages.py`.)
+number that was left out makes it fail or write into another block. (anthropic 2.14, `lib/streaming/_messages.py`.)
 """
 
 from __future__ import annotations

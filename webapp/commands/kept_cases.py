@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
@@ -13,6 +13,7 @@ from parsers.vocabulary.types import UsageError
 from webapp.commands.words import count as counted
 from webapp.commands.words import table
 from webapp.commands.written import print_json
+from webapp.page.sharing.preview_picture import forget_picture
 from webapp.settings import get_settings
 from webapp.store import open_store
 from webapp.store.keeping import Chosen, Keeper
@@ -68,6 +69,7 @@ def purge(days: int | None, larger: int | None, *, yes: bool) -> None:
         ids = [one.id for one in keeper.kept(_chosen(days, larger))]
         done = keeper.purge(ids) if yes else 0
     if yes:
+        _forget_pictures(ids)
         click.echo(f"{counted(done, 'case')} deleted")
     else:
         click.echo(f"{counted(len(ids), 'case')} would be deleted; say --yes to do it")
@@ -84,7 +86,15 @@ def takedown(cases: tuple[str, ...], *, allow: bool) -> None:
             if allow:
                 click.echo(f"{one}: {'may be shared again' if keeper.allow(one) else 'was not taken down'}")
             else:
-                click.echo(f"{one}: taken down{'' if keeper.take_down(one) else ', though it could not be read'}")
+                was_there = keeper.take_down(one)
+                _forget_pictures([one])
+                click.echo(f"{one}: taken down{'' if was_there else ', though it could not be read'}")
+
+
+def _forget_pictures(ids: Iterable[str]) -> None:
+    settings = get_settings()
+    for one in ids:
+        forget_picture(settings, one)
 
 
 def _chosen(days: int | None, larger: int | None) -> Chosen:

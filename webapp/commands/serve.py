@@ -44,8 +44,8 @@ log = logging.getLogger(__name__)
 BODY_ROOM = 16
 MOST_UNSENT = 250_000_000  # bytes of one answer, twice the longest; all but the first million are in a file
 SILENT_SECONDS = 1  # until a connection may have to make room for another
-_HUNG_UP = "waitress.client_disconnected"
 CLEANUP_SECONDS = 30  # between looks at the connections that say nothing
+_HUNG_UP = "waitress.client_disconnected"  # in the environ: a function
 # A port just left may be taken again at once. Windows calls that something else: there the same option would let two
 # programs listen on one port.
 REUSE = getattr(socket, "SO_EXCLUSIVEADDRUSE", socket.SO_REUSEADDR)
@@ -125,11 +125,9 @@ def _served(
     """An answer; one that is cut short is no fault of the server's, which closes the connection and says why."""
     if (refusal := stopping.refusal) is not None:
         return app({**environ, REFUSAL: refusal}, start_response)
-    hung_up = environ["waitress.client_disconnected"]
+    hung_up = environ[_HUNG_UP]
     try:
-        return front(
-            {**environ, "waitress.client_disconnected": lambda: stopping.gives_up or hung_up()}, start_response
-        )
+        return front({**environ, _HUNG_UP: lambda: stopping.gives_up or hung_up()}, start_response)
     except CutShortError as error:
         log.warning("An answer to %s was cut short: %s", environ["PATH_INFO"][:200], error)
         raise ClientDisconnected from error

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.webapp.commands.conftest import Program
+from webapp.page.sharing.preview_picture import picture_file
+from webapp.settings import get_settings
 
 CaseFile = Callable[..., Path]
 
@@ -40,6 +42,20 @@ def test_cases_are_listed_without_what_they_say(program: Program) -> None:
     assert len(rows(program, "--larger-than", 1_000)) == 1
     assert rows(program, "--older-than", 1) == []
     assert len(rows(program, "--older-than", 0)) == 2
+
+
+def test_the_pictures_of_what_is_deleted_go_with_it(program: Program, tmp_path: Path) -> None:
+    ids = [str(one["id"]) for one in rows(program)]
+    pictures = [picture_file(get_settings(), one) for one in ids]
+    pictures[0].parent.mkdir()
+    for one in pictures:
+        one.write_bytes(b"png")
+    assert program("db", "purge", "--larger-than", 1_000).code == 0
+    assert [one.exists() for one in pictures] == [True, True]
+    assert program("db", "purge", "--larger-than", 1_000, "--yes").code == 0
+    assert sum([one.exists() for one in pictures]) == 1
+    assert program("db", "takedown", *ids).code == 0
+    assert not any(one.exists() for one in pictures)
 
 
 def test_nothing_is_purged_without_being_sure(program: Program) -> None:
