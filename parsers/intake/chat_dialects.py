@@ -16,7 +16,7 @@ from typing import Any
 from parsers.intake.closing_events import unlike_deltas
 from parsers.intake.evidence import Payload
 from parsers.intake.json_frames import Frame
-from parsers.intake.message_blocks import blocks_apart
+from parsers.intake.message_blocks import MessageBlocks
 from parsers.intake.written_values import ids_of, object_of, objects_of, word_of
 from parsers.wire.chat_parts import ChatPart, chat_part_of
 from parsers.wire.read import BLOCKS_APART, CLOSED_OTHERWISE
@@ -83,22 +83,30 @@ def responses_as_chat(frames: list[Frame]) -> list[Frame]:
 
     Frames that cannot be read stay. What the server says twice and not alike, the last one that can be read notes.
     """
+    said = list(chat_frames(frames, _responses))
     apart = unlike_deltas([frame.payload for frame in frames if frame.payload is not None])
-    return _noted(list(chat_frames(frames, _responses)), CLOSED_OTHERWISE, apart)
+    whole = [at for at, frame in enumerate(said) if frame.payload is not None]
+    for at in whole[-1:] if apart is not None else ():
+        said[at] = replace(said[at], payload=(said[at].payload or {}) | {CLOSED_OTHERWISE: apart})
+    return said
 
 
 def anthropic_as_chat(frames: list[Frame]) -> list[Frame]:
-    """Translate events or answers of Anthropic's Messages, as `responses_as_chat` does."""
-    apart = blocks_apart(frame.payload for frame in frames if frame.payload is not None)
-    return _noted(list(chat_frames(frames, _anthropic)), BLOCKS_APART, apart)
+    """Translate events or answers of Anthropic's Messages, as `responses_as_chat` does.
 
+    Blocks that are numbered otherwise than clients count are noted where that shows first.
+    """
+    blocks, told = MessageBlocks(), list[str]()
 
-def _noted(said: list[Frame], code: str, words: str | None) -> list[Frame]:
-    """The frames, of which the last one that can be read has a field with the words."""
-    whole = [at for at, frame in enumerate(said) if frame.payload is not None]
-    for at in whole[-1:] if words is not None else ():
-        said[at] = replace(said[at], payload=(said[at].payload or {}) | {code: words})
-    return said
+    def noted(state: ChatState, payload: Payload) -> Payload | None:
+        blocks.add(payload)
+        chunk = _anthropic(state, payload)
+        if chunk is None or blocks.apart is None or told:
+            return chunk
+        told.append(blocks.apart)
+        return chunk | {BLOCKS_APART: blocks.apart}
+
+    return list(chat_frames(frames, noted))
 
 
 def parts_as_chat(frames: list[Frame]) -> list[Frame]:

@@ -6,29 +6,31 @@ number that was left out makes it fail or write into another block. (anthropic 2
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from parsers.intake.evidence import Payload
 from parsers.vocabulary.words import counted
 
 
-def blocks_apart(payloads: Iterable[Payload]) -> str | None:
-    """Say where the first block or delta stands that no client finds a place for; None where all have one, and for
-    what comes before a message starts: then nobody knows how many blocks there were."""
-    begun: int | None = None
-    for payload in payloads:
+class MessageBlocks:
+    """The content blocks of a stream, counted. `apart` says where the first block or delta stands that no client finds
+    a place for; before a message starts nobody knows how many blocks there were, and it stays None."""
+
+    def __init__(self) -> None:
+        self.apart: str | None = None
+        self._begun: int | None = None
+
+    def add(self, payload: Payload) -> None:
+        """Count one event."""
         kind, index = payload.get("type"), payload.get("index")
         if kind == "message_start":
-            begun = 0
-        if begun is None:
-            continue
+            self._begun = 0
+        if self._begun is None or self.apart is not None:
+            return
         if kind == "content_block_start":
-            if type(index) is int and index != begun:
-                return (
-                    f"Content block {index} begins after {counted(begun, 'block')}, where {begun} is next: clients "
-                    "keep them in a list and look in the wrong place, or fail."
+            if type(index) is int and index != self._begun:
+                self.apart = (
+                    f"Content block {index} begins after {counted(self._begun, 'block')}, where {self._begun} is next:"
+                    " clients keep them in a list and look in the wrong place, or fail."
                 )
-            begun += 1
-        elif kind == "content_block_delta" and type(index) is int and not 0 <= index < begun:
-            return f"A delta is for content block {index}, which never began: clients fail, or leave it out."
-    return None
+            self._begun += 1
+        elif kind == "content_block_delta" and type(index) is int and not 0 <= index < self._begun:
+            self.apart = f"A delta is for content block {index}, which never began: clients fail, or leave it out."

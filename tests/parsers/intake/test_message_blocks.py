@@ -8,7 +8,7 @@ import pytest
 
 from parsers.intake import recognise
 from parsers.intake.evidence import Payload
-from parsers.intake.message_blocks import blocks_apart
+from parsers.intake.message_blocks import MessageBlocks
 
 START = {"type": "message_start", "message": {"id": "m", "role": "assistant", "content": []}}
 STOP = {"type": "message_delta", "delta": {"stop_reason": "end_turn"}}
@@ -41,8 +41,10 @@ def ends(index: int) -> Payload:
     ],
 )
 def test_a_block_has_the_number_of_its_place(payloads: list[Payload], words: str | None) -> None:
-    found = blocks_apart(payloads)
-    assert found is None if words is None else (found or "").startswith(words)
+    blocks = MessageBlocks()
+    for payload in payloads:
+        blocks.add(payload)
+    assert blocks.apart is None if words is None else (blocks.apart or "").startswith(words)
 
 
 def test_the_recording_says_so() -> None:
@@ -50,4 +52,5 @@ def test_the_recording_says_so() -> None:
     log = "".join([f"event: {one['type']}\ndata: {json.dumps(one)}\n\n" for one in events])
     found = recognise(log.encode(), pasted=False)
     assert "blocks_apart" in [warn.code for warn in found.warnings]
-    assert "where 1 is next" in (found.outputs[0].stream or ())[-1]["blocks_apart"]
+    noted = ["where 1 is next" in chunk.get("blocks_apart", "") for chunk in found.outputs[0].stream or ()]
+    assert noted == [False, False, True, False], "role, text, the delta of block 2, the finish reason"
