@@ -24,6 +24,7 @@ import binascii
 import hashlib
 import hmac
 from collections.abc import Mapping
+from functools import partial
 
 from flask import Flask, request
 from werkzeug.datastructures import Headers, WWWAuthenticate
@@ -71,17 +72,23 @@ class _NotByProxy(Forbidden):
 
 def init_app(app: Flask, settings: Settings) -> None:
     """Refuse requests that would write and may not, where the settings say so."""
-    closed = {"all": frozenset[str](), "no_sharing": SHARES, "none": WRITES}[settings.writes]
+    app.jinja_env.globals["serves"] = partial(serves, settings)
     for_all = settings.write_secret is None and settings.write_header is None
 
     @app.before_request
     def refuse_writing() -> None:
         if request.endpoint not in WRITES or request.method in SAFE_METHODS:
             return
-        if request.endpoint in closed:
+        if not serves(settings, request.endpoint):
             raise _NotHere(settings.writes, shares=request.endpoint in SHARES)
         if not for_all and not may_write(settings, request.headers):
             raise _NotByProxy if settings.write_secret is None else _NoSecret
+
+
+def serves(settings: Settings, endpoint: str) -> bool:
+    """Return whether this server takes requests to this endpoint from anybody at all; pages offer nothing else."""
+    closed = {"all": frozenset[str](), "no_sharing": SHARES, "none": WRITES}[settings.writes]
+    return endpoint not in closed
 
 
 def may_write(settings: Settings, headers: Headers | Mapping[str, str]) -> bool:

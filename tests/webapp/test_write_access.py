@@ -130,6 +130,19 @@ def test_a_server_that_stores_nothing_says_so(
     assert SHARES < WRITES
 
 
+@pytest.mark.parametrize(
+    ("writes", "uploads", "imports"), [("all", True, True), ("no_sharing", True, False), ("none", False, False)]
+)
+def test_pages_offer_only_what_the_server_takes(
+    make_app: Callable[..., Flask], writes: str, uploads: bool, imports: bool
+) -> None:
+    client = make_app(writes=writes).test_client()
+    tokenizers, library = client.get("/tokenizers").text, client.get("/library").text
+    assert ('action="/tokenizers"' in tokenizers) == uploads
+    assert ('href="/library/import"' in library) == imports
+    assert ("This server stores no cases." in library) != imports
+
+
 def test_every_address_that_takes_more_than_questions_is_a_write_or_free(make_app: Callable[..., Flask]) -> None:
     rules = make_app().url_map.iter_rules()
     unsafe = {rule.endpoint for rule in rules if (rule.methods or set()) - SAFE_METHODS}

@@ -70,6 +70,7 @@ from webapp.runs.prepare import with_defaults
 from webapp.security import TooLarge, check_limit
 from webapp.services import services
 from webapp.tokenizers import library, list_tokenizers
+from webapp.write_access import serves
 
 _PARTS = {  # of choices, by what asks for them
     "ask-stops": "_stops_parts.html",
@@ -443,7 +444,7 @@ def share_of(subject: Subject, *, step: int | None, comparison: str = "", beside
         size=f"about {max(1, len(case.text()) // 1000):,} kB of text",
         step=step,
         loopback=is_loopback(public_base()),
-        stores=services().settings.writes == "all",
+        stores=serves(services().settings, "page.save"),
         listed=lists_by_default(),
         in_library=subject.stored is not None and services().store.library.is_listed(subject.stored.id),
         tags=", ".join(case.flags),
