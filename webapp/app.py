@@ -23,6 +23,7 @@ from webapp.engines.entered import use_engines
 from webapp.formats.folder import formats_folder, refusals
 from webapp.glyphs import FILTERS
 from webapp.jobs.searches import Ask, Searches
+from webapp.mounting import mounted
 from webapp.page.addresses import blueprint
 from webapp.page.addresses.subjects import error_page
 from webapp.runs.held import HeldRuns
@@ -104,6 +105,7 @@ def create_app(settings: Settings | None = None, ask: Ask | None = None) -> Flas
             app.logger.warning(line)
     app.register_blueprint(blueprint)
     api.init_app(app)
+    app.wsgi_app = mounted(app.wsgi_app, settings)  # type: ignore[assignment, method-assign]
     return app
 
 

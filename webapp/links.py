@@ -1,6 +1,11 @@
-"""Links that are followed from elsewhere: they begin with the public address of the server, where one is set."""
+"""Links that are followed from elsewhere: they begin with the public address of the server, where one is set.
+
+Paths of `url_for` have the path of that address already (`webapp.mounting`), those of `request.path` have not.
+"""
 
 from __future__ import annotations
+
+from urllib.parse import urlsplit
 
 from flask import request, url_for
 
@@ -9,7 +14,8 @@ from webapp.services import services
 
 def public_base() -> str:
     """What a path of `url_for` is put behind, without a slash at its end."""
-    return (services().settings.public_url or request.host_url).rstrip("/")
+    public = urlsplit(services().settings.public_url or request.host_url)
+    return f"{public.scheme}://{public.netloc}"
 
 
 def public_root() -> str:

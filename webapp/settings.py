@@ -97,7 +97,9 @@ class Settings(BaseSettings):
         json_schema_extra={"default": "engines.toml in the data folder"},
     )
     public_url: str | None = Field(
-        None, description="The address others reach this server by; shown in shared links, trusted as a host."
+        None,
+        description="The address others reach this server by, with its path if it has one; links begin with it, and its"
+        " host is trusted.",
     )
     trusted_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
         default_factory=_trusted,

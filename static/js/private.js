@@ -1,6 +1,7 @@
 /* Private links: a case in an address, as JSON, deflated, base64url, after `#v1.`. The fragment never reaches a server:
    opening such a link posts the case, which is replayed and not stored. */
 const PREFIX = "#v1.";
+const root = () => document.body.dataset.root; // the path of the first page
 
 async function through(stream, bytes) {
   return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());
@@ -23,7 +24,7 @@ async function decode(fragment) {
 }
 
 async function open() {
-  if (!location.hash.startsWith(PREFIX) || location.pathname !== "/") return;
+  if (!location.hash.startsWith(PREFIX) || location.pathname !== root()) return;
   let values;
   try {
     values = readCases(await decode(location.hash));
@@ -32,9 +33,9 @@ async function open() {
     return;
   }
   const view = Object.fromEntries(new URLSearchParams(location.search));
-  const action = Object.keys(view).some((name) => /^[a-d]_/.test(name)) ? "/compare" : "/run";
+  const action = Object.keys(view).some((name) => /^[a-d]_/.test(name)) ? "compare" : "run";
   Object.assign(values, view, { private: "1" });
-  window.htmx.ajax("POST", action, { target: "#page", swap: "innerHTML", values });
+  window.htmx.ajax("POST", root() + action, { target: "#page", swap: "innerHTML", values });
 }
 
 /* The fields of a form: the case, and the texts beside it where there are several. */

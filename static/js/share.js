@@ -42,7 +42,7 @@ async function privateLink() {
       said.textContent = `The link would have ${size}, more than most programs take. Send the case file instead.`;
       return;
     }
-    const link = `${location.origin}/?${query}${fragment}`;
+    const link = `${location.origin}${document.body.dataset.root}?${query}${fragment}`;
     const warning =
       link.length > LONG ? ` It has ${link.length.toLocaleString()} characters; some chat programs cut it.` : "";
     said.textContent = (await copyText(link)) ? `Copied.${warning}` : `Copy it from here: ${link}`;

@@ -60,8 +60,8 @@ NOT_ALWAYS = frozenset({"Link", "Retry-After"})
 LINES = {ReplayResult | ReplayPart: "The object without deltas and steps, then a step on each line."}
 
 
-def description(operations: Sequence[Operation], version: str) -> dict[str, Any]:
-    """The whole document."""
+def description(operations: Sequence[Operation], version: str, root: str) -> dict[str, Any]:
+    """The whole document, of an API whose paths stand below `root`."""
     bodies = [body for one in operations for body in (one.takes, *one.answers.values())]
     found, document = TypeAdapter.json_schemas(
         [
@@ -82,6 +82,7 @@ def description(operations: Sequence[Operation], version: str) -> dict[str, Any]
             "version": version,
             "description": "Replay the raw output of a language model through a tool call parser, delta by delta.",
         },
+        "servers": [{"url": root}],
         "paths": paths,
         "components": {"schemas": document["$defs"]},
     }

@@ -10,7 +10,7 @@ from functools import partial
 from time import thread_time
 from typing import Any
 
-from flask import Response, abort, jsonify, request
+from flask import Response, abort, jsonify, request, url_for
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import UnsupportedMediaType
 
@@ -196,7 +196,7 @@ def save_case() -> ResponseReturnValue:
         answer["delete_key"] = saved.delete_key
     response = jsonify(answer)
     response.status_code = 201 if saved.created else 200
-    response.headers["Location"] = f"{API}/cases/{saved.id}"
+    response.headers["Location"] = url_for("api.case", case_id=saved.id)
     response.headers["Cache-Control"] = "no-store"
     return response
 
@@ -230,7 +230,7 @@ def export(case_id: str, target: str) -> ResponseReturnValue:
 @operation("GET", f"{API}/openapi.json", {200: "the description"}, tagged=True)
 def openapi() -> ResponseReturnValue:
     """This description, OpenAPI 3.1."""
-    return jsonify(description(tuple(OPERATIONS), installed_version()))
+    return jsonify(description(tuple(OPERATIONS), installed_version(), request.script_root or "/"))
 
 
 @blueprint.errorhandler(CaseError)

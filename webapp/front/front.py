@@ -32,6 +32,7 @@ from webapp.engines.entered import engine_reply
 from webapp.front.engine_waits import MOST_ASKED_OF_ALL, EngineWait, Switchboard
 from webapp.front.forwarding import NotHeld, Relay, TooBusy, body_of, message_of, refusal_of
 from webapp.front.replay_program import MOST_TIMES
+from webapp.mounting import placed, public_path
 from webapp.security import REFUSAL
 from webapp.services import EXTENSION, Services
 from webapp.settings import PATIENCE, Settings
@@ -77,6 +78,7 @@ class Front:
         self.most = size * (2 + WAITING) + 1 + self._searches.waiters + MOST_ASKED_OF_ALL
         self._app = app
         self._settings = settings
+        self._root = public_path(settings)
         self._program = _program(settings, program, size)
         self._crew = Crew(
             lambda: Child(self._program), size, waiting=size * WAITING, most_bytes=settings.replay_kept_bytes
@@ -98,6 +100,7 @@ class Front:
         self._crew.close()
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        environ = placed(environ, self._root)
         if self._is_light(environ):
             return self._app(environ, start_response)
         try:

@@ -98,6 +98,15 @@ def test_a_request_arrives_as_it_was_sent(client: Client) -> None:
     assert environ["HTTP_X_SOME"] == "é"
 
 
+@pytest.mark.parametrize("path", ["/team/run", "/run"])
+def test_below_a_path_the_same_goes_to_children(make_front: MakeFront, path: str) -> None:
+    front = make_front(public_url="https://inspector.example/team")
+    found = told(Client(front), path)["environ"]
+    assert (found["SCRIPT_NAME"], found["PATH_INFO"]) == ("/team", "/run")
+    assert Client(front).get(f"/team/r/{TOKEN}/step").status_code == 410
+    assert Client(front).get("/team/help").status_code == 200
+
+
 @pytest.mark.parametrize(
     "status", ["200 OK", "303 SEE OTHER", "304 NOT MODIFIED", "404 NOT FOUND", "500 INTERNAL SERVER ERROR"]
 )

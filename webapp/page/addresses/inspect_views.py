@@ -151,8 +151,8 @@ class _InspectPage:
     percent: int = 0  # of the report, where somebody works on it without script
 
 
-@blueprint.get("/")
 @blueprint.get("/new")
+@blueprint.get("/")  # the nearest is the one that links are made to
 @blueprint.get("/run", endpoint="home_run")
 def home() -> Response:
     """The first page, with the `tokenizer` of the address chosen, where there is one of that name.
