@@ -159,6 +159,12 @@ class Settings(BaseSettings):
     stop_seconds: PositiveInt = Field(
         20, description="Time answers may take to end once `serve` is told to stop; then they are given up."
     )
+    metrics: bool = Field(
+        False, description="Whether /metrics tells Prometheus what this server does; keep strangers from it by a proxy."
+    )
+    log_format: Literal["text", "json"] = Field(
+        "text", description="How `serve` and workers log: text, or json, a line for each request besides."
+    )
     find_seconds: PositiveInt = Field(
         20,
         description="Processor time of a search, and a third of its time by the clock; then it shows what it has.",

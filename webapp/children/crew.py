@@ -144,6 +144,12 @@ class Crew:
         """Return how much the caches of all children take, in bytes."""
         return sum([one.kept for one in self.members])
 
+    @property
+    def state(self) -> CrewState:
+        """Return what the children do at this moment."""
+        busy = sum([one.busy for one in self.members])
+        return CrewState(busy, len(self.members) - busy, len(self._waiting), self.kept)
+
     @contextmanager
     def fullest(self, more_than: int) -> Iterator[Member | None]:
         """The child with the largest caches of those that are free, where they take more than so many bytes. What is
@@ -287,6 +293,16 @@ class Crew:
             if sum([one.child.rss for one in self.members]) <= self._most_bytes:
                 return
             member.end()
+
+
+@dataclass(slots=True, frozen=True)
+class CrewState:
+    """Holds how many children are busy and free, how many requests wait for one, and the bytes of all caches."""
+
+    busy: int
+    free: int
+    waiting: int
+    kept: int
 
 
 def _as_taken(member: Member) -> tuple[bool, bool, int, float]:

@@ -30,6 +30,8 @@ from webapp.cli import HOME, PROGRAM
 from webapp.commands.stopping import Stopping
 from webapp.front.forwarding import CutShortError
 from webapp.front.front import Front
+from webapp.observed import measured
+from webapp.request_log import set_up
 from webapp.runs.exports import installed_version
 from webapp.security import REFUSAL
 from webapp.settings import Settings, get_settings
@@ -84,6 +86,7 @@ def listening(settings: Settings) -> tuple[Any, Stopping]:
     else is done."""
     sockets = bound(settings)
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # that a request waits is no news: we have a line
+    set_up(settings)
     try:
         app = create_app(settings)
         front = Front(app, settings) if settings.replay_processes else None
@@ -92,7 +95,7 @@ def listening(settings: Settings) -> tuple[Any, Stopping]:
         looked_at: dict[int, Any] = {}
         stopping = Stopping(partial(_open_in, looked_at), settings.stop_seconds)
         server = create_server(
-            partial(_served, front or app, app, stopping),
+            measured(partial(_served, front or app, app, stopping), app, settings, front),
             map=looked_at,
             sockets=sockets,
             threads=settings.threads + (front.most if front is not None else 0),

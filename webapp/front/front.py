@@ -23,7 +23,7 @@ from werkzeug.exceptions import HTTPException
 from parsers.vocabulary.types import UsageError
 from webapp.app import ENGINES, SEARCHES, TOKENIZERS
 from webapp.children.child import Child
-from webapp.children.crew import Crew, Full, Left, Lost, Member, Wish
+from webapp.children.crew import Crew, CrewState, Full, Left, Lost, Member, Wish
 from webapp.children.endings import ChildError, Ending
 from webapp.children.process import preload
 from webapp.children.program import Program
@@ -94,6 +94,11 @@ class Front:
     def warm_up(self) -> None:
         """Start what takes a second before the first request comes."""
         preload(self._program, "webapp.front.warm")
+
+    @property
+    def state(self) -> CrewState:
+        """Return what the children do at this moment."""
+        return self._crew.state
 
     def close(self) -> None:
         """End all children."""

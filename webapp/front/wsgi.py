@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 from parsers.vocabulary.types import UsageError
 from webapp.app import create_app
 from webapp.front.front import Front
+from webapp.observed import measured
+from webapp.request_log import set_up
 from webapp.settings import get_settings
 from webapp.store import open_store
 
@@ -48,8 +50,8 @@ def application() -> WSGIApplication:
     with _one_line():
         settings = get_settings()
         app = create_app(settings)
-    if not settings.replay_processes:
-        return app
-    front = Front(app, settings)
-    front.warm_up()
-    return front
+    set_up(settings)
+    front = Front(app, settings) if settings.replay_processes else None
+    if front is not None:
+        front.warm_up()
+    return measured(front or app, app, settings, front)
