@@ -1,7 +1,7 @@
 """Long marker texts cut short so that each can still be told from the others.
 
-What long ones of one first word begin and end with is folded, at the edge of a word; what is still too long loses its
-middle, and less of it where two would look alike.
+What long ones of one first word begin with is folded, at the edge of a word, and what they end with where that is not
+enough; what is still too long loses its middle, and less of it where two would look alike.
 """
 
 from __future__ import annotations
@@ -23,17 +23,19 @@ def told_apart(texts: Iterable[str], longest: int) -> dict[str, str]:
         if len(text) > longest:
             families.setdefault(_FIRST_WORD.sub(r"\1", text), []).append(text)
     for family in families.values():
-        shown |= _folded(family)
+        shown |= _folded(family, longest)
     alike = Counter(shown.values())
     shown = {text: short if alike[short] == 1 else text for text, short in shown.items()}
     return shown | _cut([text for text, short in shown.items() if len(short) > longest], shown, longest)
 
 
-def _folded(family: list[str]) -> dict[str, str]:
-    """Texts of one beginning without it, and without the end that they share."""
+def _folded(family: list[str], longest: int) -> dict[str, str]:
+    """Texts of one beginning without it, and without the end that they share where they are too long with it."""
     if len(family) == 1:
         return {}
     head, tail = _shared(family), _shared([text[::-1] for text in family])
+    if head and max(map(len, family)) - head < longest:
+        tail = 0
     whole = {text: text[head : len(text) - tail] for text in family}
     bare = {text: rest.lstrip(_BETWEEN_WORDS) for text, rest in whole.items()} if head else whole
     rests = bare if len(set(bare.values())) == len(family) else whole

@@ -336,7 +336,7 @@ class Calls(Writer):
                 code, what = "incomplete_call", "The end marker comes inside"
                 if over:
                     code, what = "truncated_call", "The output ends inside"
-                self.diagnostic(code, f"{what} the call to {self._name}; its arguments are not whole.", end, end)
+                self.diagnostic(code, f"{what} the call to {self._name}; its arguments are not whole.", start, end)
         elif CallEvent.CLOSE in LIFE[self.state]:
             self.rejected[-1].end = end
         else:

@@ -11,10 +11,11 @@ TABLE = {
     ("<call>",): ["<call>"],
     ("<|tool_calls_begin|>",): ["<|tool…gin|>"],
     ("<|tool_calls_begin|>", "<|tool_call_end|>"): ["…calls_begin", "…call_end"],
+    ("<|tool_calls|>", "<|tool_call_1|>"): ["…calls|>", "…call_1|>"],
     ("<|tool_calls_begin|>", "<|tool.calls_begin|>"): ["…_", "…."],
-    ("<a_beginning_1>", "[a_beginning_1]", "[a_beginning_2]"): ["<a_beg…ng_1>", "…1", "…2"],
+    ("<a_beginning_1>", "[a_beginning_1]", "[a_beginning_2]"): ["<a_beg…ng_1>", "…1]", "…2]"],
     ("<a_beginning_1>", "<a_beginning_2>", "[a_beginning_1]", "[a_beginning_2]"): [
-        *("<a_beg…ng_1>", "<a_beg…ng_2>", "[a_beg…ng_1]", "[a_beg…ng_2]"),
+        *("…1>", "…2>", "…1]", "…2]"),
     ],
     ("<|aaaaaaaaaaaaaaaaaaa|>", "<|aaaaaaaaaaaaaaaaaab|>"): ["<|aaaa…aaa|>", "<|aaaa…aab|>"],
     ("xxxxxxx1xxxxxxx", "xxxxxxx2xxxxxxx"): ["xxxxxxx1xxxxxxx", "xxxxxxx2xxxxxxx"],

@@ -48,7 +48,7 @@ SHORT: dict[Grade | None, str] = {
     "whitespace": "other whitespace only",
     None: "another finish reason only",
 }
-SEVERITIES = ("error", "warning", "pass")  # the worst first
+SEVERITIES = ("error", "warning", "info", "pass")  # the worst first
 
 
 @dataclass(slots=True, frozen=True)
@@ -297,7 +297,7 @@ def _listed(places: list[tuple[Parting, Placed]], at: int) -> list[tuple[Parting
 
 def sentence(compared: Compared) -> _Sentence:
     """Return what the replays come to."""
-    firsts = [_first_of(one, found, compared.size) for one, found in compared.pairs]
+    firsts = [_first_of(compared, one, found) for one, found in compared.pairs]
     raised = _raised(compared)
     severity = min([first.severity for first in firsts], key=SEVERITIES.index)
     if severity == "pass" and raised:
@@ -309,7 +309,7 @@ def sentence(compared: Compared) -> _Sentence:
         rest = f"Every character has the same owner on {sides}."
         if apart:
             first = min([place.start for place in apart])
-            rest = f"Still, the sides account for the output differently in {places}, first at character {first:,}."
+            rest = f"Still, the sides account for the output differently in {places}, first at {compared.place(first)}."
         told = [first for first in firsts if first.sends]
         return _Sentence(severity, f"The same message on {sides}.", outputs or rest, raised, told)
     headline = firsts[0].words if len(firsts) == 1 else _headline(compared)
@@ -322,56 +322,57 @@ def _before(compared: Compared) -> str:
     found = compared.found[0]
     if len(compared.found) > 1 or found.opens is None or found.starts[0] >= found.opens:
         return ""
-    return f"; the first, at character {found.starts[0]:,}, changes no message"
+    return f"; the first, at {compared.place(found.starts[0])}, changes no message"
 
 
 def _headline(compared: Compared) -> str:
-    said = [f"{one.side.title} {_parts(found, compared.size)}" for one, found in compared.pairs]
+    said = [f"{one.side.title} {_parts(compared, found)}" for one, found in compared.pairs]
     return "; ".join(said) + "."
 
 
-def _parts(found: Comparison, size: int) -> str:
+def _parts(compared: Compared, found: Comparison) -> str:
     """How a message is another one, and from where on. The place is that of the channel which parts first: it is named
     where it is none of the calls that differ too."""
     if found.first is None:
         return "gives the same message"
-    words, since, channel = SHORT[found.grade], _since(found.at, size), found.first.channel
+    words, since, channel = SHORT[found.grade], _since(compared, found.at), found.first.channel
     if found.grade == "calls" and channel.part in TEXT_PARTS and found.at is not None:
-        where = f"at character {found.at:,}" if found.at < size else "at the end of the output"
-        return f"parts in {channel} {where} and gives {words}"
+        return f"parts in {channel} at {compared.place(found.at)} and gives {words}"
     return f"gives {words}{since}"
 
 
-def _since(at: int | None, size: int) -> str:
+def _since(compared: Compared, at: int | None) -> str:
     if at is None:
         return ""
-    return f" from character {at:,} of the output on" if at < size else " at the end of the output"
+    place = compared.place(at)
+    return f" at {place}" if compared.is_end(at) else f" from {place} on"
 
 
 def _outputs(compared: Compared) -> str:
     """Return where the outputs differ, in words; empty where they are one. Of several sides that is said at once."""
     pairs = zip(compared.pairs, compared.axis.hunks[1:], strict=True)
-    others = [(one.side.title, len(hunks), found.other) for (one, found), hunks in pairs if hunks]
+    others = [
+        (one.side.title, len(hunks), found.other) for (one, found), hunks in pairs if hunks and found.other is not None
+    ]
     if not others:
         return ""
     if len(compared.found) == 1:
-        return f"The output of B differs from A's in {count(others[0][1], 'place')}, first at {others[0][2]:,}. "
+        _, places, at = others[0]
+        return f"The output of B differs from A's in {count(places, 'place')}, first at {compared.place(at)}. "
     said = [f"{title} in {count(places, 'place')}" for title, places, _ in others]
     return f"The outputs differ from A's: {', '.join(said)}. "
 
 
-def _first_of(one: Placed, found: Comparison, size: int) -> _First:
+def _first_of(compared: Compared, one: Placed, found: Comparison) -> _First:
     first, sends = found.first, None
     if found.deltas is not None and found.sends is not None:
         sends = _Sends(found.deltas.index, found.sends)
     if first is None:
         return _First(one.side.name, "pass", "The same message.", sends=sends)
-    place = "" if found.at is None else f" at character {found.at:,} of the output"
-    if found.at == size:
-        place = " at the end of the output"
+    place = "" if found.at is None else f" at {compared.place(found.at)}"
     return _First(
         one.side.name,
-        "warning" if found.grade in ("whitespace", None) else "error",
+        _severity(compared, one, found),
         GRADES[found.grade],
         where=f"First in {first.channel}{place}",
         at=found.at,
@@ -379,6 +380,13 @@ def _first_of(one: Placed, found: Comparison, size: int) -> _First:
         texts=_around(first.expected, first.actual),
         sends=sends,
     )
+
+
+def _severity(compared: Compared, one: Placed, found: Comparison) -> str:
+    """How bad another message is: what another output gives is no fault."""
+    if compared.axis.hunks[compared.sides.index(one)]:
+        return "info"
+    return "warning" if found.grade in ("whitespace", None) else "error"
 
 
 def _around(a: str, b: str) -> tuple[str, str]:

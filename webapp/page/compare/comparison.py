@@ -73,6 +73,18 @@ class Compared:
         """The sides but the first, each with what it was found to differ in."""
         return list(zip(self.sides[1:], self.found, strict=True))
 
+    def place(self, column: int) -> str:
+        """Where a column stands, in words: at which character of the first output, since columns have room for more."""
+        whose = "A's output" if any(self.axis.hunks[1:]) else "the output"
+        return f"the end of {whose}" if self.is_end(column) else f"character {self._offset(column):,} of {whose}"
+
+    def is_end(self, column: int) -> bool:
+        """Return whether the first output has ended before a column."""
+        return self._offset(column) >= len(self.sides[0].text)
+
+    def _offset(self, column: int) -> int:
+        return self.sides[0].lane.offset(column)
+
     def partings(self) -> list[Parting]:
         """The places where any side parts from the first; those that touch are one."""
         if len(self.found) == 1:

@@ -57,6 +57,8 @@ _SENT: Mapping[str, tuple[type[Event], ...]] = {
     "args": (CallArguments,),
     "call": (CallStart, CallName, CallId, CallArguments, CallEnd),
 }
+_UNTIMED = {"gap": "gap asks when the chunks of a recording came, and no times of them are known here."}
+_UNSAID = {"held": "held asks what a parser kept back, and a recording does not tell that."}
 _OLD = {"arguments": "args", "tool": "call"}  # as addresses that were shared have them
 _OfCall = CallStart | CallName | CallId | CallArguments | CallEnd
 _TERM = re.compile(
@@ -73,13 +75,21 @@ class Names:
     states: Sequence[str] = ()
     rows: Mapping[str, str] = field(default_factory=dict)
     of_chunks: bool = False  # steps are the chunks of a recorded stream
+    unknown: Mapping[str, str] = field(default_factory=dict)  # what nothing is known of here, and why
 
 
 def names_of(fmt: Format, index: TraceIndex) -> Names:
     """The names of a format and of a replay, whose parser may say others."""
     seen = {name for pair in index.fired for name in pair} | {index.step(1).state}
     rows = {row.id: f"{row.state} on {row.text or row.trigger} to {row.to}" for row in rows_table(fmt)}
-    return Names(list(dict.fromkeys([*fmt.states, *sorted(seen)])), rows | dict.fromkeys(index.times.keys() - rows, ""))
+    rows |= dict.fromkeys(index.times.keys() - rows, "")
+    return Names(list(dict.fromkeys([*fmt.states, *sorted(seen)])), rows, unknown=_UNTIMED)
+
+
+def names_of_chunks(index: TraceIndex) -> Names:
+    """What can be named of a recorded stream."""
+    untimed = {} if any(gap is not None for gap in index.gaps) else _UNTIMED
+    return Names(of_chunks=True, unknown={**untimed, **_UNSAID})
 
 
 @dataclass(slots=True, frozen=True)
@@ -162,6 +172,8 @@ def _but_not(holds: Holds) -> Holds:
 def _term(term: re.Match[str], names: Names) -> Holds:
     if term["wrong"]:
         raise _WrongError(f"{term['wrong']} is compared with a number, as in {term['wrong']} > 20.")
+    if (why := names.unknown.get(term["compared"] or "")) is not None:
+        raise _WrongError(why)
     if term["compared"]:
         return _compared(term["compared"], term["sign"], int(term["number"]))
     if (term["plain"] or term["word"] or "").startswith('"'):
@@ -372,7 +384,8 @@ _EXAMPLES = (
 def completions(names: Names) -> list[tuple[str, str]]:
     """What can be asked for, and what it means, in the order in which it is offered."""
     if names.of_chunks:
-        return [_GAP, *[one for one in _EXAMPLES if one[0] in _OF_CHUNKS]]
+        timed = [] if "gap" in names.unknown else [_GAP]
+        return [*timed, *[one for one in _EXAMPLES if one[0] in _OF_CHUNKS]]
     states = [(f"state:{name}", "after the step") for name in names.states]
     rows = [(f"row:{name}", about) for name, about in names.rows.items()]
     return [*_EXAMPLES[:1], *states, *_EXAMPLES[1:], *rows]

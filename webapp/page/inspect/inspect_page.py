@@ -36,7 +36,7 @@ from webapp.page.inspect.chunks import (
     recording,
     with_leaks,
 )
-from webapp.page.inspect.conditions import Names, Stops, completions, names_of, stops
+from webapp.page.inspect.conditions import Names, Stops, completions, names_of, names_of_chunks, stops
 from webapp.page.inspect.index import (
     Ownership,
     TraceIndex,
@@ -394,7 +394,7 @@ def replay_page(view: View, checked: SearchPanes, links: Links, *, reader: str =
     # What is said about a long output's tokens waits until it is judged; of a stream alone there is nothing to say.
     judged = run.short or checked.verdict is not None or has_badges(view.base)
     found = recording(run, view.base.known_checks)
-    names = names_of(layered, index) if found is None else Names(of_chunks=True)
+    names = names_of(layered, index) if found is None else names_of_chunks(index)
     shown = result(index, window, run.context, _expected(run.case))
     if found is not None:
         found.pasted = pasted_chunks(run, pasted) if pasted else ()

@@ -104,7 +104,9 @@ def test_a_place_before_the_first_that_changes_no_message_is_said(pages: Pages) 
     page = pages.page(*sides)
     assert page.cursor.at == page.sentence.firsts[0].at == 83
     assert page.places[0].start == 3
-    assert page.sentence.rest == "The sides part in 4 places; the first, at character 3, changes no message."
+    assert (
+        page.sentence.rest == "The sides part in 4 places; the first, at character 3 of the output, changes no message."
+    )
 
 
 def test_each_side_shows_the_step_that_was_fed_the_character(pages: Pages) -> None:

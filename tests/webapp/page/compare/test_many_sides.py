@@ -69,15 +69,18 @@ def test_the_first_place_is_said_in_words_and_is_where_the_page_opens(pages: Pag
     at = TWO.index('"b"') + 1
     assert page.cursor.at == at
     assert page.sentence.headline == "The calls differ."
-    assert page.sentence.rest.startswith(f"The output of B differs from A's in 1 place, first at {at}. ")
-    assert page.sentence.firsts[0].where == f"First in tool_calls[0].arguments at character {at} of the output"
+    assert page.sentence.rest.startswith(
+        f"The output of B differs from A's in 1 place, first at character {at} of A's output. "
+    )
+    assert page.sentence.firsts[0].where == f"First in tool_calls[0].arguments at character {at} of A's output"
+    assert page.sentence.firsts[0].severity == "info"  # another output gives another message
     assert page.places[0].what == "other output; tool_calls[0].arguments"
 
 
 def test_three_sides_are_summed_up_one_by_one(pages: Pages) -> None:
     page = pages(TWO, Side(), Side(chunk="whole"), Side(parser="passthrough"))
     assert page.sentence.headline == (
-        "B gives the same message; C parts in content at character 4 and gives other calls."
+        "B gives the same message; C parts in content at character 4 of the output and gives other calls."
     )
     assert [first.severity for first in page.sentence.firsts] == ["pass", "error"]
     same = pages(TWO, Side(), Side(chunk="whole"), Side(chunk="char"))
@@ -88,7 +91,7 @@ def test_three_sides_are_summed_up_one_by_one(pages: Pages) -> None:
 def test_a_side_whose_calls_alone_differ_is_placed_where_they_do(pages: Pages) -> None:
     page = shown(pages, "city", "less", at=0)
     at = TWO.index('"b"') + 1
-    assert page.sentence.headline.startswith(f"B gives other calls from character {at} of the output on; C gives")
+    assert page.sentence.headline.startswith(f"B gives other calls from character {at} of A's output on; C gives")
 
 
 def test_calls_of_all_sides_stand_in_one_row_where_they_belong_together(pages: Pages) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from parsers.vocabulary.events import Diagnostic, Raised
-from webapp.page.inspect.conditions import Look, Names, completions, names_of, read_conditions, stops
+from webapp.page.inspect.conditions import Look, Names, completions, names_of, names_of_chunks, read_conditions, stops
 from webapp.page.inspect.index import index_of
 
 TEXT = 'Hi.\n<tool_call>\n{"name": "f", "arguments": {"a": "b c"}}\n</tool_call>\n<tool_call>\n{"name": "g", "arg'
@@ -98,6 +98,27 @@ def test_what_is_no_condition_is_said_in_a_sentence_and_stops_nowhere(index: Any
     assert found.problem.startswith(said)
     assert bool(found.problem) == bool(said)
     assert not (found.problem and found.steps)
+
+
+@pytest.mark.parametrize(
+    ("gaps", "words", "said"),
+    [
+        ((None, 0.08), "gap > 60ms", ""),
+        (
+            (None, None),
+            "gap > 60ms",
+            "gap asks when the chunks of a recording came, and no times of them are known here.",
+        ),
+        ((), "-gap < 5", "gap asks when the chunks of a recording came, and no times of them are known here."),
+        ((None, 0.08), "held > 5", "held asks what a parser kept back, and a recording does not tell that."),
+    ],
+)
+def test_what_a_recording_does_not_tell_is_no_condition(make: Any, gaps: Any, words: str, said: str) -> None:
+    index = index_of(make.run(TEXT))
+    index.gaps = gaps
+    names = names_of_chunks(index)
+    found = stops(index, words, names)
+    assert (found.problem, any(one.startswith("gap") for one, _ in completions(names))) == (said, gaps == (None, 0.08))
 
 
 def test_an_exception_of_the_parser_is_a_condition(index: Any) -> None:
