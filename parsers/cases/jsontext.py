@@ -54,7 +54,7 @@ def read_at(text: str, start: int) -> tuple[Any, int]:
     try:
         value, end = _DECODER.raw_decode(text, start)
     except json.JSONDecodeError as error:
-        raise JsonError(f"not JSON: {error.msg} at {place(text, error.pos)}") from error
+        raise JsonError(f"not JSON: {error.msg.removesuffix(' at')} at {place(text, error.pos)}") from error
     except RecursionError as error:
         raise JsonError(f"nested deeper than {MAX_DEPTH} levels") from error
     except JsonError:

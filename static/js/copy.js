@@ -47,13 +47,14 @@ function output() {
 }
 
 function shown(pane) {
-  if (["input", "live-edit"].includes(pane.id)) {
+  if (["input", "live-edit"].includes(pane.id) && pane.dataset.show !== "chunks") {
     const whole = output();
     if (whole !== undefined) return whole;
   }
   const [parts, exact] = [[], []];
   const final = pane.dataset.show !== "step";
-  for (const part of pane.children) if (!part.matches(".pane-head, .who")) gather(part, parts, exact, final);
+  const raw = pane.querySelector(".chunk-raw"); // a chunk is copied as it came
+  for (const part of raw ? [raw] : pane.children) if (!part.matches(".pane-head, .who")) gather(part, parts, exact, final);
   const laidOut = parts
     .join("")
     .split("\n")

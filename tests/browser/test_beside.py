@@ -62,7 +62,7 @@ def test_a_pasted_text_is_beside_and_its_first_difference_is_led_to(page: Page) 
     page.get_by_role("button", name="Put beside", exact=True).click()
     said = page.locator(".compare-sentence")
     at = OUTPUT.index('"b"') + 1
-    expect(said).to_contain_text(f"C gives other calls from character {at} of the output on")
+    expect(said).to_contain_text(f"C gives other calls from character {at} of A's output on")
     expect(page).to_have_url(
         re.compile(r"/r/\w+/compare\?a_chunk=token&b_chunk=whole&c_chunk=token&c_text=paste:1&at=")
     )
@@ -71,7 +71,7 @@ def test_a_pasted_text_is_beside_and_its_first_difference_is_led_to(page: Page) 
     said.get_by_role("button", name="Go to where C parts from A").click()
     expect(page.locator("#go-to")).to_have_value(str(at))
     page.reload()
-    expect(said).to_contain_text(f"C gives other calls from character {at} of the output on")
+    expect(said).to_contain_text(f"C gives other calls from character {at} of A's output on")
 
 
 def test_a_case_in_the_store_is_put_beside_by_its_address(page: Page) -> None:

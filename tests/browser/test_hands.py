@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.dock import show_panel
 from tests.browser.test_access import violations
+from tests.corpus import case_data
 
 pytestmark = pytest.mark.browser
 
@@ -150,6 +151,19 @@ def test_every_pane_has_its_copy_button(page: Page) -> None:
     for panel in ("findings", "chunkings", "events", "watch", "robustness", "truncation", "lag", "wire"):
         show_panel(page, panel)
         expect(page.locator(f"#{panel} [data-copy-pane]")).to_be_visible()
+
+
+def test_panes_of_a_recording_are_copied_and_a_chunk_as_it_came(clipboard: Page) -> None:
+    page, case = clipboard, case_data("recorded/no-index")
+    page.goto(page.request.post("/api/v1/cases", data=case).json()["url"])
+    page.get_by_role("button", name="Copy the chunk", exact=True).click()
+    expect(page.locator("#step .pane-copy[data-done]")).to_be_visible()
+    assert json.loads(copied(page)) in case["input"]["stream"]
+    page.get_by_role("button", name="Copy the chunks", exact=True).first.click()
+    expect(page.locator("#input .pane-copy[data-done]")).to_be_visible()
+    assert "carries\ttext" in copied(page)
+    page.get_by_role("button", name="Copy the evidence").click()
+    expect(page.locator("#machine .pane-copy[data-done]")).to_be_visible()
 
 
 def test_a_draft_survives_a_reload_until_it_is_run(page: Page) -> None:
