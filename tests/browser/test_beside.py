@@ -29,7 +29,7 @@ def test_the_compare_button_of_a_run_leads_to_sides_that_are_added_by_links(page
     ]  # fmt: skip
     expect(page.locator("#beside")).to_contain_text("Four sides at most")
     expect(page.locator("#compare-headline strong")).to_contain_text(
-        "C parts in content at character 21 and gives other calls"
+        "C parts in content at character 21 of the output and gives other calls"
     )
 
 
