@@ -40,7 +40,8 @@ class LineCover:
 
     def told(self) -> list[dict[str, Any]]:
         """The functions of the files with their lines, as the protocol has them."""
-        found, left = [], MOST_LINES
+        found: list[dict[str, Any]] = []
+        left = MOST_LINES
         for file, module in self._files.items():
             for name, first, lines in _functions(file):
                 left -= len(lines)
