@@ -52,7 +52,7 @@ COMMANDS = {
     "sweep": _Place(
         "sweep", "Replay the outputs of a corpus and count what is wrong with them; exit 1 where anything is."
     ),
-    "corpus": _Place("corpus", "Make a corpus of generated outputs."),
+    "corpus": _Place("corpus", "Make a corpus of generated outputs, or say what of a parser one never reached."),
     "redact": _Place("redact", "Replace the words of a case while it shows the same failure."),
     "parsers": _Place("parsers", "List the parsers, show one, or check a format file."),
     "engines": _Place("engines", "Enter engines that are installed elsewhere, list and check them."),

@@ -59,9 +59,11 @@ def reasoning_headers(fmt: Format) -> tuple[str, ...]:
 
 def prompt_opens(fmt: Format, tail: str | None) -> bool:
     """Return whether the end of a prompt leaves reasoning open: its last reasoning marker is an opener."""
+    if not tail:
+        return False
     markers = reasoning_markers(fmt)
-    last = max([(tail or "").rfind(text) for text in markers.openers], default=-1)
-    return last > max([(tail or "").rfind(text) for text in markers.closers], default=-1)
+    last = max([tail.rfind(text) for text in markers.openers], default=-1)
+    return last > max([tail.rfind(text) for text in markers.closers], default=-1)
 
 
 def is_reasoning_end(fmt: Format, ids: Sequence[int], vocabulary: Mapping[str, int], *, opened: bool = False) -> bool:

@@ -19,7 +19,9 @@ from __future__ import annotations
 
 import random
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -127,6 +129,8 @@ def apply(
     if in_time and by_tokens(chunking):
         one = chunking.by == "token" and chunking.size == 1
         return Deltas(pieces, None if one else (*grid(chunking, len(pieces)), len(pieces)))
+    if in_time and len(pieces) == 1 and mode == "text" and chunking.by != "cuts" and sent is None:
+        return _deltas([(part,) for part in _parts(pieces[0], grid(chunking, len(pieces[0].text)))])
     ends = _ends(chunking, pieces, mode, sent)
     if in_time:
         return _deltas(_cut(pieces, ends))
@@ -261,10 +265,22 @@ def grid(chunking: Chunking, length: int) -> list[int]:
     """Cuts strictly between 0 and `length`, in the chunking's own unit."""
     if chunking.by != "random":
         return [] if chunking.by == "whole" else list(range(chunking.size, length, chunking.size))
-    source, largest, cuts = random.Random(chunking.seed), chunking.max or DEFAULT_MAX, list[int]()
+    largest = chunking.max or DEFAULT_MAX
+    if length > _KEPT_LENGTH:
+        return _random_cuts(chunking.seed, largest, length)
+    cuts = _known_cuts(chunking.seed, largest, 1 << length.bit_length())
+    return cuts[: bisect_left(cuts, length)]
+
+
+def _random_cuts(seed: int, largest: int, length: int) -> list[int]:
+    source, cuts = random.Random(seed), list[int]()
     while (cut := source.randint(1, largest) + (cuts[-1] if cuts else 0)) < length:
         cuts.append(cut)
     return cuts
+
+
+_KEPT_LENGTH = 1 << 14
+_known_cuts = lru_cache(maxsize=64)(_random_cuts)  # of a seed those for a shorter output are the first of them
 
 
 def _checked_cuts(cuts: Sequence[int], length: int) -> list[int]:
@@ -347,6 +363,11 @@ def _cut(pieces: Sequence[Piece], ends: Iterable[_End]) -> Iterator[tuple[Piece,
 def cut_pieces(pieces: Sequence[Piece], ends: Iterable[int]) -> tuple[tuple[Piece, ...], ...]:
     """The pieces in parts that end at these offsets. A token without text goes with the text before it."""
     return tuple(_cut(pieces, [_End(len(pieces), end) for end in ends]))
+
+
+def _parts(piece: Piece, cuts: Sequence[int]) -> list[Piece]:
+    """One piece in parts that end at these offsets inside it."""
+    return [_part(piece, begin, end) for begin, end in pairwise([0, *cuts, len(piece.text)])]
 
 
 def _part(piece: Piece, begin: int, end: int) -> Piece:

@@ -265,6 +265,16 @@ class Replayer:
         fed = self.deltas(chunking) if deltas is None else deltas
         return Asked(fed, self.context, self.pieces, self.one_shot is not None and chunking == WHOLE, observed)
 
+    def covered(self, chunkings: Sequence[Chunking]) -> list[Tape]:
+        """The replays of some chunkings as somebody else makes them who says which lines run; none where nobody else
+        makes them."""
+        if self.tapes is None:
+            return []
+        self.begin()
+        wanted = [replace(self.asked(chunking), covered=True) for chunking in chunkings]
+        self.tapes.foresee(wanted)
+        return [*map(self.tapes.tape, wanted)]
+
     def tape(self, chunking: Chunking, *, counted: bool = False) -> Tape | None:
         """A replay as somebody else makes it who says what it took; None where nobody else makes them."""
         if self.tapes is None:

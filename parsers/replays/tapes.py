@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from parsers.replays.covered import CoveredFunction
 from parsers.replays.recorded import BlackBox
 from parsers.vocabulary.events import Diagnostic, Event, Failure
 from parsers.vocabulary.observed import Observed
@@ -27,7 +28,7 @@ PRINTED = "parser_printed"
 class Asked:
     """One replay that is wanted: what is fed, the request, the whole tokens of the output, whether by the code path
     for whole outputs, and whether what the parser shows of itself is wanted as well, or that the lines are counted that
-    it executes."""
+    it executes, or told which of all (`covered`)."""
 
     deltas: Sequence[Delta]
     context: Context
@@ -35,12 +36,13 @@ class Asked:
     whole: bool = False
     observed: bool = False
     counted: bool = False
+    covered: bool = False
 
     @property
     def key(self) -> Hashable:
         """Equal for replays of one request that are alike."""
         fed = tuple([(delta.text, delta.token_ids) for delta in self.deltas])
-        return id(self.context), self.whole, self.observed, self.counted, fed
+        return id(self.context), self.whole, self.observed, self.counted, self.covered, fed
 
 
 @dataclass(slots=True, frozen=True)
@@ -49,7 +51,8 @@ class Tape:
 
     `failure`: what it failed with at step `failed_at`, 0 where that was before the first. `printed`: what it
     printed at a step. `observed`: what it showed of itself, where that was asked for. `micros`: how long it took, 0
-    where nobody says. `executed`: lines of Python, where they were counted.
+    where nobody says. `executed`: lines of Python, where they were counted. `covered`: the functions of its files with
+    the lines that ran, where they are told.
     """
 
     sent: tuple[MessageDelta | None, ...] = ()
@@ -59,6 +62,7 @@ class Tape:
     observed: Observed | None = None
     micros: int = 0
     executed: int | None = None
+    covered: tuple[CoveredFunction, ...] | None = None
 
 
 Play = Callable[[Sequence[Asked]], Sequence[Tape]]

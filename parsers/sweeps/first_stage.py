@@ -30,6 +30,7 @@ from parsers.replays.replayer import Replayer, Replays
 from parsers.search.weighed import weigh_by_contract, weigh_by_cuts
 from parsers.sweeps.plain import Plain, Read
 from parsers.sweeps.signature import Signature, signature_of
+from parsers.vocabulary.trace import Transition
 from parsers.vocabulary.types import Delta, Piece
 from parsers.wire.assemble import Assembler
 
@@ -110,6 +111,10 @@ class Request:
             return Looked(choice.selection.name)
         return self._judged(choice, replayer)
 
+    def replayer(self, text: str) -> tuple[Choice, Replayer]:
+        """The parser of one output, and what replays that. Raises UsageError where it cannot be replayed."""
+        return self._ready(text)[:2]
+
     def case_of(self, text: str) -> Case:
         """The case of one output."""
         return self._case.model_copy(update={"input": Input.model_construct(text=text)})
@@ -143,7 +148,7 @@ class Request:
     def _is_plain(self, text: str, replayer: Replayer, plain: Plain) -> bool:
         """Return whether nothing can be wrong with an output."""
         try:
-            read = _read(text, replayer)
+            read = read_whole(text, replayer)[0]
         except REFUSALS:
             raise
         except Exception:
@@ -173,13 +178,14 @@ class Request:
         return Looked(choice.selection.name, tuple(signatures), cut)
 
 
-def _read(text: str, replayer: Replayer) -> Read:
-    """The output in one piece through a new parser, with all that it says."""
+def read_whole(text: str, replayer: Replayer, *, traced: bool = False) -> tuple[Read, list[Transition]]:
+    """The output in one piece through a new parser, with all that it says, and with its transitions where it is
+    `traced`."""
     parser = replayer.make()
-    parser.transitions = None
+    parser.transitions = [] if traced else None
     parser.begin(replayer.context, mode=replayer.mode, markers=replayer.markers)
     events = parser.feed(Delta(1, (Piece(text),))) if text else []
     events = [*events, *parser.finish(replayer.context.finish_reason)]
     assembler = Assembler()
     assembler.absorb(events)
-    return Read(assembler.message(), events, parser.rejected)
+    return Read(assembler.message(), events, parser.rejected), parser.transitions or []

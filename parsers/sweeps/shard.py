@@ -85,49 +85,59 @@ def run_shard(
     return run.outcome
 
 
-class _Run:
-    def __init__(self, plan: Plan, at: tuple[int, int], means: Means | None, clock: Clock | None) -> None:
-        self.outcome = Outcome(Summary(), [])
+class Requests:
+    """The requests of rows: what their parsers are made of is made once, for as many of them as are kept."""
+
+    def __init__(self, plan: Plan, means: Means | None = None) -> None:
         self._plan = plan
         self._bases = Bases(plan.chunkings, means)
-        self._clock = clock
-        self._requests: OrderedDict[str, Request] = OrderedDict()
-        self._known: dict[bytes, Looked] = {}
+        self._kept: OrderedDict[str, Request] = OrderedDict()
 
-    def take(self, place: Place, row: Any) -> None:
-        """Take one row in."""
-        summary = self.outcome.summary
-        summary.rows += 1
+    def of(self, row: Any) -> tuple[str, str, Request]:
+        """The output of a row, and its request with what names that. Raises SkippedError."""
         if isinstance(row, Skip):
-            summary.skip(row, place)
-            return
-        try:
-            data = output_of(row, self._plan)
-            text: str = data["input"].pop("text")
-            if len(text) > MOST_CHARACTERS:
-                raise SkippedError(Skip.TOO_LARGE)
-            key = json.dumps([data["parser"], data.get("tools"), data.get("context"), data.get("contract")])
-            request = self._request(key, data)
-            looked, again = self._looked(key, request, text)
-        except SkippedError as error:
-            summary.skip(error.why, place)
-            return
-        self._count(place, text, looked, request)
-        summary.repeated += again
+            raise SkippedError(row)
+        data = output_of(row, self._plan)
+        text: str = data["input"].pop("text")
+        if len(text) > MOST_CHARACTERS:
+            raise SkippedError(Skip.TOO_LARGE)
+        key = json.dumps([data["parser"], data.get("tools"), data.get("context"), data.get("contract")])
+        return text, key, self._request(key, data)
 
     def _request(self, key: str, data: Data) -> Request:
-        found = self._requests.get(key)
+        found = self._kept.get(key)
         if found is None:
             try:
                 case = load_case({**data, "input": {"text": "."}})
             except (CaseError, FormatError) as error:
                 raise SkippedError(Skip.NO_CASE) from error
             found = Request(case, self._bases)
-            self._requests[key] = found
-            if len(self._requests) > MOST_REQUESTS:
-                self._requests.popitem(last=False)
-        self._requests.move_to_end(key)
+            self._kept[key] = found
+            if len(self._kept) > MOST_REQUESTS:
+                self._kept.popitem(last=False)
+        self._kept.move_to_end(key)
         return found
+
+
+class _Run:
+    def __init__(self, plan: Plan, at: tuple[int, int], means: Means | None, clock: Clock | None) -> None:
+        self.outcome = Outcome(Summary(), [])
+        self._requests = Requests(plan, means)
+        self._clock = clock
+        self._known: dict[bytes, Looked] = {}
+
+    def take(self, place: Place, row: Any) -> None:
+        """Take one row in."""
+        summary = self.outcome.summary
+        summary.rows += 1
+        try:
+            text, key, request = self._requests.of(row)
+            looked, again = self._looked(key, request, text)
+        except SkippedError as error:
+            summary.skip(error.why, place)
+            return
+        self._count(place, text, looked, request)
+        summary.repeated += again
 
     def _looked(self, key: str, request: Request, text: str) -> tuple[Looked, bool]:
         digest = blake2b(f"{len(key)} {key}{text}".encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -31,6 +31,8 @@ class Skip(Enum):
     NOT_JSON = "the line is no JSON"
     NOT_UTF8 = "the line is no UTF-8"
     NO_OUTPUT = "there is no output in it"
+    PARSED = "only what a server's parser made of it was recorded"
+    IDS = "only its token ids were recorded"
     NO_CASE = "no case can be made of it"
     REFUSED = "its parser or policy is not known, or cannot read it"
     TOO_LARGE = "it is larger than a sweep reads"

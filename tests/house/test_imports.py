@@ -102,6 +102,7 @@ LAZY = frozenset(
         "vllm",
         "sglang",
         "dask",
+        "pyarrow",
         "distributed",
         "psycopg",
         "mistral_common",

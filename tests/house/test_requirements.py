@@ -12,7 +12,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-SETS = ("build", "run", "test", "team", "lock", "clients/oldest", "clients/newer")
+SETS = ("build", "run", "test", "team", "corpus", "cluster", "lock", "clients/oldest", "clients/newer")
 PIN = re.compile(r"([\w.-]+)(?:\[([\w,-]+)\])?==([\w.]+)(?: ; python_version < \"[\d.]+\")? \\")
 DIGEST = re.compile(r"    --hash=sha256:[0-9a-f]{64}( \\)?")
 
@@ -61,7 +61,7 @@ def test_a_pin_names_the_extras_that_other_pins_ask_of_it(root: Path) -> None:
 
 
 def test_a_package_in_two_installed_sets_has_one_version(root: Path) -> None:
-    sets = [pins(root, name) for name in ("build", "run", "test", "team")]
+    sets = [pins(root, name) for name in ("build", "run", "test", "team", "corpus", "cluster")]
     assert {name for one in sets for other in sets for name in one.keys() & other if one[name] != other[name]} == set()
 
 
@@ -75,10 +75,11 @@ def test_the_package_asks_for_what_is_pinned(root: Path) -> None:
     assert {canonicalize_name(one.name): one.marker for one in named} == {key: one.marker for key, one in asked.items()}
 
 
-def test_the_extra_of_a_team_asks_for_what_is_pinned(root: Path) -> None:
+@pytest.mark.parametrize("extra", ["team", "corpus", "cluster"])
+def test_an_extra_asks_for_what_is_pinned(root: Path, extra: str) -> None:
     project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
-    pinned = pins(root, "team")
-    asked = [Requirement(line) for line in project["optional-dependencies"]["team"]]
+    pinned = pins(root, extra)
+    asked = [Requirement(line) for line in project["optional-dependencies"][extra]]
     assert {canonicalize_name(one.name) for one in asked if one.specifier.contains(pinned[one.name])} == {
         canonicalize_name(one.name) for one in asked
     }

@@ -1,4 +1,4 @@
-"""`corpus`: make a corpus of generated outputs, for tests, benchmarks and sweeps."""
+"""`corpus`: make a corpus of generated outputs, or say what of a parser one never reached."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from parsers.cases.written.corpus_rows import Wanted, corpus_rows
 from parsers.cases.written.faults import FAULTS
 from parsers.cases.written.generated import KIT, Kit, kit_of
 from parsers.vocabulary.types import UsageError
+from webapp.commands.cover import cover
 from webapp.commands.inputs import STDIN, read_json
 from webapp.commands.progress_line import counted
 from webapp.commands.words import count as counted_words
@@ -30,7 +31,10 @@ _SHARE = click.FloatRange(0, 1)
 
 @click.group(no_args_is_help=True)
 def corpus() -> None:
-    """Make a corpus of generated outputs."""
+    """Make a corpus of generated outputs, or say what of a parser one never reached."""
+
+
+corpus.add_command(cover)
 
 
 @corpus.command()

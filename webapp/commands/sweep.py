@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,15 +14,18 @@ import click
 from parsers.cases.jsontext import plain
 from parsers.formats.contracts import contract_named
 from parsers.sweeps.changes import changes_json, checked_report
+from parsers.sweeps.first_stage import Means
 from parsers.vocabulary.types import UsageError
-from webapp.commands.engine_option import engine_option, several
+from webapp.commands.engine_option import several
 from webapp.commands.inputs import read_json
-from webapp.commands.options import Options
+from webapp.commands.parser_of_corpus import asked_of
 from webapp.commands.progress_line import parts_done
 from webapp.commands.suites import named_columns
 from webapp.commands.sweep_report import changes_lines, report_lines
 from webapp.commands.written import print_json
-from webapp.engines.entered import engine_title, entered
+from webapp.engines.entered import entered
+from webapp.sweeps.standard_input import kept
+from webapp.sweeps.sweep_cluster import LOCAL, SweepCluster
 from webapp.sweeps.sweep_folder import Folder
 from webapp.sweeps.sweep_means import means_here
 from webapp.sweeps.sweep_pool import SweepPool
@@ -34,7 +36,7 @@ WRONG = 1
 
 
 @click.command()
-@click.argument("corpus", metavar="CORPUS...", nargs=-1, required=True)
+@click.argument("corpus", metavar="CORPUS...", nargs=-1)
 @click.option("--parser", metavar="NAME", help="The parser of all outputs.  [default: that of each row, else auto]")
 @click.option(
     "--engine",
@@ -58,30 +60,68 @@ WRONG = 1
     metavar="N",
     help="Run parts of the corpus in so many processes; 0: in this one.  [default: 0]",
 )
+@click.option(
+    "--dask",
+    is_flag=False,
+    flag_value=LOCAL,
+    metavar="[ADDRESS]",
+    help="Run parts of the corpus on Dask: on the scheduler at tcp://HOST:PORT, or alone on a cluster of this machine.",
+)
 @click.option("-o", "--output", metavar="DIR", help="Keep what is done and write the reports into this folder.")
 @click.option("--words", is_flag=True, help="Show outputs as they are in the reports, not redacted.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def sweep(
-    corpus: tuple[str, ...], output: str | None, jobs: int, as_json: bool, baseline: str | None, **given: Any
+    corpus: tuple[str, ...],
+    output: str | None,
+    jobs: int,
+    dask: str | None,
+    as_json: bool,
+    baseline: str | None,
+    **given: Any,
 ) -> int:
     """Replay the outputs of a corpus and count what is wrong with them; exit 1 where anything is.
 
-    CORPUS is a file of JSON Lines or of a list, packed by gzip or zstd or not, a folder or a pattern of such files.
+    CORPUS is a file of JSON Lines, of a list or of Parquet, a server's log or a recorded stream, packed by gzip or zstd
+    or not; a folder or a pattern of such files; or - for standard input.
     Each output is replayed whole and in pieces; what the checks find is counted by its signature, with the first rows
     and the smallest case of each. With --output the sweep is taken up again where it was left.
     """
-    sides = _sides(corpus, **given)
-    if baseline is not None and len(sides) > 1:
-        raise UsageError("--baseline and several --engine both say beside what; leave one out")
+    if dask and "://" not in dask:  # it stands before the corpus, and has taken its first name
+        corpus, dask = (dask, *corpus), LOCAL
+    if not corpus:
+        raise UsageError("give a CORPUS: files, folders or patterns, or - for standard input")
+    runner = _runners(jobs, dask)
     before = None if baseline is None else checked_report(read_json("--baseline", baseline), f"--baseline {baseline}")
-    _say_columns(sides[0].made)
     told: list[_Told] = []
-    with _place(output) as place:
+    with _place(output) as place, kept(corpus, place) as stdin:
+        sides = _sides(corpus, stdin, **given)
+        if baseline is not None and len(sides) > 1:
+            raise UsageError("--baseline and several --engine both say beside what; leave one out")
+        _say_columns(sides[0].made)
         for side in sides:
-            told.append(_told(side, Folder(place / side.label.replace("/", "_")), jobs, before))
+            told.append(_told(side, Folder(place / side.label.replace("/", "_")), runner, before))
             before = before or (told[0].report if len(sides) > 1 else None)
     _print(told, as_json=as_json)
     return WRONG if any(one.fails for one in told[1:] or told) else 0
+
+
+class _Runners(NamedTuple):
+    """Who runs shards: so many processes, this one for 0; or the scheduler of Dask at an address."""
+
+    jobs: int
+    dask: str | None
+
+    def of(self, made: Planned, means: Means) -> Runner:
+        """The runner of a sweep."""
+        if self.dask is not None:
+            return SweepCluster(self.dask, self.jobs, engine_bytes=_engine_bytes(made))
+        return SweepPool(self.jobs, engine_bytes=_engine_bytes(made)) if self.jobs else partial(inline, means=means)
+
+
+def _runners(jobs: int, dask: str | None) -> _Runners:
+    if dask and jobs:
+        raise UsageError("--jobs: how much is run at a time is up to the workers of the scheduler; leave it out")
+    return _Runners(jobs, dask)
 
 
 class _Side(NamedTuple):
@@ -110,6 +150,7 @@ class _Told(NamedTuple):
 
 def _sides(
     corpus: tuple[str, ...],
+    stdin: Path | None,
     *,
     engine: tuple[str, ...],
     policy: tuple[str, ...],
@@ -125,22 +166,12 @@ def _sides(
     if policy and engine:
         raise UsageError("--policy: the parsers of an engine are its own; --contract says what is expected of them")
     policies = {key: value for key, _, value in pairs}
-    asked = Asked(corpus, policy=policies, contract=contract, columns=named_columns(column), words=words)
+    asked = Asked(corpus, policy=policies, contract=contract, columns=named_columns(column), words=words, stdin=stdin)
     if contract is not None:
         contract_named(contract)
     if len(engine) < 2:
-        return [_Side("", planned(_asked(asked, engine, **parsers)))]
-    return [_Side(one.label, planned(_asked(asked, (one.word,), **parsers))) for one in several(engine)]
-
-
-def _asked(asked: Asked, engine: tuple[str, ...], **parsers: Any) -> Asked:
-    data: dict[str, Any] = {}
-    engine_option(data, Options(engine=engine, **parsers))
-    parser: Mapping[str, Any] | None = data.get("parser")
-    if parser is None or "engine" not in parser:
-        return replace(asked, parser=parsers["parser"] if parser is None else parser["name"])
-    entered().card(parser["engine"])  # started now: what is wrong with it is said once
-    return replace(asked, engine=parser, version=engine_title(parser["engine"]))
+        return [_Side("", planned(asked_of(asked, engine, **parsers)))]
+    return [_Side(one.label, planned(asked_of(asked, (one.word,), **parsers))) for one in several(engine)]
 
 
 def _say_columns(made: Planned) -> None:
@@ -160,12 +191,11 @@ def _place(output: str | None) -> Iterator[Path]:
         yield Path(place)
 
 
-def _told(side: _Side, folder: Folder, jobs: int, before: Mapping[str, Any] | None) -> _Told:
+def _told(side: _Side, folder: Folder, runner: _Runners, before: Mapping[str, Any] | None) -> _Told:
     """Sweep, and write the reports."""
     means = means_here()
-    run: Runner = SweepPool(jobs, engine_bytes=_engine_bytes(side.made)) if jobs else partial(inline, means=means)
     with parts_done("parts") as say:
-        found = swept_by(side.made, folder, run, say, means)
+        found = swept_by(side.made, folder, runner.of(side.made, means), say, means)
     write_reports(folder, side.made, found)
     changes = None if before is None else changes_json(before, found.report)
     if changes is not None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
 from typing import Any, Protocol
@@ -187,7 +188,7 @@ class _Run:
         """The tapes of these replays, in their order: those of one output, request and path in one go."""
         groups: dict[Hashable, list[int]] = {}
         for number, one in enumerate(asked):
-            like = (id(one.context), id(one.tokens), one.whole, one.observed, one.counted)
+            like = (id(one.context), id(one.tokens), one.whole, one.observed, one.counted, one.covered)
             groups.setdefault(like, []).append(number)
         tapes: dict[int, Tape] = {}
         for numbers in groups.values():
@@ -212,6 +213,7 @@ class _Run:
             "path": "whole" if asked[0].whole or not self._streams else "stream",
             **({"observe": "state"} if asked[0].observed else {}),
             **({"observe": "costs"} if asked[0].counted else {}),
+            **({"observe": "cover"} if asked[0].covered else {}),
         }
         if self._wants == "text":
             return {**message, "replays": [[[delta.text] for delta in one.deltas] for one in asked]}
@@ -226,7 +228,7 @@ def _at_the_end(tape: Tape, deltas: int) -> Tape:
     failed_at = deltas + 1 if tape.failed_at else 0
     printed = dict.fromkeys([deltas + 1] * bool(tape.printed), " ".join(tape.printed.values()))
     said = (*(None,) * deltas, *tape.sent)
-    return Tape(said, tape.failure, failed_at, printed, micros=tape.micros, executed=tape.executed)
+    return replace(tape, sent=said, failed_at=failed_at, printed=printed, observed=None)
 
 
 class _Ids:

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from parsers.replays.covered import CoveredFunction
 from parsers.replays.tapes import Tape
 from parsers.vocabulary.events import Failure
 from parsers.vocabulary.observed import Attribute, Move, Observed, ObservedStep, Table
@@ -32,6 +33,8 @@ MOST_SHOWN = 2_000_000  # characters that one replay shows of its parser
 LEAST_SHOWN = 20  # characters that an attribute or a transition counts for at least
 MOST_SENT = 20_000_000  # characters that one replay sends
 FREE_SENT = 1_000_000  # characters that it sends whatever it was fed; else all of that at each step is the most
+MOST_FUNCTIONS = 1_000  # of a parser's files
+MOST_COVERED = 20_000  # lines of one of them
 MOST_SHARES = 50_000  # of calls that one replay sends, and two more for each step
 
 
@@ -156,14 +159,32 @@ class Transitions(Said):
         return replace(made, rows=tuple(sorted(dict.fromkeys(rows), key=lambda row: places[row.state])))
 
 
+class Covered(Said):
+    """A function of a parser's files: the lines of its body, and those that ran."""
+
+    name: Short
+    module: Short = ""
+    first: Annotated[int, Field(ge=1)]
+    lines: Annotated[list[Annotated[int, Field(ge=1)]], Field(max_length=MOST_COVERED)]
+    ran: Annotated[list[Annotated[int, Field(ge=1)]], Field(max_length=MOST_COVERED)]
+
+    def function(self) -> CoveredFunction:
+        """The same without what it was read with."""
+        ran = {*self.ran} & {*self.lines}
+        return CoveredFunction(
+            self.name or "", self.module or "", self.first, tuple(sorted({*self.lines})), tuple(sorted(ran))
+        )
+
+
 class Replayed(Said):
-    """One replay: what was sent at each step, the end of the output being the last one. `executed`
-    (lines of Python), `attributes`, `table` and `states` are there where they were asked for."""
+    """One replay: what was sent at each step, the end of the output being the last one. `executed` (lines of
+    Python), `covered`, `attributes`, `table` and `states` are there where they were asked for."""
 
     sent: Annotated[list[Sent | None], Field(max_length=MOST_STEPS)]
     raised: Fault | None = None
     micros: Annotated[list[Annotated[int, Field(ge=0)]], Field(max_length=MOST_STEPS)] = []
     executed: int | None = Field(None, ge=0)
+    covered: Annotated[list[Covered], Field(max_length=MOST_FUNCTIONS)] | None = None
     printed: Annotated[
         list[Annotated[tuple[int, Sentence], Field(strict=False)]], BeforeValidator(lambda given: _first_of(given))
     ] = []
@@ -176,7 +197,8 @@ class Replayed(Said):
         sent = tuple([None if one is None else one.delta() for one in self.sent])
         failure, printed = self.raised, {step: str(text) for step, text in self.printed}
         observed = self._observed()
-        spent = sum(self.micros), self.executed
+        covered = None if self.covered is None else tuple([one.function() for one in self.covered])
+        spent = sum(self.micros), self.executed, covered
         if failure is None:
             return Tape(sent, None, 0, printed, observed, *spent)
         words = failure.kind or "Exception", failure.message or "", failure.place or ""

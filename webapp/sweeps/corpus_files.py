@@ -1,32 +1,37 @@
-"""The files of a corpus: which there are, how they are parted into shards, and the rows of a shard.
+"""The files of a corpus: which there are, what each is, and how they are parted into shards.
 
-A file of lines is parted by its size and never read for that: a line belongs to the shard in which it begins. A packed
-file and a list of JSON can only be read from their beginning, so that each is one shard.
+A file of lines is parted by its size and never read for that: a line belongs to the shard in which it begins. Parquet
+is parted by row groups, of which its last bytes tell. What is packed, a list of JSON and what the intake reads whole
+are one shard each.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from glob import glob
-from itertools import islice
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO, cast
 
-from parsers.intake.packing import DAMAGED, Packing, opened
-from parsers.sweeps.shard import Row, decoded
-from parsers.sweeps.summary import Skip
+from parsers.intake.packing import DAMAGED, Packing, opened, packing_of
+from parsers.sweeps.recorded_rows import is_log, is_recording
 from parsers.vocabulary.types import UsageError
+from webapp.sweeps.row_groups import MAGIC, group_bytes
 
 SHARD_BYTES = 16_000_000
-LONGEST_LINE = 32_000_000  # bytes
-LARGEST_LIST = 512_000_000  # bytes of a file that is one list
+STDIN = "-"
 _LINES = (".jsonl", ".ndjson", ".jsonlines")
+_PARQUET = (".parquet", ".pq")
+_CASES = (".case.json", ".cases.json")
+_RECORDINGS = (".sse", ".har")
+_LOG = re.compile(r"\.(?:log|out)(?:[.-]\d+)?$")  # and those that were rotated: server.log.1
 _PACKED = {".gz": Packing.GZIP, ".zst": Packing.ZSTD}
-_FIRST_ROWS = 200
+_FIRST_BYTES = 1 << 16
 
 
 class Kind(Enum):
@@ -34,21 +39,32 @@ class Kind(Enum):
 
     LINES = "JSON Lines"
     LIST = "a list of JSON"
+    PARQUET = "Parquet"
+    LOG = "lines of a server's log"
+    RECORDING = "what the intake reads whole"
 
 
 @dataclass(slots=True, frozen=True)
 class CorpusFile:
-    """One file: its name as it is told, how its rows are written, how it is packed, and its size in bytes."""
+    """One file: its name as it is told, how its rows are written, how it is packed, its size in bytes, and where its
+    bytes are, which for standard input is somewhere else."""
 
     name: str
     kind: Kind
     packing: Packing | None
     size: int
+    place: str
+
+    @property
+    def is_table(self) -> bool:
+        """Return whether its rows have columns."""
+        return self.kind not in (Kind.LOG, Kind.RECORDING)
 
 
 @dataclass(slots=True, frozen=True)
 class Shard:
-    """A part of a file: the numbers of file and shard, and the bytes in which its lines begin. `end` None: all."""
+    """A part of a file: the numbers of file and shard, and the bytes in which its lines begin, or its row groups.
+    `end` None: all."""
 
     file: int
     number: int
@@ -56,19 +72,26 @@ class Shard:
     end: int | None
 
 
-def corpus_files(names: Sequence[str]) -> list[CorpusFile]:
-    """The files of paths, folders and patterns, in order. Raises UsageError where there are none or one is none."""
-    found = [file for name in names for file in _files(name)]
+def corpus_files(names: Sequence[str], stdin: Path | None = None) -> list[CorpusFile]:
+    """The files of paths, folders and patterns, in order; `stdin` is where standard input, `-`, is kept.
+
+    Raises UsageError where there are none or one is none.
+    """
+    found = [file for name in names for file in _files(name, stdin)]
     if not found:
-        raise UsageError(f"{', '.join(names)}: there is no file of rows (.jsonl or .json, packed (.gz, .zst) or not)")
+        raise UsageError(
+            f"{', '.join(names)}: there is no file of rows (.jsonl, .json, .parquet) or log (.log, .sse, .har), "
+            "packed (.gz, .zst) or not"
+        )
     return found
 
 
-def _files(name: str) -> Iterator[CorpusFile]:
+def _files(name: str, stdin: Path | None) -> Iterator[CorpusFile]:
     path = Path(name)
-    if path.is_dir():
-        inner = sorted(one for one in path.rglob("*") if one.is_file() and _looks_like_rows(one))
-        yield from map(_file, inner)
+    if name == STDIN and stdin is not None:
+        yield _file(stdin, STDIN)
+    elif path.is_dir():
+        yield from map(_file, sorted(one for one in path.rglob("*") if _is_of_corpus(one, path)))
     elif path.exists():
         yield _file(path)
     elif named := sorted(glob(name, recursive=True)):
@@ -77,115 +100,113 @@ def _files(name: str) -> Iterator[CorpusFile]:
         raise UsageError(f"{name}: there is no such file")
 
 
-def _looks_like_rows(path: Path) -> bool:
-    return _bare(path).suffix in (*_LINES, ".json") and not any(part.startswith(".") for part in path.parts)
+def _is_of_corpus(path: Path, folder: Path) -> bool:
+    """Return whether a file of a folder is read: by its name, where no part of that is hidden."""
+    if any(part.startswith(".") for part in path.relative_to(folder).parts) or not path.is_file():
+        return False
+    bare = _bare(path)
+    return bare.suffix in (*_LINES, *_PARQUET, *_RECORDINGS, ".json") or _LOG.search(bare.name) is not None
 
 
 def _bare(path: Path) -> Path:
     return path.with_suffix("") if path.suffix in _PACKED else path
 
 
-def _file(path: Path) -> CorpusFile:
-    packing = _PACKED.get(path.suffix)
+def _file(path: Path, name: str | None = None) -> CorpusFile:
+    """A file as it is found. That of standard input has no suffix: its bytes say all."""
+    told = str(path) if name is None else name
     try:
-        with _opened(str(path), packing) as file:
-            first = file.read(1 << 12).lstrip()[:1]
-        is_list = _bare(path).suffix not in _LINES and first == b"["
-        return CorpusFile(str(path), Kind.LIST if is_list else Kind.LINES, packing, path.stat().st_size)
+        with path.open("rb") as raw:
+            packing = _PACKED.get(path.suffix) if name is None else packing_of(raw.read(4))
+        with unpacked(str(path), packing) as file:
+            first = _first_bytes(file)
+        kind = _kind(_bare(path), first)
+        if kind is Kind.PARQUET and packing is not None:
+            raise UsageError(f"{told}: Parquet is packed inside and can only be read as it is; unpack the file first")
+        return CorpusFile(told, kind, packing, path.stat().st_size, str(path.absolute()))
     except DAMAGED as error:
-        raise UsageError(f"{path} cannot be read: {error}") from error
+        raise UsageError(f"{told} cannot be read: {error}") from error
+
+
+def _first_bytes(file: BinaryIO) -> bytes:
+    """The beginning of a file, as far as it can be read. Raises one of DAMAGED where that is not at all."""
+    found = b""
+    while len(found) < _FIRST_BYTES:
+        try:
+            part = cast(BufferedReader, file).read1(_FIRST_BYTES - len(found))
+        except DAMAGED:
+            if not found:
+                raise
+            break
+        if not part:
+            break
+        found += part
+    return found
+
+
+def _kind(bare: Path, first: bytes) -> Kind:
+    """What a file is, by its name without what says how it is packed, and by its first bytes."""
+    if first.startswith(MAGIC) or bare.suffix in _PARQUET:
+        return Kind.PARQUET
+    if bare.suffix in _LINES:
+        return Kind.LINES
+    if bare.suffix in _RECORDINGS or bare.name.endswith(_CASES):
+        return Kind.RECORDING
+    if re.match(rb"\s*\[" if bare.suffix == ".json" else rb"\s*\[\s*[{\]]", first):
+        return Kind.LIST
+    whole = first if len(first) < _FIRST_BYTES else first[: first.rfind(b"\n") + 1] or first
+    if _begins_with_a_row(first) and (bare.suffix == ".json" or not is_recording(whole, bare.name)):
+        return Kind.LINES
+    return Kind.LOG if is_log(whole, bare.name) else Kind.RECORDING
+
+
+def _begins_with_a_row(first: bytes) -> bool:
+    """Return whether the first line is an object, or the beginning of one that is longer than what was read. Nothing at
+    all is a file of no rows."""
+    line, end, _ = first.lstrip().partition(b"\n")
+    if not line.startswith(b"{") or (not end and len(first) >= _FIRST_BYTES):
+        return line[:1] in (b"{", b"")
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def shards_of(files: Sequence[CorpusFile], size: int = SHARD_BYTES) -> list[Shard]:
-    """The shards of files, in order."""
+    """The shards of files, in order, each of about so many bytes where it can be parted. Raises UsageError."""
     found = []
     for number, file in enumerate(files):
-        whole = file.packing is not None or file.kind is Kind.LIST
-        starts = [0] if whole else [*range(0, max(file.size, 1), size)]
-        for place, start in enumerate(starts):
-            found.append(Shard(number, place, start, None if start == starts[-1] else start + size))
+        starts = _starts(file, size)
+        found += [Shard(number, place, start, end) for place, (start, end) in enumerate(zip(starts, [*starts[1:], None],
+                                                                                           strict=True))]  # fmt: skip
     return found
 
 
-def rows_of(file: CorpusFile, shard: Shard) -> Iterator[Row]:
-    """The rows of a shard, numbered from 1. Raises UsageError where the file cannot be opened."""
-    try:
-        with _opened(file.name, file.packing) as lines:
-            yield from _listed(lines) if file.kind is Kind.LIST else _lines(lines, shard)
-    except OSError as error:
-        raise UsageError(f"{file.name} cannot be read: {error.strerror or error}") from error
+def _starts(file: CorpusFile, size: int) -> list[int]:
+    if file.kind is Kind.PARQUET:
+        return _groups(group_bytes(file.name, file.place), size)
+    if file.packing is not None or file.kind in (Kind.LIST, Kind.RECORDING):
+        return [0]
+    return [*range(0, max(file.size, 1), size)]
 
 
-def first_rows(files: Sequence[CorpusFile]) -> list[dict[str, Any]]:
-    """Some rows at the beginning that are objects: columns are guessed from them."""
-    found: list[dict[str, Any]] = []
-    for file in files:
-        rows = rows_of(file, Shard(0, 0, 0, None))
-        found += [row for _, row in islice(rows, _FIRST_ROWS) if isinstance(row, dict)]
-        if found:
-            break
-    return found
+def _groups(sizes: Sequence[int], size: int) -> list[int]:
+    """The numbers of row groups with which shards begin: small ones are taken together."""
+    starts, held = [0], 0
+    for number, one in enumerate(sizes):
+        if held and held + one > size:
+            starts.append(number)
+            held = 0
+        held += one
+    return starts
 
 
 @contextmanager
-def _opened(name: str, packing: Packing | None) -> Iterator[BinaryIO]:
-    with Path(name).open("rb") as raw:
+def unpacked(place: str, packing: Packing | None) -> Iterator[BinaryIO]:
+    """The bytes at a place, unpacked."""
+    with Path(place).open("rb") as raw:
         if packing is None:
             yield raw
         else:
             with opened(raw, packing) as file:
                 yield file
-
-
-def _lines(file: BinaryIO, shard: Shard) -> Iterator[Row]:
-    at = shard.start
-    if at:
-        file.seek(at - 1)
-        at += _rest_of_line(file) - 1
-    number = 0
-    while shard.end is None or at < shard.end:
-        number += 1
-        try:
-            line = file.readline(LONGEST_LINE)
-        except DAMAGED:  # what is packed ends too early, or is damaged
-            yield number, Skip.DAMAGED
-            return
-        if not line:
-            return
-        at += len(line)
-        if len(line) >= LONGEST_LINE and not line.endswith(b"\n"):
-            at += _rest_of_line(file)
-            yield number, Skip.TOO_LARGE
-        else:
-            yield number, decoded(line)
-
-
-def _rest_of_line(file: BinaryIO) -> int:
-    """Read to the end of the line, however long it is; return how many bytes that were."""
-    passed = 0
-    while part := file.readline(1 << 20):
-        passed += len(part)
-        if part.endswith(b"\n"):
-            break
-    return passed
-
-
-def _listed(file: BinaryIO) -> Iterator[Row]:
-    """The items of a list."""
-    try:
-        data = file.read(LARGEST_LIST + 1)
-    except DAMAGED:
-        yield 1, Skip.DAMAGED
-        return
-    if len(data) > LARGEST_LIST:
-        yield 1, Skip.TOO_LARGE
-        return
-    try:
-        found = json.loads(data.decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        yield 1, Skip.NOT_UTF8
-        return
-    except (ValueError, RecursionError):
-        yield 1, Skip.NOT_JSON
-        return
-    yield from enumerate(found, 1)

@@ -26,7 +26,7 @@ def task_json(task: Task) -> dict[str, Any]:
     """A task as it travels."""
     file, shard, plan = task.file, task.shard, task.plan
     return {
-        "file": [file.name, file.kind.name, file.packing and file.packing.name, file.size],
+        "file": [file.name, file.kind.name, file.packing and file.packing.name, file.size, file.place],
         "shard": [shard.file, shard.number, shard.start, shard.end],
         "columns": dict(plan.columns),
         "parser": None if plan.parser is None else dict(plan.parser),
@@ -38,10 +38,11 @@ def task_json(task: Task) -> dict[str, Any]:
 
 def task_of(data: Mapping[str, Any]) -> Task:
     """What `task_json` wrote."""
-    name, kind, packing, size = data["file"]
+    name, kind, packing, size, place = data["file"]
     chunkings = tuple([Chunking.model_validate(one) for one in data["chunkings"]])
     plan = Plan(data["columns"], data["parser"], data["policy"], data["contract"], chunkings)
-    return Task(CorpusFile(name, Kind[kind], packing and Packing[packing], size), Shard(*data["shard"]), plan)
+    file = CorpusFile(name, Kind[kind], packing and Packing[packing], size, place)
+    return Task(file, Shard(*data["shard"]), plan)
 
 
 def _shard(request: dict[str, Any], tell: Tell) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from time import process_time
 from typing import Any
 
@@ -26,7 +27,8 @@ from parsers.sweeps.shard import Cost, Outcome, Plan, run_shard
 from parsers.sweeps.signature import Signature
 from parsers.sweeps.summary import Summary, Tally
 from parsers.vocabulary.types import UsageError
-from webapp.sweeps.corpus_files import SHARD_BYTES, CorpusFile, Shard, corpus_files, first_rows, rows_of, shards_of
+from webapp.sweeps.corpus_files import SHARD_BYTES, CorpusFile, Shard, corpus_files, shards_of
+from webapp.sweeps.shard_rows import first_rows, rows_of
 from webapp.sweeps.sweep_folder import Folder
 
 FORMAT = 2  # of plans and of what is kept of a shard
@@ -37,6 +39,7 @@ class Asked:
     """What somebody asks for: files, who parses, columns that are named; `words`: the outputs may be shown.
 
     `engine` is a parser of an engine, as a case has it, and `version` who that is. `chunkings`: None for the usual.
+    `stdin` is where standard input is kept, which is the file `-`.
     """
 
     names: tuple[str, ...]
@@ -49,6 +52,7 @@ class Asked:
     chunkings: tuple[Chunking, ...] | None = None
     words: bool = False
     shard_bytes: int = SHARD_BYTES
+    stdin: Path | None = None
 
 
 @dataclass(slots=True, frozen=True)
@@ -106,7 +110,7 @@ Say = Callable[[int, int], object]  # of so many shards so many are done
 
 def planned(asked: Asked) -> Planned:
     """Plan a sweep: find its files, look at the first rows. Raises UsageError where nothing can be swept."""
-    files = tuple(corpus_files(asked.names))
+    files = tuple(corpus_files(asked.names, asked.stdin))
     rows = first_rows(files)
     guessed = guessed_columns(rows, asked.columns)
     columns = {**guessed, **asked.columns}
@@ -129,7 +133,9 @@ def run_task(
 ) -> Outcome:
     """Run one shard here."""
     at = (task.shard.file, task.shard.number)
-    return run_shard(task.plan, rows_of(task.file, task.shard), at, means, process_time, lost, say)
+    return run_shard(
+        task.plan, rows_of(task.file, task.shard, task.plan.columns.values()), at, means, process_time, lost, say
+    )
 
 
 def inline(tasks: Iterable[Task], means: Means | None = None) -> Iterator[tuple[Task, Outcome]]:

@@ -57,6 +57,9 @@ def test_a_corpus_with_which_nothing_is_wrong_passes(program: Program, tmp_path:
         (("sweep", "{}", "--policy", "x"), "--policy x: give it as KEY=VALUE"),
         (("sweep", "{}", "--column", "x"), "--column 'x': give a column as KEY=PATH"),
         (("sweep", "{}", "--parser", "nonsense"), "nonsense"),
+        (("sweep", "--dask"), "give a CORPUS"),
+        (("sweep", "--dask", "none.jsonl"), "none.jsonl: there is no such file"),
+        (("sweep", "{}", "--dask", "tcp://127.0.0.1:1", "--jobs", "2"), "is up to the workers of the scheduler"),
         (("corpus", "make", "-", "--fault", "x"), "--fault x: there is no fault of that name"),
         (("corpus", "make", "-", "--malformed", "0.6", "--truncated", "0.6"), "together at most 1"),
         (("corpus", "make", "-", "--format", ","), "--format: give the name of a format"),
@@ -84,3 +87,37 @@ def test_a_corpus_goes_to_standard_output_or_is_packed(program: Program, tmp_pat
     packed = tmp_path / "a.jsonl.gz"
     program("corpus", "make", packed, *how)
     assert gzip.decompress(packed.read_bytes()).decode() == printed.out
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_standard_input_is_a_corpus_and_is_not_kept(program: Program, tmp_path: Path, pack: Any) -> None:
+    rows = b'{"output": "It rains."}\n{\n'
+    for _ in range(2):  # taken up again
+        done = program("sweep", "-", "--parser", "qwen", "-o", tmp_path / "out", stdin=pack(rows))
+        assert (done.code, done.out.splitlines()[0]) == (0, "Nothing is wrong with any of 1 output.")
+        assert "not read: 1 row: the line is no JSON (-:2)" in done.out
+    assert not (tmp_path / "out" / "stdin").exists()
+    other = program("sweep", "-", "--parser", "qwen", "-o", tmp_path / "out", stdin=pack(rows + rows))
+    assert (other.code, "holds another sweep" in other.err) == (2, True)
+    (tmp_path / "file").write_text("")
+    assert "standard input cannot be kept" in program("sweep", "-", "-o", tmp_path / "file", stdin=rows).err
+
+
+def test_a_log_of_a_server_is_a_corpus(program: Program, tmp_path: Path) -> None:
+    path = tmp_path / "server.log"
+    path.write_text(
+        "INFO 07-10 12:00:00 [logger.py:43] Generated response cmpl-1: output: 'It rains.', output_token_ids: None\n"
+    )
+    done = program("sweep", tmp_path, "--parser", "qwen")
+    assert (done.code, done.out.splitlines()[0]) == (0, "Nothing is wrong with any of 1 output.")
+    assert "columns:" not in done.err
+
+
+@pytest.mark.slow
+@pytest.mark.replays
+@pytest.mark.parametrize("args", [("--dask", "{}"), ("{}", "--dask", "--jobs", "1")])
+def test_a_cluster_of_this_machine_runs_the_parts(program: Program, tmp_path: Path, args: tuple[str, ...]) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"output": "It rains."}\n')
+    done = program("sweep", "--parser", "qwen", *[arg.replace("{}", str(path)) for arg in args])
+    assert (done.code, done.out.splitlines()[0]) == (0, "Nothing is wrong with any of 1 output.")

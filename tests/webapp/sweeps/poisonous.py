@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from webapp.sweeps import corpus_files, sweep_program
+from webapp.sweeps import shard_rows, sweep_program
 
 
 def tasks() -> Mapping[str, Any]:
@@ -18,7 +18,7 @@ def tasks() -> Mapping[str, Any]:
 
 def _shard(request: dict[str, Any], tell: Any) -> Any:
     task = sweep_program.task_of(request["task"])
-    rows = dict(corpus_files.rows_of(task.file, task.shard))
+    rows = dict(shard_rows.rows_of(task.file, task.shard))
 
     def hear(progress: dict[str, Any]) -> None:
         tell(progress)

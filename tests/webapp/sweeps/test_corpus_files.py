@@ -13,8 +13,9 @@ from parsers.intake.packing import zstd
 from parsers.sweeps.shard import BLANK
 from parsers.sweeps.summary import Skip
 from parsers.vocabulary.types import UsageError
-from webapp.sweeps import corpus_files as module
-from webapp.sweeps.corpus_files import Kind, corpus_files, first_rows, rows_of, shards_of
+from webapp.sweeps import shard_rows as module
+from webapp.sweeps.corpus_files import Kind, corpus_files, shards_of
+from webapp.sweeps.shard_rows import first_rows, rows_of
 
 ROWS = [{"n": number, "text": "x" * (number % 7)} for number in range(40)]
 COMPRESS = {".gz": gzip.compress, ".zst": zstd.compress}

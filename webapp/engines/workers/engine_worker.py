@@ -324,7 +324,34 @@ class _Costs:
         return {} if self._lines is None else {"executed": self._lines}
 
 
-_LOOKS: dict[Any, Callable[[Any], Any]] = {"lines": _Lines, "costs": lambda _asked: _Costs()}
+class _Cover:
+    """Which lines of the parser's files all steps run."""
+
+    def __init__(self) -> None:
+        self._cover: Any = None
+
+    def begin(self, replay: Any) -> None:
+        """Look at the files of its parsers from now on."""
+        watched = replay.watched() if hasattr(replay, "watched") else []
+        self._cover = module_of("line_cover").LineCover(watched)
+
+    def ran(self, _step: int, work: Callable[[], Any]) -> Any:
+        """What a step does."""
+        if self._cover is None:
+            return work()
+        with self._cover:
+            return work()
+
+    def told(self) -> dict[str, Any]:
+        """All of it; nothing of a path that shows no parser."""
+        return {} if self._cover is None else {"covered": self._cover.told()}
+
+
+_LOOKS: dict[Any, Callable[[Any], Any]] = {
+    "lines": _Lines,
+    "costs": lambda _asked: _Costs(),
+    "cover": lambda _asked: _Cover(),
+}
 
 
 def _look(asked: Mapping[str, Any]) -> Any:
