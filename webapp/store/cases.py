@@ -14,9 +14,10 @@ taken down       TakenDown                      Gone
 ===============  =============================  ==========================================
 
 A save is one INSERT, or when the id is taken one UPDATE of a deleted row: both atomic in every database, so
-concurrent saves of one case agree on who created it without a lock of our own. Who created it says whether the library
-lists it: the listing is written in the same transaction. A live case can be listed later; nothing takes it out of the
-library but its deletion.
+concurrent saves of one case agree on who created it without a lock of our own. What it takes is counted in the same
+transaction, and one that is over a quota stores nothing (`webapp.store.spending`). Who created it says whether the
+library lists it: the listing is written in the same transaction. A live case can be listed later; nothing takes it out
+of the library but its deletion.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
-from sqlalchemy import Connection, Engine, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Engine, and_, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from parsers.vocabulary.types import UsageError
@@ -38,6 +40,7 @@ from webapp.store.listings import Listing, Listings
 from webapp.store.migrate import require_current, upgrade
 from webapp.store.results import Results
 from webapp.store.schema import ID_LENGTH, cases
+from webapp.store.spending import Client, Cost, Spending
 
 TAKEN_DOWN = "taken down"  # in the place of a digest, which no key has
 
@@ -77,6 +80,14 @@ class StoredCase:
     message: str | None = None
 
 
+@dataclass(slots=True, frozen=True)
+class Sharing:
+    """How a case is shared: the delete key, where it is not to be made up, and whom it is counted for, where it is."""
+
+    delete_key: str | None = None
+    client: Client | None = None
+
+
 def _utc_now() -> str:
     """The time now as `2026-01-31T09:00:00.000Z`: text whose order is the order of time."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -91,6 +102,7 @@ class CaseStore:
         self.collections = Collections(engine, self.library, now)
         self.results = Results(engine, self.library, now)
         self.answers = Answers(engine, now)
+        self.spending = Spending(engine, now)
         self._writer = writing(engine)
         self.now = now
         self._dispose = weakref.finalize(self, engine.dispose)
@@ -104,20 +116,20 @@ class CaseStore:
         listing: Listing | None = None,
         *,
         message: str | None = None,
-        delete_key: str | None = None,
+        sharing: Sharing = Sharing(),
     ) -> Saved:
         """Store a case under its content hash; see the module's table for ids that are taken. With a `listing` it is in
         the library, if this save creates it. `message` is what came out, as JSON text (see
-        `parsers.cases.outcome_words`). Who saves it again with the `delete_key` that it was created with is told that
+        `parsers.cases.outcome_words`). Who saves it again with the delete key that it was created with is told that
         this created it.
 
         When this returns, the case is on disk. Raises UsageError for an id that is not 16 characters or an empty body,
-        and TakenDown.
+        TakenDown, and OverQuota.
         """
         if len(case_id) != ID_LENGTH or not body:
             raise UsageError(f"a case is saved under an id of {ID_LENGTH} characters and with its JSON text")
-        key = delete_key or new_key()
-        row: dict[str, str | None] = {
+        key = sharing.delete_key or new_key()
+        row: dict[str, Any] = {
             "body": body,
             "outcome_digest": outcome_digest,
             "version": version,
@@ -125,11 +137,14 @@ class CaseStore:
             "delete_key_hash": digest_of(key),
             "deleted": None,
             "message": message,
+            "size": _bytes(body) + _bytes(message or ""),
         }
-        created = self._insert(case_id, row, listing) or self._revive(case_id, row, listing)
+        if sharing.client is not None:
+            self.spending.make_room(sharing.client)
+        created = self._insert(case_id, row, listing, sharing) or self._revive(case_id, row, listing, sharing)
         if not created:
             self._refuse_taken_down(case_id)
-        created = created or (delete_key is not None and self.has_key(case_id, delete_key))
+        created = created or (sharing.delete_key is not None and self.has_key(case_id, sharing.delete_key))
         return Saved(case_id, created, key if created else None)
 
     def list_known(self, case_id: str, listing: Listing) -> bool:
@@ -167,14 +182,24 @@ class CaseStore:
             return False
         # The hash again: a case deleted and saved anew in between has another key.
         same = cases.c.delete_key_hash == digest_of(key)
-        live = update(cases).where(cases.c.id == case_id, same, cases.c.deleted.is_(None))
         with self._writer.begin() as connection:
-            emptied = connection.execute(live.values(body="", message=None, deleted=self.now())).rowcount == 1
-            if emptied:
-                self.library.remove(connection, case_id)
+            gone = self.empty(connection, case_id, same)
+            self.spending.add(connection, gone)
+        emptied = bool(gone.cases)
         if emptied:
             self.forget_log()
         return emptied
+
+    def empty(self, connection: Connection, case_id: str, *conditions: ColumnElement[bool]) -> Cost:
+        """Empty a live case for which the conditions hold, in a transaction that counts what is gone: that."""
+        this = and_(cases.c.id == case_id, cases.c.deleted.is_(None), *conditions)
+        size = connection.execute(select(cases.c.size).where(this).with_for_update()).scalar_one_or_none()
+        if size is None:
+            return Cost()
+        row = {"body": "", "message": None, "deleted": self.now(), "size": 0}
+        connection.execute(update(cases).where(this).values(**row))
+        self.library.remove(connection, case_id)
+        return Cost(-1, -size)
 
     def probe(self) -> None:
         """Write nothing, by a statement that a database which cannot be written refuses. Raises what it raises."""
@@ -191,11 +216,11 @@ class CaseStore:
         """Close every connection. Runs by itself when the store is collected or the program ends."""
         self._dispose()
 
-    def _insert(self, case_id: str, row: dict[str, str | None], listing: Listing | None) -> bool:
+    def _insert(self, case_id: str, row: dict[str, Any], listing: Listing | None, sharing: Sharing) -> bool:
         try:
             with self._writer.begin() as connection:
                 connection.execute(insert(cases).values(id=case_id, **row))
-                self._list(connection, case_id, row, listing)
+                self._made(connection, case_id, row, listing, sharing)
         except IntegrityError:
             if not self._exists(case_id):
                 raise
@@ -206,13 +231,13 @@ class CaseStore:
         with self.engine.connect() as connection:
             return connection.execute(select(cases.c.id).where(cases.c.id == case_id)).one_or_none() is not None
 
-    def _revive(self, case_id: str, row: dict[str, str | None], listing: Listing | None) -> bool:
+    def _revive(self, case_id: str, row: dict[str, Any], listing: Listing | None, sharing: Sharing) -> bool:
         dead = cases.c.deleted.is_not(None) & (cases.c.delete_key_hash != TAKEN_DOWN)
         gone = update(cases).where(cases.c.id == case_id, dead)
         with self._writer.begin() as connection:
             revived = connection.execute(gone.values(**row)).rowcount == 1
             if revived:
-                self._list(connection, case_id, row, listing)
+                self._made(connection, case_id, row, listing, sharing)
         return revived
 
     def _refuse_taken_down(self, case_id: str) -> None:
@@ -222,9 +247,16 @@ class CaseStore:
         if deleted is not None:
             raise TakenDown(case_id, deleted)
 
-    def _list(self, connection: Connection, case_id: str, row: dict[str, str | None], listing: Listing | None) -> None:
+    def _made(
+        self, connection: Connection, case_id: str, row: dict[str, Any], listing: Listing | None, sharing: Sharing
+    ) -> None:
+        """List a case that is there now, and count it."""
         if listing is not None:
-            self.library.add(connection, case_id, row["created"] or "", listing)
+            self.library.add(connection, case_id, row["created"], listing)
+        cost, client = Cost(1, row["size"]), sharing.client
+        if client is not None:
+            self.spending.count(connection, client, cost)
+        self.spending.add(connection, cost, None if client is None else client.most_of_all)
 
     def forget_log(self) -> None:
         """Empty SQLite's write-ahead log, which still holds the text of a case just deleted."""
@@ -232,6 +264,10 @@ class CaseStore:
             with self.engine.connect() as connection:
                 raw = connection.connection.driver_connection
                 raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").close()  # type: ignore[union-attr]
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
 
 
 def open_store(url: str) -> CaseStore:

@@ -39,10 +39,11 @@ from webapp.page.inspect.result import dialect_of
 from webapp.page.library.importing import tags_of
 from webapp.page.library.listed_case import listing_of
 from webapp.page.sharing.preview_picture import forget_picture
+from webapp.quotas import client, said_of, too_many
 from webapp.runs import exports
 from webapp.runs.exports import TARGETS
 from webapp.services import services
-from webapp.store import Saved
+from webapp.store import OverQuota, Saved, Sharing
 
 
 @blueprint.get("/c/<case_id>")
@@ -74,19 +75,54 @@ def save() -> ResponseReturnValue:
     """Store a case. The first save shows its link and its delete key; a known case leads to its address, but where it
     is not listed although that was asked for, or has other words than were given now. A script has the link in place
     of the form, and stays where it is."""
-    saved, step = _saved(posted_subject().case)
+    posted = posted_subject()
+    try:
+        saved, step, opened, others = _stored(posted.case)
+    except OverQuota as over:
+        if is_partial():
+            raise
+        return too_many(_share_again(posted, said_of(over)), over)
     subject = case_subject(saved.id)
     dropped = [] if saved.created else _not_kept(subject.case)
     path = url_for("page.case", case_id=saved.id)
-    opened, others = _at_step(path, step), list[Saved]()
-    if words := request.form.get("go", ""):
-        opened, others = store_comparison(saved, words, posted_beside(request.form))
+    opened = opened or _at_step(path, step)
     keys = [one for one in (saved, *others) if one.created]
     listed = services().store.library.is_listed(saved.id)
     refused = bool(request.form.get("listed")) and not listed
     if not keys and not refused and not dropped and not is_partial():
         return redirect(opened, 303)
     return _shared_page(path, opened, keys, subject, dropped, listed=listed, refused=refused)
+
+
+def _stored(case: Case) -> tuple[Saved, int | None, str, list[Saved]]:
+    """What comes of a case, and of the texts beside it where it is shared with a comparison, whose address that has.
+
+    All of it is stored or, where it is over a quota, nothing. Raises OverQuota.
+    """
+    saved, step = _saved(case)
+    words = request.form.get("go", "")
+    if not words:
+        return saved, step, "", []
+    try:
+        return saved, step, *store_comparison(saved, words, posted_beside(request.form))
+    except OverQuota:
+        if saved.delete_key is not None:
+            services().store.delete(saved.id, saved.delete_key)
+        raise
+
+
+def _share_again(subject: Subject, problem: str) -> Response:
+    """The share form, with what was typed into it and why nothing was stored."""
+    said = request.form
+    share = replace(
+        share_of(subject, step=_standing(), comparison=said.get("go", ""), beside=posted_beside(said)),
+        title=said.get("title", ""),
+        note=said.get("note", ""),
+        tags=said.get("tags", ""),
+        listed=bool(said.get("listed")),
+        problem=problem,
+    )
+    return render("share.html", share=replace(share, source="", case=case_line(subject.case)))
 
 
 def _saved(case: Case) -> tuple[Saved, int | None]:
@@ -101,7 +137,8 @@ def _saved(case: Case) -> tuple[Saved, int | None]:
     said = {"title": title or case.title, "notes": (note,) if note else case.notes, "flags": tags}
     told = case.model_copy(update=said)
     listing = listing_of(run, told, findings) if request.form.get("listed") else None
-    saved = exports.save(services().store, run, findings, told=told, listing=listing)
+    sharing = Sharing(client=client())
+    saved = exports.save(services().store, run, findings, told=told, listing=listing, sharing=sharing)
     return saved, _standing() or next((item.step for item in findings or () if item.step), None)
 
 
