@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from flask import Response, abort, jsonify, request
@@ -12,13 +13,12 @@ from webapp.api.answers import ErrorBody, LibraryCases, LibraryImport
 from webapp.api.lists import asked_limit
 from webapp.api.operations import API, LARGEST, MOST_ROWS, Files, Key, operation, whole
 from webapp.api.query_keys import is_asked
-from webapp.page.library.importing import import_some, tags_of
+from webapp.page.library.importing import LEFT_ALONE, import_some, tags_of
 from webapp.page.library.incoming import incoming
 from webapp.page.library.outgoing import KINDS, exported_cases
 from webapp.page.library.query import wanted_of
 from webapp.quotas import client
 from webapp.services import services
-from webapp.store import Sharing
 from webapp.store.listings import SHOWN, Listed, Wanted
 
 _QUERY = {
@@ -65,7 +65,7 @@ def import_cases() -> ResponseReturnValue:
     found = incoming(name, request.get_data(cache=False), _whole("line", 1))
     listed, tags = is_asked("listed"), tags_of(request.args.get("tags", ""))
     skip, most = _whole("skip") or 0, _whole("most", 1)
-    sharing = Sharing(client=client())
+    sharing = replace(LEFT_ALONE, client=client())
     report = import_some(
         found, parts.runner, parts.store, listed=listed, tags=tags, skip=skip, most=most, sharing=sharing
     )

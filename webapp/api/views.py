@@ -187,7 +187,7 @@ def find() -> ResponseReturnValue:
            query={"listed": "1: list it in the library, if it is new or has no words that are not sent again."},
            )  # fmt: skip
 def save_case() -> ResponseReturnValue:
-    """Store a case and give it a permalink: 201 when it is new, 200 when it was there already."""
+    """Store a case and give it a permalink: 201 when it is new, 200 when it was there already, and a key for each."""
     runner, case = services().runner, posted_case()
     run, checked = runner.run(case), runner.cheaply_checked(case)
     findings = None if checked is None else checked.findings
@@ -195,9 +195,8 @@ def save_case() -> ResponseReturnValue:
     sharing = Sharing(delete_key(), client())
     saved = save(services().store, run, findings, listing=listing, sharing=sharing)
     in_library = services().store.library.is_listed(saved.id)
-    answer = {"id": saved.id, "url": _permalink(saved.id), "listed": in_library}
-    if saved.delete_key is not None:
-        answer["delete_key"] = saved.delete_key
+    told = {"listed": in_library, "delete_key": saved.delete_key}
+    answer = {"id": saved.id, "url": _permalink(saved.id), **told}
     response = jsonify(answer)
     response.status_code = 201 if saved.created else 200
     response.headers["Location"] = f"{API}/cases/{saved.id}"

@@ -135,7 +135,7 @@ def save(
     except TakenDown as down:
         raise GoneForGood(f"Whoever runs this server took this case down on {down.deleted[:10]}.") from down
     if listing is not None and not saved.created:
-        _list_known(store, saved.id, stored, listing)
+        _list_known(store, saved, stored, listing)
     return saved
 
 
@@ -156,13 +156,19 @@ def outcome_of(trace: Trace, findings: Sequence[Finding] | None) -> Outcome:
     return Outcome(trace.message, events_of(trace), trace.finish_reason, findings)
 
 
-def _list_known(store: CaseStore, case_id: str, told: Case, listing: Listing) -> None:
-    found = _live(store, case_id)
+def _list_known(store: CaseStore, saved: Saved, told: Case, listing: Listing) -> None:
+    found = _live(store, saved.id)
     if found is None:
         return
     kept = loads(found.body)
-    if kept.title in (None, told.title) and lines_of(kept) <= lines_of(told) and {*kept.flags} <= {*told.flags}:
-        store.list_known(case_id, replace(listing, title=kept.title or "", tags=kept.flags))
+    if store.library.is_listed(saved.id) or _knows(told, kept):
+        store.list_known(saved.id, replace(listing, title=kept.title or "", tags=kept.flags), saved.delete_key)
+
+
+def _knows(told: Case, kept: Case) -> bool:
+    """Return whether who shares a case again says all that its first sharer said of it."""
+    words = kept.title in (None, told.title) and lines_of(kept) <= lines_of(told)
+    return words and {*kept.flags} <= {*told.flags}
 
 
 def lines_of(case: Case) -> set[str]:

@@ -9,7 +9,7 @@ never `cases`, so a case that its sharer did not list cannot turn up by a forgot
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, MetaData, String, Table, Text
+from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Index, Integer, MetaData, String, Table, Text
 
 ID_LENGTH = 16
 
@@ -23,10 +23,20 @@ cases = Table(
     Column("outcome_digest", String(128), nullable=False, comment="digest of the result when it was saved"),
     Column("version", String(64), nullable=False, comment="version of the inspector that saved it"),
     Column("created", String(24), nullable=False, comment="UTC, ISO 8601 with milliseconds"),
-    Column("delete_key_hash", String(64), nullable=False, comment="SHA-256 of the delete key, hexadecimal"),
     Column("deleted", String(24), nullable=True, comment="UTC time of deletion; NULL while readable"),
     Column("message", Text, nullable=True, comment="JSON of the message when it was saved; NULL: not known"),
     Column("size", Integer, nullable=False, server_default="0", comment="bytes of body and message; 0 once deleted"),
+    Column("ended", String(16), nullable=True, comment="deleted or taken down; NULL while readable"),
+)
+
+shares = Table(
+    "shares",
+    metadata,
+    Column("case_id", String(ID_LENGTH), ForeignKey("cases.id"), primary_key=True),
+    Column("key_hash", String(64), primary_key=True, comment="SHA-256 of the delete key, hexadecimal"),
+    Column("created", String(24), nullable=False, comment="UTC, ISO 8601 with milliseconds"),
+    Column("words", Boolean, nullable=False, comment="title, notes and flags of the case are theirs"),
+    Column("listed", Boolean, nullable=False, comment="they put it into the library"),
 )
 
 listed = Table(

@@ -148,12 +148,12 @@ def asked(app: Flask, method: str, path: str, wanted: Request) -> Any:
     if before := given.pop("before", None):
         was: Any = client.post(before.get("path", path), **{key: before[key] for key in before.keys() - {"path"}}).json
         found["fingerprint"] = was.get("fingerprint", "")
-        assert not given.pop("gone", False) or app.extensions[EXTENSION].store.delete(was["id"], was["delete_key"])
+        assert not given.pop("gone", False) or app.extensions[EXTENSION].store.withdraw(was["id"], was["delete_key"])
     stored, deleted = given.pop("stored", False), given.pop("deleted", False)
     if stored or deleted:
         kept: Any = client.post(f"{API}/cases", json={**CASE, "tools": [{"name": "f"}] * deleted}).json
         found["case_id"] = kept["id"]
         store = app.extensions[EXTENSION].store
-        assert not deleted or store.delete(kept["id"], kept["delete_key"])
+        assert not deleted or store.withdraw(kept["id"], kept["delete_key"])
     address = re.sub(r"<(\w+)>", lambda match: found[match[1]], path) + given.pop("path", "")
     return client.open(address, method=method, **given)

@@ -133,7 +133,7 @@ def test_neither_address_nor_its_digest_without_salt_is_in_the_files(tmp_path: P
 def test_what_is_deleted_purged_or_taken_down_counts_no_more_in_all(store: CaseStore) -> None:
     keys = [share(store, number, None) for number in range(4)]
     assert store.spending.total() == Cost(4, 40)
-    store.delete(f"{0:016}", str(keys[0]))
+    store.withdraw(f"{0:016}", str(keys[0]))
     Keeper(store).purge([f"{1:016}", f"{0:016}"])
     Keeper(store).take_down(f"{2:016}")
     assert store.spending.total() == Cost(1, 10)

@@ -74,7 +74,7 @@ def store_comparison(saved: Saved, query: str, texts: tuple[str, ...]) -> tuple[
             stored[word] = exports.save(store, run, None, sharing=sharing)
     except OverQuota:
         for one in stored.values():
-            store.delete(one.id, one.delete_key or "")
+            store.withdraw(one.id, one.delete_key)
         raise
     words = {word: f"case:{one.id}" for word, one in stored.items()}
     sides = tuple([replace(side, text=words.get(side.text, side.text)) for side in asked.sides])

@@ -27,6 +27,7 @@ from webapp.store import CaseStore, Gone, OverQuota, Sharing
 Outcome = Literal["stored", "known", "failed"]
 MOST_TAGS = 20
 LONGEST_TAG = 60
+LEFT_ALONE = Sharing(joins=False)  # nobody is told the keys of what is imported
 
 
 @dataclass(slots=True, frozen=True)
@@ -87,7 +88,7 @@ def tags_of(words: str) -> tuple[str, ...]:
 
 def imported(
     given: Iterable[Incoming], runner: Runner, store: CaseStore, *, listed: bool, tags: Sequence[str] = (),
-    sharing: Sharing = Sharing(),  # noqa: B008 - it does not change
+    sharing: Sharing = LEFT_ALONE,
 ) -> Iterator[Imported]:  # fmt: skip
     """Import one case after the other. What is wrong with one is in what it gives. Raises OverQuota alone."""
     for one in given:
@@ -104,7 +105,7 @@ def imported(
 
 def import_some(
     given: Iterator[Incoming], runner: Runner, store: CaseStore, *, listed: bool, tags: Sequence[str] = (),
-    skip: int = 0, most: int | None = None, sharing: Sharing = Sharing(),  # noqa: B008 - as above
+    skip: int = 0, most: int | None = None, sharing: Sharing = LEFT_ALONE,
 ) -> Report:  # fmt: skip
     """Import as long as a request has time, at most so many, and count the rest. The first `skip` were done before.
 
