@@ -20,6 +20,7 @@ from urllib.parse import quote, urlsplit
 
 from platformdirs import user_data_path
 from pydantic import Field, PositiveInt, ValidationError, ValidationInfo, field_validator
+from pydantic.config import JsonDict
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from parsers.vocabulary.types import UsageError
@@ -62,6 +63,21 @@ def _trusted(data: dict[str, Any]) -> tuple[str, ...]:
     if data["public_url"]:
         hosts.append(_bracketed(urlsplit(data["public_url"]).hostname or ""))
     return tuple(host for host in dict.fromkeys(hosts) if host not in WILDCARDS)
+
+
+def _for_strangers(most: int) -> Any:
+    """The default of a quota: so much where others reach the server, 0 for no limit where this machine alone does."""
+
+    def chosen(data: dict[str, Any]) -> int:
+        return 0 if data["public_url"] is None and _bracketed(data["host"]) in LOOPBACK else most
+
+    return chosen
+
+
+def _quota(most: int, description: str) -> Any:
+    """A quota: 0 is no limit."""
+    shown: JsonDict = {"default": f"{most}; 0 where host is a loopback address and public_url is not set"}
+    return Field(default_factory=_for_strangers(most), ge=0, description=description, json_schema_extra=shown)
 
 
 def _bracketed(host: str) -> str:
@@ -121,6 +137,19 @@ class Settings(BaseSettings):
     write_header: str | None = Field(
         None, description="Header that a proxy sets for those who may store and delete; see docs/deploy.md."
     )
+    proxies: int = Field(
+        0,
+        ge=0,
+        le=10,
+        description="How many proxies stand before the server, each of which adds to X-Forwarded-For whom it was asked"
+        " by; see docs/deploy.md.",
+    )
+    client_cases: int = _quota(300, "Cases and collections a client may store in a day, UTC; 0: no limit.")
+    client_bytes: int = _quota(100_000_000, "Bytes of cases a client may store in a day; 0: no limit.")
+    client_uploads: int = _quota(20, "Tokenizers a client may upload or fetch in a day; 0: no limit.")
+    most_cases: int = _quota(1_000_000, "Cases the server keeps in all; 0: no limit.")
+    most_bytes: int = _quota(20_000_000_000, "Bytes of cases the server keeps in all; 0: no limit.")
+    most_uploads: PositiveInt = Field(50, description="Uploaded tokenizers the server keeps, and of the hub as many.")
     max_text_bytes: PositiveInt = Field(1_000_000, description="Largest output text of a case, in bytes of UTF-8.")
     max_tokens: PositiveInt = Field(250_000, description="Largest number of tokens of a case.")
     max_request_bytes: PositiveInt = Field(

@@ -95,10 +95,15 @@ def may_write(settings: Settings, headers: Headers | Mapping[str, str]) -> bool:
     """Return whether a request with these headers may write."""
     if settings.write_header is not None and headers.get(settings.write_header, "").strip():
         return True
-    return settings.write_secret is not None and _same(_given(headers.get("Authorization", "")), settings.write_secret)
+    return is_secret(settings, secret_of(headers.get("Authorization", "")))
 
 
-def _given(authorization: str) -> str:
+def is_secret(settings: Settings, given: str) -> bool:
+    """Return whether this is the secret of the settings, where there is one."""
+    return settings.write_secret is not None and _same(given, settings.write_secret)
+
+
+def secret_of(authorization: str) -> str:
     """The secret of a request: a token, or the password of a Basic pair; "" where there is none."""
     scheme, _, credentials = authorization.partition(" ")
     if scheme.lower() == "bearer":  # WSGI has each byte of a header as a character

@@ -10,14 +10,14 @@ function show(reason) {
   document.getElementById("connection").hidden = false;
 }
 
-/* A full form answers its own errors (422, 413) with the form; only those are swapped in. */
+/* A full form answers its own errors (422, 413, 429) with the form; only those are swapped in. */
 function refuse(event) {
   const { ctx } = event.detail;
   const status = ctx.response?.status ?? 0;
   const own =
     ctx.target?.id === "page" &&
     ctx.response?.headers.get("Content-Type")?.includes("html") &&
-    (status === 422 || status === 413);
+    [413, 422, 429].includes(status);
   if (status < 400 || (own && !ctx.response.headers.get("Cache-Control")?.includes("no-store"))) return;
   event.preventDefault();
   if (status === 410 && isOutdated(ctx.request.action)) {

@@ -120,7 +120,7 @@ DeletedTokenizer = _object(
 )
 SavedCase = _object(
     "SavedCase",
-    "A stored case. `listed`: the library has it; `delete_key` is told once, to whoever created it.",
+    "A stored case. `listed`: the library has it; `delete_key` withdraws this share; it is told once.",
     **{"id": str, "url": str, "listed": bool, "delete_key": NotRequired[str]},
 )
 RedactResult = _object(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from flask import Response, abort, jsonify, request
@@ -12,10 +13,11 @@ from webapp.api.answers import ErrorBody, LibraryCases, LibraryImport
 from webapp.api.lists import asked_limit
 from webapp.api.operations import API, LARGEST, MOST_ROWS, Files, Key, operation, whole
 from webapp.api.query_keys import is_asked
-from webapp.page.library.importing import import_some, tags_of
+from webapp.page.library.importing import LEFT_ALONE, import_some, tags_of
 from webapp.page.library.incoming import incoming
 from webapp.page.library.outgoing import KINDS, exported_cases
 from webapp.page.library.query import wanted_of
+from webapp.quotas import client
 from webapp.services import services
 from webapp.store.listings import SHOWN, Listed, Wanted
 
@@ -49,7 +51,8 @@ def export_cases() -> ResponseReturnValue:
     return response
 
 
-@operation("POST", f"{API}/library/import", {200: LibraryImport, 400: ErrorBody, 413: ErrorBody, 503: ErrorBody},
+@operation("POST", f"{API}/library/import",
+           {200: LibraryImport, 400: ErrorBody, 413: ErrorBody, 429: ErrorBody, 503: ErrorBody},
            takes=bytes, keyed=True,
            query={"name": "What the file is called in what is said of it.", "tags": "Tags, separated by commas.",
                   "listed": "1: list the cases in the library.",
@@ -62,7 +65,10 @@ def import_cases() -> ResponseReturnValue:
     found = incoming(name, request.get_data(cache=False), _whole("line", 1))
     listed, tags = is_asked("listed"), tags_of(request.args.get("tags", ""))
     skip, most = _whole("skip") or 0, _whole("most", 1)
-    report = import_some(found, parts.runner, parts.store, listed=listed, tags=tags, skip=skip, most=most)
+    sharing = replace(LEFT_ALONE, client=client())
+    report = import_some(
+        found, parts.runner, parts.store, listed=listed, tags=tags, skip=skip, most=most, sharing=sharing
+    )
     failed = [{"name": one.name, "why": one.why} for one in report.failed]
     return jsonify({"stored": report.stored, "known": report.known, "failed": failed, "left": report.left})
 

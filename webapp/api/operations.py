@@ -95,7 +95,7 @@ def operation(
     """
     refusals = [400, *[403] * (method != "GET"), *[422] * (path not in PROBES)]
     found = {**answers, **dict.fromkeys([*refusals, *[409] * keyed], ErrorBody)}
-    told = {**(headers or {}), **({"Link": (200, 304)} if paged else {}), "Retry-After": (409, 503)}
+    told = {**(headers or {}), **({"Link": (200, 304)} if paged else {}), "Retry-After": (409, 429, 503)}
     if tagged:
         found[304], told["ETag"], told["Cache-Control"] = None, (200, 304), (200, 304)
 

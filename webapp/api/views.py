@@ -52,13 +52,15 @@ from webapp.links import public_root
 from webapp.page.inspect.result import dialect_of
 from webapp.page.library.listed_case import listing_of
 from webapp.page.library.tokenizer_shelf import delete
+from webapp.quotas import FULL_SECONDS, client, count_upload
 from webapp.readiness import in_the_way
 from webapp.runs.exports import TARGETS, exported, installed_version, run_for, save
 from webapp.runs.prepare import with_defaults
 from webapp.security import api_error, check_limit
 from webapp.services import services
-from webapp.store import Gone, StoredCase
+from webapp.store import Gone, Sharing, StoredCase
 from webapp.tokenizers import library, list_tokenizers
+from webapp.tokenizers.prepared import NoPlace
 
 MOST_CHUNKINGS = 64
 _BESIDE = 1_000_000  # bytes of a request with a tokenizer that are no file
@@ -115,7 +117,7 @@ def engines() -> ResponseReturnValue:
 
 
 @operation("POST", f"{API}/tokenizers",
-           {200: TokenizerRow, 201: TokenizerRow, 413: ErrorBody, 422: ErrorBody, 503: ErrorBody},
+           {200: TokenizerRow, 201: TokenizerRow, 413: ErrorBody, 422: ErrorBody, 429: ErrorBody, 503: ErrorBody},
            takes=TokenizerUpload, query=_NAMED)  # fmt: skip
 def add_tokenizer() -> ResponseReturnValue:
     """Keep a tokenizer: 201 when it is new, 200 when it was there already."""
@@ -127,6 +129,7 @@ def add_tokenizer() -> ResponseReturnValue:
     name, model, config = _given()
     check_limit(settings, "tokenizer_upload_bytes", max(len(model), len(config or b"")), name[:80])
     known = {one["name"] for one in list_tokenizers()}
+    count_upload()
     info = library().add_upload(name, model, config)
     response = jsonify(info)
     response.status_code = 200 if info["name"] in known else 201
@@ -179,21 +182,21 @@ def find() -> ResponseReturnValue:
 
 @operation("POST", f"{API}/cases",
            {200: SavedCase, 201: SavedCase, 400: ErrorBody, 410: ErrorBody, 413: ErrorBody, 415: ErrorBody,
-            422: ErrorBody, 503: ErrorBody},
+            422: ErrorBody, 429: ErrorBody, 503: ErrorBody},
            takes=Case, headers={"Location": (200, 201), "Cache-Control": (200, 201)}, keyed=True,
            query={"listed": "1: list it in the library, if it is new or has no words that are not sent again."},
            )  # fmt: skip
 def save_case() -> ResponseReturnValue:
-    """Store a case and give it a permalink: 201 when it is new, 200 when it was there already."""
+    """Store a case and give it a permalink: 201 when it is new, 200 when it was there already, and a key for each."""
     runner, case = services().runner, posted_case()
     run, checked = runner.run(case), runner.cheaply_checked(case)
     findings = None if checked is None else checked.findings
     listing = listing_of(run, case, findings) if is_asked("listed") else None
-    saved = save(services().store, run, findings, listing=listing, delete_key=delete_key())
+    sharing = Sharing(delete_key(), client())
+    saved = save(services().store, run, findings, listing=listing, sharing=sharing)
     in_library = services().store.library.is_listed(saved.id)
-    answer = {"id": saved.id, "url": _permalink(saved.id), "listed": in_library}
-    if saved.delete_key is not None:
-        answer["delete_key"] = saved.delete_key
+    told = {"listed": in_library, "delete_key": saved.delete_key}
+    answer = {"id": saved.id, "url": _permalink(saved.id), **told}
     response = jsonify(answer)
     response.status_code = 201 if saved.created else 200
     response.headers["Location"] = url_for("api.case", case_id=saved.id)
@@ -241,12 +244,16 @@ def _wrong_case(error: CaseError) -> Response:
 
 
 def _failed(code: str, status: int, error: Exception) -> Response:
-    return api_error(code, getattr(error, "description", None) or str(error), status=status)
+    answer = api_error(code, getattr(error, "description", None) or str(error), status=status)
+    if status == 429:
+        answer.headers["Retry-After"] = str(FULL_SECONDS)
+    return answer
 
 
 for _kind, _code, _status in (
     (BadJsonError, "bad_json", 400),
     (_NotACaseError, "not_a_case", 422),
+    (NoPlace, "too_many_requests", 429),
     (UsageError, "not_possible", 422),
     (SearchError, "search_failed", 500),
 ):

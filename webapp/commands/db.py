@@ -13,7 +13,7 @@ import click
 from sqlalchemy import Engine
 
 from parsers.vocabulary.types import UsageError
-from webapp.commands import kept_cases
+from webapp.commands import kept_cases, kept_clients
 from webapp.settings import get_settings
 from webapp.store import archive, make_engine
 from webapp.store import upgrade as upgrade_engine
@@ -67,7 +67,9 @@ def restore(file: str) -> None:
         click.echo(f"{_shown(engine)}: {count:,} rows restored")
 
 
-for _command in (kept_cases.count, kept_cases.listing, kept_cases.purge, kept_cases.takedown):
+for _command in (
+    kept_cases.count, kept_cases.listing, kept_cases.purge, kept_cases.takedown, kept_clients.clients,
+):  # fmt: skip
     db.add_command(_command)
 
 

@@ -15,7 +15,7 @@ from webapp.commands.words import table
 from webapp.commands.written import print_json
 from webapp.page.sharing.preview_picture import forget_picture
 from webapp.settings import get_settings
-from webapp.store import open_store
+from webapp.store import CaseStore, open_store
 from webapp.store.keeping import Chosen, Keeper
 from webapp.store.schema import ID_LENGTH
 
@@ -117,11 +117,18 @@ def _id_of(words: str) -> str:
 
 
 @contextmanager
-def _keeper() -> Iterator[Keeper]:
+def opened_store() -> Iterator[CaseStore]:
+    """The store of the settings, until the block ends."""
     settings = get_settings()
     settings.make_data_dir()
     store = open_store(settings.database_url)
     try:
-        yield Keeper(store)
+        yield store
     finally:
         store.close()
+
+
+@contextmanager
+def _keeper() -> Iterator[Keeper]:
+    with opened_store() as store:
+        yield Keeper(store)

@@ -107,7 +107,7 @@ def listening(settings: Settings) -> tuple[Any, Stopping]:
             cleanup_interval=min(CLEANUP_SECONDS, settings.connection_seconds),
             max_request_body_size=BODY_ROOM * settings.max_request_bytes,
             ident=PROGRAM,
-            clear_untrusted_proxy_headers=True,
+            clear_untrusted_proxy_headers=not settings.proxies,
         )
         for one in [one for one in looked_at.values() if isinstance(one, BaseWSGIServer)]:
             one.maintenance, one.readable = partial(_end_silent, one), partial(_may_accept, one, stopping)

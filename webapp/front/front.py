@@ -28,6 +28,7 @@ from webapp.children.endings import ChildError, Ending
 from webapp.children.process import preload
 from webapp.children.program import Program
 from webapp.children.worker import GRACE_SECONDS
+from webapp.clients import address_of
 from webapp.engines.entered import engine_reply
 from webapp.front.engine_waits import MOST_ASKED_OF_ALL, EngineWait, Switchboard
 from webapp.front.forwarding import NotHeld, Relay, TooBusy, body_of, message_of, refusal_of
@@ -175,7 +176,7 @@ class Front:
         path: str = environ["PATH_INFO"]
         wish = partial(
             Wish,
-            environ.get("REMOTE_ADDR", ""),
+            address_of(environ, self._settings.proxies),
             gone=environ.get("waitress.client_disconnected", bool),
             seconds=PATIENCE * self._settings.replay_seconds,
             small=len(body) <= SMALL,

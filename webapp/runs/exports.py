@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from werkzeug.exceptions import Gone as GoneForGood
 
-from parsers.cases.case import Case, Expect
+from parsers.cases.case import Case, CaseError, Expect
 from parsers.cases.corpus import jsonl
 from parsers.cases.expect import accept as accepted
 from parsers.cases.export.html_report import html_report
@@ -35,9 +35,10 @@ from webapp.engines.entered import engine_title, entered
 from webapp.runs.answers import answers_of
 from webapp.runs.prepare import error_place, stored_form
 from webapp.runs.runner import Run, Runner
-from webapp.store import CaseStore, Gone, Listing, Saved, StoredCase, TakenDown
+from webapp.store import CaseStore, Gone, Listing, Saved, Sharing, StoredCase, TakenDown
 
 NAME = "toolcall-inspector"
+MOST_TITLE, MOST_NOTES, MOST_FLAGS = 500, 50_000, 100  # of a case that is stored
 
 
 @dataclass(slots=True, frozen=True)
@@ -114,27 +115,40 @@ def save(
     *,
     told: Case | None = None,
     listing: Listing | None = None,
-    delete_key: str | None = None,
+    sharing: Sharing = Sharing(),  # noqa: B008 - it does not change
 ) -> Saved:
     """Store the case of a run with its outcome; `told` is that case with what its sharer says of it, `listing` what the
-    library shows of it, where it is to. `findings` are None where nobody waited for the checks; a `delete_key` is made
-    up where there is none. Raises CaseError for a case that can have no id (floats in it), and 410 for one that was
-    taken down.
+    library shows of it, where it is to. `findings` are None where nobody waited for the checks. Raises CaseError for a
+    case that can have no id (floats in it), UsageError for one with longer words than are stored, OverQuota, and 410
+    for one that was taken down.
 
     One that is stored already is listed where its sharer knows the words that it has: these come along.
     """
     stored = stored_form(run if told is None else replace(run, case=told))
+    _refuse_long(stored)
     outcome = outcome_of(run.trace, findings)
     kept = dumped(WrittenOutcome(outcome.message, outcome.shape, engine_title(run.case.parser.engine)))
     case_id, body = identified(stored)
     digest, version = outcome_digest(outcome), installed_version()
     try:
-        saved = store.save(case_id, body, digest, version, listing, message=kept, delete_key=delete_key)
+        saved = store.save(case_id, body, digest, version, listing, message=kept, sharing=sharing)
     except TakenDown as down:
         raise GoneForGood(f"Whoever runs this server took this case down on {down.deleted[:10]}.") from down
     if listing is not None and not saved.created:
-        _list_known(store, saved.id, stored, listing)
+        _list_known(store, saved, stored, listing)
     return saved
+
+
+def _refuse_long(case: Case) -> None:
+    """Raise CaseError for words beside the output that are longer than anybody reads: they are stored and listed."""
+    sizes = (
+        ("/title", len(case.title or ""), MOST_TITLE, "characters"),
+        ("/notes", sum(map(len, case.notes)), MOST_NOTES, "characters"),
+        ("/flags", len(case.flags), MOST_FLAGS, "flags"),
+    )
+    for pointer, size, most, unit in sizes:
+        if size > most:
+            raise CaseError(f"{size:,} {unit} are more than a stored case may have here: {most:,}", pointer)
 
 
 def outcome_of(trace: Trace, findings: Sequence[Finding] | None) -> Outcome:
@@ -142,13 +156,19 @@ def outcome_of(trace: Trace, findings: Sequence[Finding] | None) -> Outcome:
     return Outcome(trace.message, events_of(trace), trace.finish_reason, findings)
 
 
-def _list_known(store: CaseStore, case_id: str, told: Case, listing: Listing) -> None:
-    found = _live(store, case_id)
+def _list_known(store: CaseStore, saved: Saved, told: Case, listing: Listing) -> None:
+    found = _live(store, saved.id)
     if found is None:
         return
     kept = loads(found.body)
-    if kept.title in (None, told.title) and lines_of(kept) <= lines_of(told) and {*kept.flags} <= {*told.flags}:
-        store.list_known(case_id, replace(listing, title=kept.title or "", tags=kept.flags))
+    if store.library.is_listed(saved.id) or _knows(told, kept):
+        store.list_known(saved.id, replace(listing, title=kept.title or "", tags=kept.flags), saved.delete_key)
+
+
+def _knows(told: Case, kept: Case) -> bool:
+    """Return whether who shares a case again says all that its first sharer said of it."""
+    words = kept.title in (None, told.title) and lines_of(kept) <= lines_of(told)
+    return words and {*kept.flags} <= {*told.flags}
 
 
 def lines_of(case: Case) -> set[str]:

@@ -1,8 +1,8 @@
 """The whole case database as one file, and back: the same from SQLite and from PostgreSQL, into either.
 
 The file is JSON Lines: first what it is (`{"archive": 1, "schema": "0003"}`), then a line for each row, then how many
-there were, without which a file that was cut off is refused. What can be computed from rows, the index of substrings,
-is not in it. It holds everything the database does: delete keys as digests, and cases that are not listed.
+there were, without which a file that was cut off is refused. What can be computed from rows, the index of substrings
+and the totals, is not in it, nor what is of a day only. All else is: delete keys as digests, unlisted cases.
 
 A backup is one moment: it reads in one transaction, while others write. A restore is one transaction into a database
 that holds nothing, so it never mixes two histories, and one that fails leaves nothing.
@@ -16,16 +16,17 @@ from itertools import groupby, islice
 from operator import itemgetter
 from typing import Any, TextIO
 
-from sqlalchemy import Connection, Engine, Table, exists, func, insert, select
+from sqlalchemy import Connection, Engine, Table, exists, func, insert, select, update
 from sqlalchemy.exc import DBAPIError
 
 from parsers.vocabulary.types import UsageError
 from webapp.store.engine import writing
 from webapp.store.grams import Grams
 from webapp.store.migrate import require_current
-from webapp.store.schema import listed, metadata
+from webapp.store.schema import PASSING, cases, listed, metadata, totals
 
 KIND = 1
+_KEPT = [table for table in metadata.sorted_tables if table not in PASSING]
 _BATCH = 500
 
 
@@ -36,7 +37,7 @@ def backup(engine: Engine, file: TextIO) -> int:
     reading = engine if engine.dialect.name == "sqlite" else engine.execution_options(isolation_level="REPEATABLE READ")
     count = 0
     with reading.begin() as connection:
-        for table in metadata.sorted_tables:
+        for table in _KEPT:
             query = select(table).order_by(*table.primary_key.columns).execution_options(yield_per=_BATCH)
             for row in connection.execute(query):
                 print(json.dumps([table.name, *row], separators=(",", ":")), file=file)
@@ -67,9 +68,7 @@ def restore(engine: Engine, file: TextIO) -> int:
 
 
 def _restored(connection: Connection, file: TextIO) -> int:
-    held = [
-        table.name for table in metadata.sorted_tables if connection.execute(select(exists(table.select()))).scalar()
-    ]
+    held = [table.name for table in _KEPT if connection.execute(select(exists(table.select()))).scalar()]
     if held:
         raise UsageError(f"the database already holds {', '.join(held)}: restore into an empty one")
     count, end = 0, list[int]()
@@ -81,6 +80,7 @@ def _restored(connection: Connection, file: TextIO) -> int:
     if end != [count]:
         raise UsageError(f"the backup is cut off: it has {count:,} rows and not its end")
     _index(connection)
+    _total(connection)
     return count
 
 
@@ -92,7 +92,7 @@ def _rows(file: TextIO, end: list[int]) -> Iterator[tuple[Table, dict[str, Any]]
             end.append(found.get("rows", -1))
             continue
         name, *values = found if isinstance(found, list) else [None]
-        table = metadata.tables.get(name) if isinstance(name, str) else None
+        table = next((one for one in _KEPT if one.name == name), None)
         if table is None or len(values) != len(table.columns):
             raise UsageError(f"line {number:,} of the backup is no row of this schema")
         yield table, dict(zip(table.columns.keys(), values, strict=True))
@@ -114,3 +114,9 @@ def _index(connection: Connection) -> None:
         last = page[-1].number
     if connection.dialect.name == "postgresql" and last:
         connection.execute(select(func.setval(func.pg_get_serial_sequence("listed", "number"), last)))
+
+
+def _total(connection: Connection) -> None:
+    sums = select(func.count(), func.coalesce(func.sum(cases.c.size), 0)).where(cases.c.deleted.is_(None))
+    many, size = connection.execute(sums).one()
+    connection.execute(update(totals).values(cases=many, bytes=size))

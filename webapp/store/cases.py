@@ -7,43 +7,60 @@ because a permalink that somebody already sent must go on showing what it showed
 ===============  =============================  ==========================================
 row              save                           get
 ===============  =============================  ==========================================
-absent           inserted, new delete key       None
-live             untouched, no key              the case
-deleted          revived, new delete key        Gone; the body was emptied at deletion
+absent           inserted, with a share         None
+live             untouched, one share more      the case
+deleted          revived, with a share          Gone; the body was emptied at deletion
 taken down       TakenDown                      Gone
 ===============  =============================  ==========================================
 
+Each save makes a share with a delete key of its own (`webapp.store.shares`): it withdraws that share, and the last one
+that is withdrawn empties the case.
+
 A save is one INSERT, or when the id is taken one UPDATE of a deleted row: both atomic in every database, so
-concurrent saves of one case agree on who created it without a lock of our own. Who created it says whether the library
-lists it: the listing is written in the same transaction. A live case can be listed later; nothing takes it out of the
-library but its deletion.
+concurrent saves of one case agree on who created it without a lock of our own. What it takes is counted in the same
+transaction, and one that is over a quota stores nothing (`webapp.store.spending`). Who created it says whether the
+library lists it: the listing is written in the same transaction. A live case can be listed later; it leaves the
+library with the last share that listed it.
 """
 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
-from sqlalchemy import Connection, Engine, func, insert, select, update
+from sqlalchemy import Connection, Engine, and_, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from parsers.vocabulary.types import UsageError
 from webapp.store.answers import Answers
 from webapp.store.collecting import Collections
 from webapp.store.engine import make_engine, writing
-from webapp.store.keys import digest_of, new_key, opens
+from webapp.store.keys import new_key
 from webapp.store.listings import Listing, Listings
 from webapp.store.migrate import require_current, upgrade
 from webapp.store.results import Results
 from webapp.store.schema import ID_LENGTH, cases
+from webapp.store.shares import (
+    Share,
+    add_share,
+    mark_listed,
+    others,
+    remove_share,
+    remove_shares,
+    share_of,
+    without_words,
+)
+from webapp.store.spending import Client, Cost, Spending
 
-TAKEN_DOWN = "taken down"  # in the place of a digest, which no key has
+DELETED, TAKEN_DOWN = "deleted", "taken down"  # how a case ended
 
 
 class Gone(Exception):  # noqa: N818 - the name HTTP gives it (410 Gone)
-    """The case was deleted by somebody who held its delete key. `deleted` is the time, UTC ISO 8601."""
+    """The case was deleted: all who shared it withdrew it, or whoever runs the server did. `deleted` is the time, UTC
+    ISO 8601."""
 
     def __init__(self, case_id: str, deleted: str) -> None:
         super().__init__(f"case {case_id} was deleted at {deleted}")
@@ -57,11 +74,11 @@ class TakenDown(Gone):
 
 @dataclass(slots=True, frozen=True)
 class Saved:
-    """The outcome of a save. `delete_key` is known here and nowhere else; None when the case was already there."""
+    """The outcome of a save: whether the case is new, and the key of this share, known here and nowhere else."""
 
     id: str
     created: bool
-    delete_key: str | None
+    delete_key: str
 
 
 @dataclass(slots=True, frozen=True)
@@ -75,6 +92,16 @@ class StoredCase:
     version: str
     created: str
     message: str | None = None
+
+
+@dataclass(slots=True, frozen=True)
+class Sharing:
+    """How a case is shared: the delete key, where it is not to be made up, and whom it is counted for, where it is.
+    `joins` False: a case that is there already is left alone, and nobody gets a key of it."""
+
+    delete_key: str | None = None
+    client: Client | None = None
+    joins: bool = True
 
 
 def _utc_now() -> str:
@@ -91,6 +118,7 @@ class CaseStore:
         self.collections = Collections(engine, self.library, now)
         self.results = Results(engine, self.library, now)
         self.answers = Answers(engine, now)
+        self.spending = Spending(engine, now)
         self._writer = writing(engine)
         self.now = now
         self._dispose = weakref.finalize(self, engine.dispose)
@@ -104,40 +132,48 @@ class CaseStore:
         listing: Listing | None = None,
         *,
         message: str | None = None,
-        delete_key: str | None = None,
+        sharing: Sharing = Sharing(),
     ) -> Saved:
         """Store a case under its content hash; see the module's table for ids that are taken. With a `listing` it is in
         the library, if this save creates it. `message` is what came out, as JSON text (see
-        `parsers.cases.outcome_words`). Who saves it again with the `delete_key` that it was created with is told that
-        this created it.
+        `parsers.cases.outcome_words`). Who saves it again with a delete key that they have is told what they were told.
 
         When this returns, the case is on disk. Raises UsageError for an id that is not 16 characters or an empty body,
-        and TakenDown.
+        TakenDown, and OverQuota.
         """
         if len(case_id) != ID_LENGTH or not body:
             raise UsageError(f"a case is saved under an id of {ID_LENGTH} characters and with its JSON text")
-        key = delete_key or new_key()
-        row: dict[str, str | None] = {
+        row: dict[str, Any] = {
             "body": body,
             "outcome_digest": outcome_digest,
             "version": version,
             "created": self.now(),
-            "delete_key_hash": digest_of(key),
             "deleted": None,
+            "ended": None,
             "message": message,
+            "size": _bytes(body) + _bytes(message or ""),
         }
-        created = self._insert(case_id, row, listing) or self._revive(case_id, row, listing)
-        if not created:
+        if sharing.client is not None:
+            self.spending.make_room(sharing.client)
+        key = sharing.delete_key or new_key()
+        while True:  # until nobody else deletes or revives it at the same moment
+            if self._insert(case_id, row, listing, key, sharing) or self._revive(case_id, row, listing, key, sharing):
+                return Saved(case_id, True, key)
             self._refuse_taken_down(case_id)
-        created = created or (delete_key is not None and self.has_key(case_id, delete_key))
-        return Saved(case_id, created, key if created else None)
+            if not sharing.joins and self.get(case_id) is not None:
+                return Saved(case_id, False, "")
+            if (created := self._join(case_id, key, sharing)) is not None:
+                return Saved(case_id, created, key)
 
-    def list_known(self, case_id: str, listing: Listing) -> bool:
-        """Put a live case into the library; one that is there stays as it is. Returns whether this did."""
-        row = select(cases.c.created).where(cases.c.id == case_id, cases.c.deleted.is_(None)).with_for_update()
+    def list_known(self, case_id: str, listing: Listing, key: str) -> bool:
+        """Put a live case into the library, for whoever has this key of it; one that is there stays as it is. Returns
+        whether this did."""
         with self._writer.begin() as connection:
-            created = connection.execute(row).scalar_one_or_none()
-            if created is None or self.library.has(connection, case_id):
+            created = self._locked(connection, case_id)
+            if created is None:
+                return False
+            mark_listed(connection, case_id, key)
+            if self.library.has(connection, case_id):
                 return False
             self.library.add(connection, case_id, created, listing)
         return True
@@ -156,25 +192,36 @@ class CaseStore:
         return StoredCase(*stored)
 
     def has_key(self, case_id: str, key: str) -> bool:
-        """Whether a live case has this delete key."""
-        query = select(cases.c.delete_key_hash).where(cases.c.id == case_id, cases.c.deleted.is_(None))
+        """Whether a live case has a share with this delete key."""
         with self.engine.connect() as connection:
-            return opens(key, connection.execute(query).scalar_one_or_none())
+            return share_of(connection, case_id, key) is not None
 
-    def delete(self, case_id: str, key: str) -> bool:
-        """Empty the case and mark it deleted if `key` is its delete key. False: unknown id, wrong key, or gone."""
-        if not self.has_key(case_id, key):
-            return False
-        # The hash again: a case deleted and saved anew in between has another key.
-        same = cases.c.delete_key_hash == digest_of(key)
-        live = update(cases).where(cases.c.id == case_id, same, cases.c.deleted.is_(None))
+    def withdraw(self, case_id: str, key: str) -> bool:
+        """Withdraw the share of whoever has this delete key; with the last one the case is emptied and marked deleted.
+        False: unknown id, wrong key, or gone."""
         with self._writer.begin() as connection:
-            emptied = connection.execute(live.values(body="", message=None, deleted=self.now())).rowcount == 1
-            if emptied:
-                self.library.remove(connection, case_id)
-        if emptied:
-            self.forget_log()
-        return emptied
+            live = self._locked(connection, case_id) is not None
+            share = share_of(connection, case_id, key) if live else None
+            if share is None:
+                return False
+            remove_share(connection, case_id, key)
+            left = others(connection, case_id)
+            gone = self._without(connection, case_id, share, left) if left else self.empty(connection, case_id)
+            self.spending.add(connection, gone)
+        self.forget_log()
+        return True
+
+    def empty(self, connection: Connection, case_id: str) -> Cost:
+        """Empty a live case, whoever shares it, in a transaction that counts what is gone: that."""
+        this = and_(cases.c.id == case_id, cases.c.deleted.is_(None))
+        size = connection.execute(select(cases.c.size).where(this).with_for_update()).scalar_one_or_none()
+        if size is None:
+            return Cost()
+        row = {"body": "", "message": None, "deleted": self.now(), "ended": DELETED, "size": 0}
+        connection.execute(update(cases).where(this).values(**row))
+        remove_shares(connection, case_id)
+        self.library.remove(connection, case_id)
+        return Cost(-1, -size)
 
     def probe(self) -> None:
         """Write nothing, by a statement that a database which cannot be written refuses. Raises what it raises."""
@@ -191,11 +238,11 @@ class CaseStore:
         """Close every connection. Runs by itself when the store is collected or the program ends."""
         self._dispose()
 
-    def _insert(self, case_id: str, row: dict[str, str | None], listing: Listing | None) -> bool:
+    def _insert(self, case_id: str, row: dict[str, Any], listing: Listing | None, key: str, sharing: Sharing) -> bool:
         try:
             with self._writer.begin() as connection:
                 connection.execute(insert(cases).values(id=case_id, **row))
-                self._list(connection, case_id, row, listing)
+                self._made(connection, case_id, row, listing, key, sharing)
         except IntegrityError:
             if not self._exists(case_id):
                 raise
@@ -206,25 +253,66 @@ class CaseStore:
         with self.engine.connect() as connection:
             return connection.execute(select(cases.c.id).where(cases.c.id == case_id)).one_or_none() is not None
 
-    def _revive(self, case_id: str, row: dict[str, str | None], listing: Listing | None) -> bool:
-        dead = cases.c.deleted.is_not(None) & (cases.c.delete_key_hash != TAKEN_DOWN)
+    def _revive(self, case_id: str, row: dict[str, Any], listing: Listing | None, key: str, sharing: Sharing) -> bool:
+        dead = cases.c.deleted.is_not(None) & (cases.c.ended != TAKEN_DOWN)
         gone = update(cases).where(cases.c.id == case_id, dead)
         with self._writer.begin() as connection:
             revived = connection.execute(gone.values(**row)).rowcount == 1
             if revived:
-                self._list(connection, case_id, row, listing)
+                self._made(connection, case_id, row, listing, key, sharing)
         return revived
 
     def _refuse_taken_down(self, case_id: str) -> None:
-        query = select(cases.c.deleted).where(cases.c.id == case_id, cases.c.delete_key_hash == TAKEN_DOWN)
+        query = select(cases.c.deleted).where(cases.c.id == case_id, cases.c.ended == TAKEN_DOWN)
         with self.engine.connect() as connection:
             deleted = connection.execute(query).scalar_one_or_none()
         if deleted is not None:
             raise TakenDown(case_id, deleted)
 
-    def _list(self, connection: Connection, case_id: str, row: dict[str, str | None], listing: Listing | None) -> None:
+    def _made(
+        self, connection: Connection, case_id: str, row: dict[str, Any], listing: Listing | None, key: str,
+        sharing: Sharing,
+    ) -> None:  # fmt: skip
+        """Share a case that is there now, list it, and count it."""
+        add_share(connection, case_id, key, Share(row["created"], words=True, listed=listing is not None))
         if listing is not None:
-            self.library.add(connection, case_id, row["created"] or "", listing)
+            self.library.add(connection, case_id, row["created"], listing)
+        cost, client = Cost(1, row["size"]), sharing.client
+        if client is not None:
+            self.spending.count(connection, client, cost)
+        self.spending.add(connection, cost, None if client is None else client.most_of_all)
+
+    def _join(self, case_id: str, key: str, sharing: Sharing) -> bool | None:
+        """Share a live case too; None where it is not live. Whether whoever has this key created it."""
+        with self._writer.begin() as connection:
+            created = self._locked(connection, case_id)
+            if created is None:
+                return None
+            if (share := share_of(connection, case_id, key)) is not None:
+                return share.words and share.created == created
+            add_share(connection, case_id, key, Share(self.now(), words=False, listed=False))
+            if sharing.client is not None:
+                self.spending.count(connection, sharing.client, Cost(cases=1))
+        return False
+
+    def _locked(self, connection: Connection, case_id: str) -> str | None:
+        """When a live case was created; nobody else changes it before the transaction ends."""
+        row = select(cases.c.created).where(cases.c.id == case_id, cases.c.deleted.is_(None)).with_for_update()
+        return connection.execute(row).scalar_one_or_none()
+
+    def _without(self, connection: Connection, case_id: str, share: Share, left: Sequence[Share]) -> Cost:
+        """Take out of a case what a share gave and none that is left did: what is gone."""
+        if share.listed and not any(one.listed for one in left):
+            self.library.remove(connection, case_id)
+        if not share.words:
+            return Cost()
+        this = cases.c.id == case_id
+        body = connection.execute(select(cases.c.body).where(this)).scalar_one()
+        less = without_words(body)
+        gone = _bytes(body) - _bytes(less)
+        connection.execute(update(cases).where(this).values(body=less, size=cases.c.size - gone))
+        self.library.unname(connection, case_id)
+        return Cost(0, -gone)
 
     def forget_log(self) -> None:
         """Empty SQLite's write-ahead log, which still holds the text of a case just deleted."""
@@ -232,6 +320,10 @@ class CaseStore:
             with self.engine.connect() as connection:
                 raw = connection.connection.driver_connection
                 raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").close()  # type: ignore[union-attr]
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
 
 
 def open_store(url: str) -> CaseStore:

@@ -97,9 +97,10 @@ class Grams:
             connection.execute(statement, batch)
 
     def remove(self, connection: Connection, number: int, words: str) -> None:
-        """Take a text out of the index, and what the index keeps of it off the disk. PostgreSQL's row goes with that
-        of the case."""
-        if self._sqlite:
+        """Take a text out of the index, and what SQLite's index keeps of it off the disk."""
+        if not self._sqlite:
+            connection.execute(text("DELETE FROM listed_grams WHERE number = :number"), {"number": number})
+        else:
             delete = "INSERT INTO listed_grams (listed_grams, rowid, grams) VALUES ('delete', :number, :grams)"
             connection.execute(text(delete), {"number": number, "grams": self._written(words)})
             connection.execute(text("INSERT INTO listed_grams (listed_grams) VALUES ('optimize')"))

@@ -16,9 +16,10 @@ from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, Connection, and_, func, insert, select, update
 
-from webapp.store.cases import TAKEN_DOWN, CaseStore
+from webapp.store.cases import DELETED, TAKEN_DOWN, CaseStore
 from webapp.store.engine import writing
 from webapp.store.schema import cases, listed
+from webapp.store.spending import Cost
 
 _PAGE = 500
 _LIVE = cases.c.deleted.is_(None)
@@ -74,7 +75,7 @@ class Keeper:
         gone = select(func.count()).select_from(cases).where(~_LIVE)
         with self._engine.connect() as connection:
             live, characters = connection.execute(sized.where(_LIVE)).one()
-            down = connection.execute(gone.where(cases.c.delete_key_hash == TAKEN_DOWN)).scalar_one()
+            down = connection.execute(gone.where(cases.c.ended == TAKEN_DOWN)).scalar_one()
             deleted = connection.execute(gone).scalar_one() - down
             shown = connection.execute(select(func.count()).select_from(listed)).scalar_one()
         return Counts(live, characters, shown, deleted, down)
@@ -93,30 +94,30 @@ class Keeper:
         done = 0
         for at in range(0, len(ids), _PAGE):
             with self._writer.begin() as connection:
-                done += sum([self._empty(connection, one) for one in ids[at : at + _PAGE]])
+                gone = [self._store.empty(connection, one) for one in sorted(ids[at : at + _PAGE])]
+                self._count(connection, gone)
+            done -= sum([one.cases for one in gone])
         self._store.forget_log()
         return done
 
     def take_down(self, case_id: str) -> bool:
         """Empty a case and keep it from being saved again. Returns whether it could be read before."""
-        row = {"deleted": self._store.now(), "delete_key_hash": TAKEN_DOWN}
+        row = {"deleted": self._store.now(), "ended": TAKEN_DOWN}
         with self._writer.begin() as connection:
-            was_live = self._empty(connection, case_id)
+            gone = self._store.empty(connection, case_id)
             if not connection.execute(update(cases).where(cases.c.id == case_id).values(**row)).rowcount:
                 empty = {"id": case_id, "body": "", "outcome_digest": "", "version": "", "created": row["deleted"]}
                 connection.execute(insert(cases).values(**empty, **row))
+            self._count(connection, [gone])
         self._store.forget_log()
-        return was_live
+        return bool(gone.cases)
 
     def allow(self, case_id: str) -> bool:
         """Let a case that was taken down be saved again. Returns whether it was taken down."""
-        down = update(cases).where(cases.c.id == case_id, cases.c.delete_key_hash == TAKEN_DOWN)
+        down = update(cases).where(cases.c.id == case_id, cases.c.ended == TAKEN_DOWN)
         with self._writer.begin() as connection:
-            return connection.execute(down.values(delete_key_hash="")).rowcount == 1
+            return connection.execute(down.values(ended=DELETED)).rowcount == 1
 
-    def _empty(self, connection: Connection, case_id: str) -> bool:
-        live = update(cases).where(cases.c.id == case_id, _LIVE)
-        emptied = connection.execute(live.values(body="", message=None, deleted=self._store.now())).rowcount == 1
-        if emptied:
-            self._store.library.remove(connection, case_id)
-        return emptied
+    def _count(self, connection: Connection, gone: Sequence[Cost]) -> None:
+        all_gone = Cost(sum([one.cases for one in gone]), sum([one.bytes for one in gone]))
+        self._store.spending.add(connection, all_gone)

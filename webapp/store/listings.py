@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from sqlalchemy import Column, Connection, Engine, Select, delete, exists, func, insert, select
+from sqlalchemy import Column, Connection, Engine, Select, delete, exists, func, insert, select, update
 from sqlalchemy.sql.elements import ColumnElement
 
 from webapp.store.grams import Grams, kept
@@ -125,6 +125,18 @@ class Listings:
         if row is not None:
             self._grams.remove(connection, row.number, row.text)
             connection.execute(delete(listed).where(listed.c.number == row.number))
+
+    def unname(self, connection: Connection, case_id: str) -> None:
+        """Forget title and tags of a case, in the transaction that takes them out of it."""
+        columns = select(listed.c.number, listed.c.title, listed.c.text).where(listed.c.case_id == case_id)
+        row = connection.execute(columns).one_or_none()
+        if row is None:
+            return
+        text = row.text[len(row.title) + 1 :] if row.title else row.text
+        connection.execute(update(listed).where(listed.c.number == row.number).values(title="", text=text))
+        connection.execute(delete(labels).where(labels.c.number == row.number, labels.c.kind == "tag"))
+        self._grams.remove(connection, row.number, row.text)
+        self._grams.add(connection, [(row.number, text)])
 
     def is_listed(self, case_id: str) -> bool:
         """Return whether a case is in the library."""

@@ -9,7 +9,7 @@ never `cases`, so a case that its sharer did not list cannot turn up by a forgot
 
 from __future__ import annotations
 
-from sqlalchemy import Column, ForeignKey, Index, Integer, MetaData, String, Table, Text
+from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Index, Integer, MetaData, String, Table, Text
 
 ID_LENGTH = 16
 
@@ -23,9 +23,20 @@ cases = Table(
     Column("outcome_digest", String(128), nullable=False, comment="digest of the result when it was saved"),
     Column("version", String(64), nullable=False, comment="version of the inspector that saved it"),
     Column("created", String(24), nullable=False, comment="UTC, ISO 8601 with milliseconds"),
-    Column("delete_key_hash", String(64), nullable=False, comment="SHA-256 of the delete key, hexadecimal"),
     Column("deleted", String(24), nullable=True, comment="UTC time of deletion; NULL while readable"),
     Column("message", Text, nullable=True, comment="JSON of the message when it was saved; NULL: not known"),
+    Column("size", Integer, nullable=False, server_default="0", comment="bytes of body and message; 0 once deleted"),
+    Column("ended", String(16), nullable=True, comment="deleted or taken down; NULL while readable"),
+)
+
+shares = Table(
+    "shares",
+    metadata,
+    Column("case_id", String(ID_LENGTH), ForeignKey("cases.id"), primary_key=True),
+    Column("key_hash", String(64), primary_key=True, comment="SHA-256 of the delete key, hexadecimal"),
+    Column("created", String(24), nullable=False, comment="UTC, ISO 8601 with milliseconds"),
+    Column("words", Boolean, nullable=False, comment="title, notes and flags of the case are theirs"),
+    Column("listed", Boolean, nullable=False, comment="they put it into the library"),
 )
 
 listed = Table(
@@ -98,3 +109,31 @@ answered = Table(
     Column("created", String(24), nullable=False, comment="UTC, ISO 8601 with milliseconds"),
     Index("answered_created", "created"),
 )
+
+days = Table(
+    "days",
+    metadata,
+    Column("day", String(10), primary_key=True, comment="UTC, ISO 8601; only the last one is kept"),
+    Column("salt", String(64), nullable=False, comment="of the digests of clients on that day"),
+)
+
+spent = Table(
+    "spent",
+    metadata,
+    Column("day", String(10), primary_key=True, comment="UTC, ISO 8601; only the last one is kept"),
+    Column("client", String(16), primary_key=True, comment="digest of whose requests they were, with the salt"),
+    Column("cases", Integer, nullable=False, comment="that were stored, and collections"),
+    Column("bytes", BigInteger, nullable=False, comment="of these cases"),
+    Column("uploads", Integer, nullable=False, comment="of tokenizers, and downloads from the hub"),
+)
+
+totals = Table(
+    "totals",
+    metadata,
+    Column("number", Integer, primary_key=True, comment="1"),
+    Column("cases", Integer, nullable=False, comment="that can be read"),
+    Column("bytes", BigInteger, nullable=False, comment="of these cases"),
+)
+
+# What is of a day only, or counted from other rows: no backup holds it.
+PASSING = frozenset((days, spent, totals))

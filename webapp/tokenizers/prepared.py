@@ -32,7 +32,6 @@ from webapp.vocabularies.spelling import Spelling, of_data
 
 MAKE = "2"  # another number where the same source gives another file
 KEPT = 12  # converted files
-MOST = 50  # tokenizers of one kind that were given
 MOST_BYTES = 1_000_000_000
 SHORT = 16  # digits of the fingerprint in a name
 STEPS = 3  # to check, convert, load and try a file may take several times as long as one answer
@@ -42,6 +41,10 @@ NOTE = ".note.json"
 GGUF = ".gguf"
 
 _one_at_a_time = Lock()
+
+
+class NoPlace(UsageError):  # noqa: N818 - what there is none of
+    """As many tokenizers are kept as may be, or they take as much."""
 
 
 @dataclass(frozen=True)
@@ -249,10 +252,11 @@ class Given(_Folder):
 
     def _require_place(self, key: str, size: int) -> None:
         sizes = [vocabulary.size for vocabulary in self.listing() if vocabulary.path.stem != key]
-        if len(sizes) >= MOST:
-            raise UsageError(f"{MOST} tokenizers are kept already; delete one of them first")
+        most = self._settings.most_uploads
+        if len(sizes) >= most:
+            raise NoPlace(f"{most} tokenizers are kept already; delete one of them first")
         if sum(sizes) + size > MOST_BYTES:
-            raise UsageError(f"the kept tokenizers would take more than {MOST_BYTES:,} bytes; delete one of them first")
+            raise NoPlace(f"the kept tokenizers would take more than {MOST_BYTES:,} bytes; delete one of them first")
 
 
 def _prepare(

@@ -48,10 +48,10 @@ def test_a_new_case_is_201_with_a_link_and_a_delete_key(client: Client, case: Ca
     assert len(answer.json["delete_key"]) > 20
 
 
-def test_the_same_case_again_is_200_without_a_key(client: Client, case: CaseMaker) -> None:
+def test_the_same_case_again_is_200_with_a_key_of_its_own(client: Client, case: CaseMaker) -> None:
     first, second = client.post(URL, json=case()), client.post(URL, json=case(title="Another title"))
     assert second.status_code == 200
-    assert second.json == {name: first.json[name] for name in ("id", "url", "listed")}
+    assert [first.json[name] == second.json[name] for name in ("id", "url", "listed", "delete_key")] == [1, 1, 1, 0]
     assert "title" not in client.get(f"{URL}/{first.json['id']}").json
 
 
@@ -73,7 +73,7 @@ def test_the_delete_key_deletes_on_the_page_and_the_case_is_410_from_then_on(
     app = make_app()
     client, store = app.test_client(), app.extensions[EXTENSION].store
     answer = client.post(URL, json=case()).json
-    assert store.delete(answer["id"], answer["delete_key"])
+    assert store.withdraw(answer["id"], answer["delete_key"])
     for path in ("", "/export/jsonl"):
         gone = client.get(f"{URL}/{answer['id']}{path}")
         assert (gone.status_code, code_of(gone)) == (410, "gone")

@@ -13,7 +13,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 from flask import Flask
-from werkzeug.exceptions import RequestEntityTooLarge, ServiceUnavailable
+from werkzeug.exceptions import RequestEntityTooLarge, ServiceUnavailable, TooManyRequests
 
 from tests.webapp.api.conftest import CALL
 from webapp.api.operations import API, OPERATIONS
@@ -30,6 +30,7 @@ GUEST = {"case": json.dumps(CASE)}
 GENERIC = {*HEADERS, "Content-Type", "Content-Length", "Content-Encoding", "Date", "Vary", "Cache-Control"}
 TAG = {"headers": {"If-None-Match": "*"}}
 BUSY = {"environ_overrides": {REFUSAL: ServiceUnavailable("Too many wait.", retry_after=2)}}
+MANY = {"environ_overrides": {REFUSAL: TooManyRequests("As much as may be is stored.", retry_after=2)}}
 LARGE = {"environ_overrides": {REFUSAL: RequestEntityTooLarge("The request is too large.")}}
 ELSEWHERE = {"headers": {"Origin": "https://elsewhere.example"}}
 STRANGER = {"headers": {"Host": "stranger.example"}}
@@ -59,6 +60,7 @@ REQUESTS: dict[str, dict[int, Request]] = {
         403: ELSEWHERE,
         413: LARGE,
         422: {"data": b"<html>"},
+        429: MANY,
         503: BUSY,
     },
     "delete_tokenizer": {
@@ -82,11 +84,12 @@ REQUESTS: dict[str, dict[int, Request]] = {
     "export_cases": {200: {"stored": True}, 400: STRANGER, 404: {"path": "?collection=none"},
                      422: {"path": "?key=1"}},
     "import_cases": {200: {"data": json.dumps(CASE)}, 400: STRANGER, 403: ELSEWHERE, 413: LARGE,
-                     409: {"data": "x", **WORKING}, 422: {"path": "?key=1"}, 503: BUSY},
+                     409: {"data": "x", **WORKING}, 422: {"path": "?key=1"}, 429: MANY, 503: BUSY},
     "save_case": {
         **takes_case({"before": {"json": CASE}, "json": CASE}),
         201: {"json": CASE},
         409: {"json": CASE, **WORKING},
+        429: MANY,
         410: {"before": {"json": CASE, **KEYED}, "gone": True, "json": CASE, **KEYED},
     },
     "case": {200: {"stored": True}, 304: {"stored": True, **TAG}, 400: STRANGER, 404: {}, 410: {"deleted": True},
@@ -145,12 +148,12 @@ def asked(app: Flask, method: str, path: str, wanted: Request) -> Any:
     if before := given.pop("before", None):
         was: Any = client.post(before.get("path", path), **{key: before[key] for key in before.keys() - {"path"}}).json
         found["fingerprint"] = was.get("fingerprint", "")
-        assert not given.pop("gone", False) or app.extensions[EXTENSION].store.delete(was["id"], was["delete_key"])
+        assert not given.pop("gone", False) or app.extensions[EXTENSION].store.withdraw(was["id"], was["delete_key"])
     stored, deleted = given.pop("stored", False), given.pop("deleted", False)
     if stored or deleted:
         kept: Any = client.post(f"{API}/cases", json={**CASE, "tools": [{"name": "f"}] * deleted}).json
         found["case_id"] = kept["id"]
         store = app.extensions[EXTENSION].store
-        assert not deleted or store.delete(kept["id"], kept["delete_key"])
+        assert not deleted or store.withdraw(kept["id"], kept["delete_key"])
     address = re.sub(r"<(\w+)>", lambda match: found[match[1]], path) + given.pop("path", "")
     return client.open(address, method=method, **given)

@@ -107,7 +107,7 @@ def test_a_deleted_case_is_gone_for_whoever_has_it(make_app: Callable[..., Flask
     client: Client = app.test_client()
     saved = client.post(f"{API}/cases", json=CASE).json
     tag = client.get(f"{API}/cases/{saved['id']}").headers["ETag"]
-    app.extensions[EXTENSION].store.delete(saved["id"], saved["delete_key"])
+    app.extensions[EXTENSION].store.withdraw(saved["id"], saved["delete_key"])
     assert client.get(f"{API}/cases/{saved['id']}", headers={"If-None-Match": tag}).status_code == 410
 
 

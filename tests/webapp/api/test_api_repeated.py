@@ -49,7 +49,7 @@ def test_the_same_request_has_the_same_answer_with_its_delete_key(client: Any, s
         name: first.headers[name] for name in ("Location", "Cache-Control")
     }
     assert (client.post(URL, json=CASE).status_code, store.count()) == (200, 1)
-    assert store.delete(first.json["id"], again.json["delete_key"])
+    assert store.withdraw(first.json["id"], again.json["delete_key"])
 
 
 def test_neither_the_key_nor_the_delete_key_is_in_the_database(client: Any, store: CaseStore) -> None:
@@ -65,7 +65,7 @@ def test_a_key_alone_does_not_give_the_delete_key(client: Any, store: CaseStore)
     for _ in range(2):
         saved = client.post(URL, json=CASE, **KEYED).json
         keys.append(saved["delete_key"])
-        store.delete(saved["id"], saved["delete_key"])
+        store.withdraw(saved["id"], saved["delete_key"])
         store.answers.free(hashlib.sha256(KEY.encode()).hexdigest())
     assert len({*keys}) == 2
 
@@ -75,8 +75,10 @@ def test_of_a_case_that_was_deleted_since_it_is_said_and_nothing_is_stored(
     client: Any, store: CaseStore, known: bool
 ) -> None:
     first = client.post(URL, json=CASE, **({} if known else KEYED))
-    assert client.post(URL, json=CASE, **KEYED).status_code == (200 if known else 201)
-    store.delete(first.json["id"], first.json["delete_key"])
+    keyed = client.post(URL, json=CASE, **KEYED)
+    assert keyed.status_code == (200 if known else 201)
+    for one in (first, keyed):
+        store.withdraw(one.json["id"], one.json["delete_key"])
     again = client.post(URL, json=CASE, **KEYED)
     assert (again.status_code, again.json["error"]["code"], store.count()) == (410, "gone", 0)
     assert "to store it again, make up a new key" in again.json["error"]["message"]
@@ -85,7 +87,7 @@ def test_of_a_case_that_was_deleted_since_it_is_said_and_nothing_is_stored(
 
 def test_a_case_that_somebody_else_stored_since_has_no_delete_key(client: Any, store: CaseStore) -> None:
     first = client.post(URL, json=CASE, **KEYED).json
-    store.delete(first["id"], first["delete_key"])
+    store.withdraw(first["id"], first["delete_key"])
     assert client.post(URL, json=CASE).status_code == 201
     again = client.post(URL, json=CASE, **KEYED)
     assert (again.status_code, again.json["id"], "delete_key" in again.json) == (200, first["id"], False)
@@ -151,4 +153,4 @@ def test_a_case_that_was_stored_before_its_answer_was_lost_is_told_as_new(
     monkeypatch.setattr("webapp.store.answers.ABANDONED_SECONDS", -1)
     again = client.post(URL, json=CASE, **KEYED)
     assert again.status_code == 201
-    assert store.delete(again.json["id"], again.json["delete_key"])
+    assert store.withdraw(again.json["id"], again.json["delete_key"])

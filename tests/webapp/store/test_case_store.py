@@ -5,15 +5,12 @@ import re
 import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from unittest.mock import Mock
 
 import pytest
-from sqlalchemy import update
 from sqlalchemy.exc import IntegrityError
 
 from parsers.vocabulary.types import UsageError
 from webapp.store import CaseStore, Gone, Saved, make_engine, open_store, upgrade
-from webapp.store.schema import cases
 
 ID = "0123456789abcdef"
 BODY = '{"input":{"text":["<tool_call>\\u0000\u6771\U0001f600"]},"schema":1}'
@@ -61,7 +58,8 @@ def test_a_case_is_dated_in_utc(store: CaseStore) -> None:
 def test_saving_the_same_content_again_changes_nothing(store: CaseStore) -> None:
     saved_key(store)
     before = store.get(ID)
-    assert store.save(ID, BODY.replace("}", ',"title":"other"}'), "new digest", "2.0") == Saved(ID, False, None)
+    again = store.save(ID, BODY.replace("}", ',"title":"other"}'), "new digest", "2.0")
+    assert again == Saved(ID, False, again.delete_key)
     assert store.get(ID) == before
     assert store.count() == 1
 
@@ -75,33 +73,33 @@ def test_delete_keys_are_random_and_128_bits(store: CaseStore) -> None:
 def test_only_a_hash_of_the_delete_key_is_kept(store: CaseStore) -> None:
     key = saved_key(store)
     with store.engine.connect() as connection:
-        row = connection.exec_driver_sql("SELECT * FROM cases").one()
-    assert not [value for value in row if key in str(value)]
+        rows = [connection.exec_driver_sql(f"SELECT * FROM {name}").one() for name in ("cases", "shares")]
+    assert not [value for row in rows for value in row if key in str(value)]
 
 
 def test_the_delete_key_deletes_once(store: CaseStore) -> None:
     key = saved_key(store)
-    assert store.delete(ID, key) is True
-    assert store.delete(ID, key) is False
+    assert store.withdraw(ID, key) is True
+    assert store.withdraw(ID, key) is False
     assert store.count() == 0
 
 
 @pytest.mark.parametrize("key", ["", "wrong", "\udc80", "x" * 22])
 def test_a_wrong_key_deletes_nothing(key: str, store: CaseStore) -> None:
     saved_key(store)
-    assert store.delete(ID, key) is False
+    assert store.withdraw(ID, key) is False
     assert store.get(ID) is not None
 
 
 def test_no_key_deletes_an_unknown_case(store: CaseStore) -> None:
     key = saved_key(store)
-    assert store.delete("f" * 16, key) is False
+    assert store.withdraw("f" * 16, key) is False
 
 
 def test_a_deleted_case_is_gone_and_its_body_empty(store: CaseStore) -> None:
     key = store.save(ID, BODY, "digest", "1.0", message="{}").delete_key
     assert getattr(store.get(ID), "message", "") == "{}"
-    store.delete(ID, str(key))
+    store.withdraw(ID, str(key))
     with pytest.raises(Gone, match=f"case {ID} was deleted at 2"):
         store.get(ID)
     with store.engine.connect() as connection:
@@ -110,37 +108,14 @@ def test_a_deleted_case_is_gone_and_its_body_empty(store: CaseStore) -> None:
 
 def test_saving_a_deleted_case_again_revives_it_with_a_new_key(store: CaseStore) -> None:
     old = saved_key(store)
-    store.delete(ID, old)
+    store.withdraw(ID, old)
     saved = store.save(ID, BODY, "later digest", "2.0")
     assert (saved.created, saved.delete_key != old) == (True, True)
     case = store.get(ID)
     assert case is not None
     assert (case.body, case.outcome_digest, case.version) == (BODY, "later digest", "2.0")
-    assert store.delete(ID, old) is False
-    assert store.delete(ID, str(saved.delete_key)) is True
-
-
-def test_an_old_key_does_not_delete_a_case_revived_in_between(
-    store: CaseStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    key = saved_key(store)
-
-    def revive_first(expected: str, given: str) -> bool:
-        with store.engine.begin() as connection:
-            connection.execute(update(cases).values(delete_key_hash="of another key"))
-        return expected == given
-
-    monkeypatch.setattr("webapp.store.keys.hmac.compare_digest", revive_first)
-    assert store.delete(ID, key) is False
-    assert store.get(ID) is not None
-
-
-def test_keys_are_compared_in_constant_time(store: CaseStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    saved_key(store)
-    compare = Mock(return_value=False)
-    monkeypatch.setattr("webapp.store.keys.hmac.compare_digest", compare)
-    store.delete(ID, "guess")
-    assert [len(argument) for argument in compare.call_args.args] == [64, 64]
+    assert store.withdraw(ID, old) is False
+    assert store.withdraw(ID, str(saved.delete_key)) is True
 
 
 @pytest.mark.parametrize(("case_id", "body"), [("", BODY), (ID[:-1], BODY), (ID + "0", BODY), (ID, "")])
@@ -168,7 +143,7 @@ def test_nothing_of_a_deleted_text_stays_in_the_files(tmp_path: Path) -> None:
     key = saved_key(store, body=SECRET * 1000)
     saved_key(store, "f" * 16)
     assert [path.name for path in tmp_path.iterdir() if SECRET.encode() in path.read_bytes()] != []
-    store.delete(ID, key)
+    store.withdraw(ID, key)
     assert [path.name for path in tmp_path.iterdir() if SECRET.encode() in path.read_bytes()] == []
     store.close()
 
@@ -187,7 +162,7 @@ def test_a_store_in_memory_is_one_database_for_every_thread() -> None:
 def test_one_delete_key_used_by_many_at_once_deletes_once(store: CaseStore) -> None:
     key = saved_key(store)
     answers: list[bool] = []
-    threads = [threading.Thread(target=lambda: answers.append(store.delete(ID, key))) for _ in range(8)]
+    threads = [threading.Thread(target=lambda: answers.append(store.withdraw(ID, key))) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:

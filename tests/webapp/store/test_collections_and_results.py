@@ -31,7 +31,7 @@ def test_a_collection_is_what_a_query_found_when_it_was_made(store: CaseStore, a
     inside = Wanted(collection=made.id)
     assert ids(store, inside) == ["this3".ljust(16, "0"), "this1".ljust(16, "0")]
     assert store.library.counts(made.id).total == store.library.counts(made.id).values["parser"][0][1] == 2
-    store.delete("this1".ljust(16, "0"), key)
+    store.withdraw("this1".ljust(16, "0"), key)
     assert ids(store, inside) == ["this3".ljust(16, "0")]
     assert [one.total for one in store.collections.newest()] == [1]
 
@@ -71,6 +71,6 @@ def test_what_an_engine_has_not_run_in_its_version_is_left(store: CaseStore, add
     store.results.keep("vllm", "0.33", number, Result("raises", "error", "\0\ud800" + "x" * 900))
     kept = store.results.of([number], columns)[number]["vllm", "0.33"]
     assert kept == Result("raises", "error", "\ufffd\ufffd" + "x" * 498)
-    store.delete("b2".ljust(16, "0"), key)
+    store.withdraw("b2".ljust(16, "0"), key)
     store.results.keep("vllm", "0.33", number, Result("passes", "pass"))
     assert store.results.all() == []

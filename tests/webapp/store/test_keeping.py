@@ -71,4 +71,4 @@ def test_a_case_that_nobody_saved_yet_can_be_taken_down(keeper: Keeper, store: C
 def test_no_key_opens_what_was_taken_down(keeper: Keeper, store: CaseStore) -> None:
     keeper.take_down(OLD)
     assert not store.has_key(OLD, "taken down")
-    assert not store.delete(OLD, "taken down")
+    assert not store.withdraw(OLD, "taken down")

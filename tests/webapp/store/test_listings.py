@@ -140,19 +140,19 @@ def test_to_save_a_case_again_lists_nothing_and_to_list_it_later_does_once(store
     key = store.save("0" * 16, "{}", "digest", "1.0").delete_key
     assert store.save("0" * 16, "{}", "digest", "1.0", listing("secret")).created is False
     assert ids(store) == []
-    assert [store.list_known(one * 16, listing("secret")) for one in ("0", "0", "1")] == [True, False, False]
+    assert [store.list_known(one * 16, listing("secret"), key) for one in ("0", "0", "1")] == [True, False, False]
     (row,) = store.library.search(Wanted()).rows
     assert (row.case_id, row.created) == ("0" * 16, getattr(store.get("0" * 16), "created", ""))
     store.save("0" * 16, "{}", "digest", "1.0")
     assert ids(store, Wanted(texts=("secret",))) == ["0" * 16]
-    assert store.delete("0" * 16, str(key))
-    assert (store.list_known("0" * 16, listing("secret")), ids(store)) == (False, [])
+    assert store.withdraw("0" * 16, str(key))
+    assert (store.list_known("0" * 16, listing("secret"), ""), ids(store)) == (False, [])
 
 
 def test_a_deleted_case_leaves_the_library(store: CaseStore, add: Callable[..., str]) -> None:
     kept_one = add("secret too")
     key = store.save("f" * 16, "{}", "digest", "1.0", listing("secret", tags=["t"], checks=["c"])).delete_key
-    assert store.delete("f" * 16, str(key))
+    assert store.withdraw("f" * 16, str(key))
     assert ids(store, Wanted(texts=("secret",))) == [kept_one]
     assert store.library.counts().values["tag"] == []
     assert store.save("f" * 16, "{}", "digest", "1.0", listing("again")).created
@@ -166,7 +166,7 @@ def test_nothing_of_a_deleted_listing_stays_in_the_files(tmp_path: Path) -> None
     key = store.save("f" * 16, "{}", "digest", "1.0", listing(secret, title="mine")).delete_key
     for looked_for in (secret.encode(), words[2:]):
         assert [path.name for path in tmp_path.iterdir() if looked_for in path.read_bytes()] != []
-    store.delete("f" * 16, str(key))
+    store.withdraw("f" * 16, str(key))
     for looked_for in (secret.encode(), words[2:]):
         assert [path.name for path in tmp_path.iterdir() if looked_for in path.read_bytes()] == []
     store.close()

@@ -69,9 +69,8 @@ def test_there_is_no_place_for_endless_uploads(
     monkeypatch.setattr(prepared, "MOST_BYTES", 6_000)
     with pytest.raises(UsageError, match="more than 6,000 bytes; delete one of them first"):
         library.add_upload("b.json", encoded(toy))
-    monkeypatch.setattr(prepared, "MOST", 1)
     with pytest.raises(UsageError, match="1 tokenizers are kept already; delete one of them first"):
-        library.add_upload("b.json", encoded(toy))
+        make_library(most_uploads=1).add_upload("b.json", encoded(toy))
     assert len(names(library, "upload")) == 1
 
 

@@ -18,9 +18,10 @@ from webapp.page.compare.compare_form import rules_of
 from webapp.page.compare.compare_page import sides_page
 from webapp.page.compare.comparison_report import Origin, comparison_report
 from webapp.page.compare.sides import Replayed
+from webapp.quotas import client
 from webapp.runs import exports
 from webapp.services import services
-from webapp.store import Saved
+from webapp.store import OverQuota, Saved, Sharing
 
 
 @at_every_subject("comparison", "/<target>")
@@ -63,12 +64,18 @@ def _file(text: str, name: str, mimetype: str) -> Response:
 
 def store_comparison(saved: Saved, query: str, texts: tuple[str, ...]) -> tuple[str, list[Saved]]:
     """The address of a comparison of a stored case, in the words of `query`, and what was stored of the `texts` beside
-    it: those that a side reads."""
+    it: those that a side reads. Raises OverQuota, and then none of them is stored."""
     asked = read_asked(dict(parse_qsl(query)))
     used, stored = used_texts(asked.sides, texts), {}
-    for word, text in used.items():
-        run = services().runner.run(carried_case(text))
-        stored[word] = exports.save(services().store, run, None)
+    sharing, store = Sharing(client=client()), services().store
+    try:
+        for word, text in used.items():
+            run = services().runner.run(carried_case(text))
+            stored[word] = exports.save(store, run, None, sharing=sharing)
+    except OverQuota:
+        for one in stored.values():
+            store.withdraw(one.id, one.delete_key)
+        raise
     words = {word: f"case:{one.id}" for word, one in stored.items()}
     sides = tuple([replace(side, text=words.get(side.text, side.text)) for side in asked.sides])
     links = CompareLinks(url_for("page.compare_case", case_id=saved.id), replace(asked, sides=sides))

@@ -122,6 +122,7 @@ class _Share:
     `loopback`: links made now open on this machine only. `listed`: whether the box of the library is ticked;
     `in_library`: the case is there already, and there is no box. `stores` False: this server stores no cases. `tags`
     are what the case has of them. `comparison` is the query of a comparison of it, with the texts put `beside`.
+    `problem`: why it was not stored just now.
     """
 
     url: str = ""
@@ -138,6 +139,7 @@ class _Share:
     tags: str = ""
     comparison: str = ""
     beside: tuple[str, ...] = ()
+    problem: str = ""
 
 
 @dataclass(slots=True, frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from time import monotonic
 from urllib.parse import urlencode
@@ -15,12 +16,14 @@ from webapp.links import public_base
 from webapp.page.addresses.subjects import blueprint, lists_by_default, render
 from webapp.page.engines.run_of_all import RunColumn, run_columns, run_some
 from webapp.page.inspect.inspect_page import whole_number
-from webapp.page.library.importing import ImportForm, import_some, tags_of
+from webapp.page.library.importing import LEFT_ALONE, ImportForm, import_some, tags_of
 from webapp.page.library.incoming import incoming
 from webapp.page.library.library_page import library_page
 from webapp.page.library.outgoing import KINDS, exported_cases
 from webapp.page.library.query import LONGEST, wanted_of
+from webapp.quotas import client, count_collection, said_of, too_many
 from webapp.services import services
+from webapp.store import OverQuota
 from webapp.store.collecting import LONGEST_TITLE, Collection
 
 SECONDS = 4.0  # of work on a run of all, for one page
@@ -59,9 +62,22 @@ def library_import() -> Response:
         return render("library_import.html", status=status, import_=ImportForm(ticked, problem=problem))
     found, parts = incoming(file.filename[:200], file.read()), services()
     listed, tags = bool(request.form.get("listed")), tags_of(request.form.get("tags", ""))
-    report = import_some(found, parts.runner, parts.store, listed=listed, tags=tags, skip=skip)
+    try:
+        report = import_some(
+            found,
+            parts.runner,
+            parts.store,
+            listed=listed,
+            tags=tags,
+            skip=skip,
+            sharing=replace(LEFT_ALONE, client=client()),
+        )
+    except OverQuota as over:
+        again = ImportForm(listed, problem=said_of(over), skip=skip, tags=", ".join(tags))
+        return too_many(render("library_import.html", import_=again), over)
     skip = skip + report.done if report.left else 0
-    again = ImportForm(listed, file.filename[:200], report, skip=skip, tags=", ".join(tags) if skip else "")
+    said = said_of(report.over) if report.over is not None else ""
+    again = ImportForm(listed, file.filename[:200], report, said=said, skip=skip, tags=", ".join(tags) if skip else "")
     return render("library_import.html", import_=again)
 
 
@@ -71,6 +87,8 @@ def collection_make() -> ResponseReturnValue:
     title = request.form.get("title", "").strip()[:LONGEST_TITLE]
     inside = _collection(request.form.get("collection") or None)
     wanted = wanted_of(request.form.get("q", ""), inside.id if inside else None)
+    if title:
+        count_collection()
     made = services().store.collections.make(title, wanted) if title else None
     if made is None:
         abort(422, "A collection has a title, and at least one case in it.")

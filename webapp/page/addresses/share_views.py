@@ -1,7 +1,7 @@
 """Shared cases: saving, opening, editing a copy, deleting; and exports, as downloads.
 
-Nothing is stored before somebody presses the button that says so. The delete key is on the answer to the first save
-and nowhere else; a case that is already stored answers with a redirect to its address.
+Nothing is stored before somebody presses the button that says so. Each save has a delete key of its own, which is on
+the answer to it and nowhere else.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import replace
 from time import thread_time
 from urllib.parse import urlencode
 
-from flask import Response, abort, redirect, request, url_for
+from flask import Response, abort, request, url_for
 from flask.typing import ResponseReturnValue
 
 from parsers.cases.case import Case, CaseError, Expect
@@ -28,6 +28,7 @@ from webapp.page.addresses.subjects import (
     case_subject,
     is_loopback,
     is_partial,
+    is_stored,
     posted_subject,
     render,
     stored_case,
@@ -39,10 +40,11 @@ from webapp.page.inspect.result import dialect_of
 from webapp.page.library.importing import tags_of
 from webapp.page.library.listed_case import listing_of
 from webapp.page.sharing.preview_picture import forget_picture
+from webapp.quotas import client, said_of, too_many
 from webapp.runs import exports
 from webapp.runs.exports import TARGETS
 from webapp.services import services
-from webapp.store import Saved
+from webapp.store import OverQuota, Saved, Sharing
 
 
 @blueprint.get("/c/<case_id>")
@@ -71,22 +73,52 @@ def case_text(case_id: str) -> Response:
 
 @blueprint.post("/cases")
 def save() -> ResponseReturnValue:
-    """Store a case. The first save shows its link and its delete key; a known case leads to its address, but where it
-    is not listed although that was asked for, or has other words than were given now. A script has the link in place
-    of the form, and stays where it is."""
-    saved, step = _saved(posted_subject().case)
+    """Store a case, and show its link and the delete key of this share; of a known case also what of the words given
+    now it has not. A script has that in place of the form, and stays where it is."""
+    posted = posted_subject()
+    try:
+        saved, step, opened, others = _stored(posted.case)
+    except OverQuota as over:
+        if is_partial():
+            raise
+        return too_many(_share_again(posted, said_of(over)), over)
     subject = case_subject(saved.id)
     dropped = [] if saved.created else _not_kept(subject.case)
     path = url_for("page.case", case_id=saved.id)
-    opened, others = _at_step(path, step), list[Saved]()
-    if words := request.form.get("go", ""):
-        opened, others = store_comparison(saved, words, posted_beside(request.form))
-    keys = [one for one in (saved, *others) if one.created]
+    opened = opened or _at_step(path, step)
     listed = services().store.library.is_listed(saved.id)
     refused = bool(request.form.get("listed")) and not listed
-    if not keys and not refused and not dropped and not is_partial():
-        return redirect(opened, 303)
-    return _shared_page(path, opened, keys, subject, dropped, listed=listed, refused=refused)
+    return _shared_page(path, opened, [saved, *others], subject, dropped, listed=listed, refused=refused)
+
+
+def _stored(case: Case) -> tuple[Saved, int | None, str, list[Saved]]:
+    """What comes of a case, and of the texts beside it where it is shared with a comparison, whose address that has.
+
+    All of it is stored or, where it is over a quota, nothing. Raises OverQuota.
+    """
+    saved, step = _saved(case)
+    words = request.form.get("go", "")
+    if not words:
+        return saved, step, "", []
+    try:
+        return saved, step, *store_comparison(saved, words, posted_beside(request.form))
+    except OverQuota:
+        services().store.withdraw(saved.id, saved.delete_key)
+        raise
+
+
+def _share_again(subject: Subject, problem: str) -> Response:
+    """The share form, with what was typed into it and why nothing was stored."""
+    said = request.form
+    share = replace(
+        share_of(subject, step=_standing(), comparison=said.get("go", ""), beside=posted_beside(said)),
+        title=said.get("title", ""),
+        note=said.get("note", ""),
+        tags=said.get("tags", ""),
+        listed=bool(said.get("listed")),
+        problem=problem,
+    )
+    return render("share.html", share=replace(share, source="", case=case_line(subject.case)))
 
 
 def _saved(case: Case) -> tuple[Saved, int | None]:
@@ -101,7 +133,8 @@ def _saved(case: Case) -> tuple[Saved, int | None]:
     said = {"title": title or case.title, "notes": (note,) if note else case.notes, "flags": tags}
     told = case.model_copy(update=said)
     listing = listing_of(run, told, findings) if request.form.get("listed") else None
-    saved = exports.save(services().store, run, findings, told=told, listing=listing)
+    sharing = Sharing(client=client())
+    saved = exports.save(services().store, run, findings, told=told, listing=listing, sharing=sharing)
     return saved, _standing() or next((item.step for item in findings or () if item.step), None)
 
 
@@ -129,21 +162,21 @@ def _standing() -> int | None:
 
 
 def _shared_page(
-    path: str, opened: str, keys: list[Saved], subject: Subject, dropped: list[str], *, listed: bool, refused: bool
+    path: str, opened: str, stored: list[Saved], subject: Subject, dropped: list[str], *, listed: bool, refused: bool
 ) -> Response:
     """The answer to a save, with the heading that the case has from now on. It is never cached: it holds the delete
-    keys of what was not stored before. `dropped` is what was said and not kept. `refused`: it is not listed, for it has
+    keys of these shares. `dropped` is what was said and not kept. `refused`: it is not listed, for it has
     words that its sharer did not give."""
     base = public_base()
     response = render(
         "_shared.html" if is_partial() else "shared.html",
-        status=201 if keys else 200,
+        status=201 if stored[0].created else 200,
         path=opened,
         heading=subject.heading,
         title=subject.case.title,
         dropped=dropped,
         link=base + opened,
-        keys=keys,
+        stored=stored,
         listed=listed,
         refused=refused,
         loopback=is_loopback(base),
@@ -172,13 +205,13 @@ def share_page(subject: Subject) -> Response:
 
 @blueprint.route("/c/<case_id>/delete", methods=["GET", "POST"])
 def delete(case_id: str) -> ResponseReturnValue:
-    """Ask for the delete key, and delete."""
+    """Ask for the delete key, and withdraw the share that it is of."""
     if request.method == "GET":
         stored_case(case_id)
         return render("delete.html", case_id=case_id, deleted=False, error="")
-    if services().store.delete(case_id, request.form.get("key", "").strip()):
+    if services().store.withdraw(case_id, request.form.get("key", "").strip()):
         forget_picture(services().settings, case_id)
-        return render("delete.html", case_id=case_id, deleted=True, error="")
+        return render("delete.html", case_id=case_id, deleted=True, stays=is_stored(case_id), error="")
     error = "That is not the delete key of this case."
     return render("delete.html", case_id=case_id, deleted=False, error=error, status=422)
 

@@ -39,6 +39,7 @@ _ADVICE = {
         " server. Ask for the case file and open it here."
     ),
     410: "Go back to the page it came from, or ask whoever shared it for the case file.",
+    429: "Your browser's Back button brings back what you typed.",
     413: "Your browser's Back button brings the text back. Shorten it, or have the limit raised.",
     500: "The text you sent is still in your browser: go back to it.",
 }

@@ -10,10 +10,12 @@ from flask.typing import ResponseReturnValue
 from parsers.vocabulary.types import UsageError
 from webapp.page.addresses.subjects import blueprint, is_partial, render
 from webapp.page.library.tokenizer_shelf import as_sentence, deletable, delete, extras, shelves, tokenizer_page
+from webapp.quotas import count_upload, said_of, too_many
 from webapp.services import services
+from webapp.store import OverQuota
 from webapp.tokenizers import library
-from webapp.tokenizers.hub import Download
-from webapp.tokenizers.prepared import with_template
+from webapp.tokenizers.hub import Download, repository_name
+from webapp.tokenizers.prepared import NoPlace, with_template
 
 _EXAMPLE = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Zürich"}}\n</tool_call>'
 _NOTES = {"deleted": "The tokenizer is deleted."}
@@ -47,10 +49,15 @@ def tokenizer_upload() -> ResponseReturnValue:
         return _not_taken(_Forms(upload_problem=words), 413)
     forms = _Forms(title=request.form.get("title", ""))
     try:
-        info = library().add_upload(*_uploaded(forms.title))
+        given = _uploaded(forms.title)
+        count_upload()
+        info = library().add_upload(*given)
+    except OverQuota as over:
+        forms.upload_problem = said_of(over)
+        return too_many(_not_taken(forms, 429), over)
     except UsageError as error:
         forms.upload_problem = as_sentence(str(error), forms.title.strip())
-        return _not_taken(forms, 422)
+        return _not_taken(forms, 429 if isinstance(error, NoPlace) else 422)
     if is_partial():
         return _shelf(_Forms(added=info["name"]))
     return redirect(url_for("page.tokenizers", added=info["name"]), 303)
@@ -92,7 +99,13 @@ def tokenizer_fetch() -> ResponseReturnValue:
     """Start to fetch a tokenizer."""
     forms = _Forms(repository=request.form.get("repository", ""))
     try:
+        if not services().hub.off:
+            repository_name(forms.repository)  # raises what it is refused for, before it is counted
+            count_upload()
         job = services().hub.fetch(forms.repository)
+    except OverQuota as over:
+        forms.hub_problem = said_of(over)
+        return too_many(_shelf(forms, "hub"), over)
     except UsageError as error:
         forms.hub_problem = as_sentence(str(error))
         return _shelf(forms, "hub", status=422)

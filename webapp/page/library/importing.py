@@ -22,11 +22,12 @@ from webapp.runs.exports import save
 from webapp.runs.prepare import with_defaults
 from webapp.runs.runner import CHECKS_SHARE, Runner
 from webapp.runs.time_left import TimeLeft
-from webapp.store import CaseStore, Gone
+from webapp.store import CaseStore, Gone, OverQuota, Sharing
 
 Outcome = Literal["stored", "known", "failed"]
 MOST_TAGS = 20
 LONGEST_TAG = 60
+LEFT_ALONE = Sharing(joins=False)  # nobody is told the keys of what is imported
 
 
 @dataclass(slots=True, frozen=True)
@@ -41,12 +42,14 @@ class Imported:
 
 @dataclass(slots=True)
 class Report:
-    """What came of an import: how many of each kind, those that failed, and how many there was no time for."""
+    """What came of an import: how many of each kind, those that failed, and how many are left: there was no time for
+    them, or they were `over` a quota."""
 
     stored: int = 0
     known: int = 0
     failed: list[Imported] = field(default_factory=list)
     left: int = 0
+    over: OverQuota | None = None
 
     @property
     def done(self) -> int:
@@ -66,12 +69,13 @@ class Report:
 @dataclass(slots=True, frozen=True)
 class ImportForm:
     """What the page of imports shows: the report of the file `name` that was given before, where there was one, and a
-    form that goes on after the first `skip` cases of it."""
+    form that goes on after the first `skip` cases of it. `said` is why cases were left, but for time."""
 
     ticked: bool
     name: str = ""
     report: Report | None = None
     problem: str = ""
+    said: str = ""
     skip: int = 0
     tags: str = ""
 
@@ -83,14 +87,16 @@ def tags_of(words: str) -> tuple[str, ...]:
 
 
 def imported(
-    given: Iterable[Incoming], runner: Runner, store: CaseStore, *, listed: bool, tags: Sequence[str] = ()
-) -> Iterator[Imported]:
-    """Import one case after the other. None of them raises: what is wrong is in what it gives."""
+    given: Iterable[Incoming], runner: Runner, store: CaseStore, *, listed: bool, tags: Sequence[str] = (),
+    sharing: Sharing = LEFT_ALONE,
+) -> Iterator[Imported]:  # fmt: skip
+    """Import one case after the other. What is wrong with one is in what it gives. Raises OverQuota alone."""
     for one in given:
         try:
             if isinstance(one.text, UsageError):
                 raise one.text
-            yield _one(one.name, _told(loads(one.text), one.name, tags), runner, store, listed=listed)
+            case = _told(loads(one.text), one.name, tags)
+            yield _one(one.name, case, runner, store, listed=listed, sharing=sharing)
         except HTTPException as error:
             yield Imported(one.name, "failed", why=error.description or error.name)
         except (UsageError, FormatError) as error:
@@ -99,16 +105,24 @@ def imported(
 
 def import_some(
     given: Iterator[Incoming], runner: Runner, store: CaseStore, *, listed: bool, tags: Sequence[str] = (),
-    skip: int = 0, most: int | None = None,
+    skip: int = 0, most: int | None = None, sharing: Sharing = LEFT_ALONE,
 ) -> Report:  # fmt: skip
-    """Import as long as a request has time, at most so many, and count the rest. The first `skip` were done before."""
+    """Import as long as a request has time, at most so many, and count the rest. The first `skip` were done before.
+
+    Raises OverQuota where nothing at all was done for it.
+    """
     report, given = Report(), islice(given, skip, None)
     left = TimeLeft.of_request(runner.settings, CHECKS_SHARE)
-    for one in imported(given, runner, store, listed=listed, tags=tags):
-        report.add(one)
-        if not left.seconds or report.done == most:
-            report.left = sum(1 for _ in given)
-            break
+    try:
+        for one in imported(given, runner, store, listed=listed, tags=tags, sharing=sharing):
+            report.add(one)
+            if not left.seconds or report.done == most:
+                break
+    except OverQuota as over:
+        if not report.done:
+            raise
+        report.left, report.over = 1, over
+    report.left += sum(1 for _ in given)
     return report
 
 
@@ -119,14 +133,17 @@ def _told(case: Case, name: str, tags: Sequence[str]) -> Case:
     return case.model_copy(update={"title": title, "flags": tuple(dict.fromkeys([*case.flags, *tags]))})
 
 
-def _one(name: str, case: Case, runner: Runner, store: CaseStore, *, listed: bool) -> Imported:
+def _one(
+    name: str, case: Case, runner: Runner, store: CaseStore, *, listed: bool, sharing: Sharing
+) -> Imported:  # fmt: skip
     case = with_defaults(case, runner.settings)
     known = _known(case, store)
     if known is not None and (not listed or store.library.is_listed(known)):
         return Imported(name, "known", known)
     run, checked = runner.run(case), runner.cheaply_checked(case)
     findings = None if checked is None else checked.findings
-    saved = save(store, run, findings, listing=listing_of(run, case, findings) if listed else None)
+    listing = listing_of(run, case, findings) if listed else None
+    saved = save(store, run, findings, listing=listing, sharing=sharing)
     return Imported(name, "stored" if saved.created else "known", saved.id)
 
 
