@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from pytest_toolcall.inspector import InspectorError
+from pytest_toolcall.plugin import EXPECTS_NOTHING, TOLD
 from pytest_toolcall.served import Served
 from pytest_toolcall.session import session_of
 from pytest_toolcall.words import failure_words
@@ -78,7 +79,7 @@ class ParserItem(pytest.Function):
 
     def tell(self, words: str) -> None:
         """Say something at the end of the run."""
-        self.user_properties.append(("toolcall", words))
+        self.user_properties.append((TOLD, words))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """What failed, without the way through this plugin."""
@@ -113,6 +114,8 @@ class CaseItem(ParserItem):
         if outcome == "known bug":
             pytest.xfail("known bug")
         if outcome not in ("FAIL", "unusable"):
+            if not json.loads(self.text).get("expect"):
+                self.user_properties.append((EXPECTS_NOTHING, self._shown()))
             return
         words = self._words(checked, served, everything=chunking is not None)
         if outcome == "FAIL" and self.config.getoption("toolcall_find"):

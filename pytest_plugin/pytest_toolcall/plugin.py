@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 GLOBS = ("*.case.json", "*.cases.json")
 SECONDS = "10"
 PROGRAM = "toolcall-inspector"
+TOLD, EXPECTS_NOTHING = "toolcall", "toolcall_expects_nothing"  # properties of tests that the summary reads
 
 
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -149,14 +150,18 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """What was written, and what was generated, whichever process did it."""
-    told = [
-        words
+    found = [
+        (name, words)
         for reports in terminalreporter.stats.values()
         for report in reports
         if getattr(report, "when", "") == "call"
         for name, words in getattr(report, "user_properties", ())
-        if name == "toolcall"
     ]
+    told = [words for name, words in found if name == TOLD]
+    unjudged = sorted({words for name, words in found if name == EXPECTS_NOTHING})
+    if unjudged:
+        some = ", ".join(unjudged[:3]) + (", ..." if len(unjudged) > 3 else "")
+        told.append(f"{len(unjudged)} passed by checks alone, for they do not say what is right: {some}")
     if told:
         terminalreporter.section("toolcall")
         for words in told:

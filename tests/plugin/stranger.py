@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import tempfile
 from pathlib import Path
-from typing import Any
+
+from bs4 import BeautifulSoup
 
 from tests.plugin.environments import ROOT
 from webapp.app import create_app
@@ -19,7 +21,6 @@ CASE = {
     "title": "A marker in two deltas",
     "parser": {"name": "hermes"},
     "input": {"text": 'Hm.<tool_call>\n{"name": "get_weather", "arguments": {"city": "Bern"}}\n</tool_call>'},
-    "expect": {"content": "Hm.", "tool_calls": [{"name": "get_weather", "arguments": {"city": "Bern"}}]},
 }
 
 
@@ -42,12 +43,14 @@ def project(folder: Path) -> Path:
 
 
 def page_case(path: Path) -> None:
-    """Write the case file that the page gives of a shared case."""
+    """Write the case file that the page gives of an output, once it was asked what is right."""
     with tempfile.TemporaryDirectory() as data:
         app = create_app(get_settings(data_dir=Path(data)))
         client = app.test_client()
-        shared: Any = client.post("/api/v1/cases", json=CASE).json
-        saved = client.get(f"/c/{shared['id']}.json")
+        asks = BeautifulSoup(client.post("/export/pytest", data={"case": json.dumps(CASE)}).text, "html.parser")
+        given = {one["name"]: one.get("value") or one.text for one in asks.select("main form [name]")}
+        (button,) = asks.select("main button[formaction^='/export/case']")
+        saved = client.post(str(button["formaction"]), data=given)
         app.extensions[EXTENSION].searches.close()
         app.extensions[EXTENSION].store.close()
     assert saved.status_code == 200

@@ -247,3 +247,11 @@ def test_a_case_whose_parser_may_be_called_anything_gives_the_format_of_its_outp
 def test_the_command_of_a_failure_finds_its_case_whatever_that_is_called(tmp_path: Path) -> None:
     write(tmp_path, odd__cases__json={"x::y": TEXT, "p[1] q": TEXT, "other": TEXT})
     assert "2 passed" in run(tmp_path, "odd.cases.json::x:y", "odd.cases.json::p[1] q").out
+
+
+def test_a_case_that_says_nothing_of_what_is_right_is_named(tmp_path: Path) -> None:
+    silent = {key: value for key, value in CASES["right"].items() if key != "expect"}
+    project = write(tmp_path, conftest__py=CONFTEST, right__case__json=CASES["right"], silent__case__json=silent)
+    done = run(project)
+    assert (done.code, "2 passed" in done.out) == (0, True)
+    assert "1 passed by checks alone, for they do not say what is right: silent.case.json" in done.out

@@ -66,9 +66,11 @@ def suite_file(target: SuiteTarget, subject: Subject) -> SuiteFile:
 
 
 def _header(target: SuiteTarget, subject: Subject) -> str:
-    """What fails, the smallest chunking, where the case is, and the licence, each on a line."""
+    """What fails, the smallest chunking, where the case is, and the licence, each on a line. That it fails was seen in
+    one engine, and says nothing of others."""
     said = [f"SPDX-License-Identifier: {target.licence}", in_comment(subject.title)]
-    how = in_comment(label(subject.chunking))
+    how, seen = in_comment(label(subject.chunking)), subject.own_class or subject.engine
+    how += f" in {in_comment(seen)}" if subject.fails and seen not in ("", target.name) else ""
     said.append(f"Fails {how}: {in_comment(subject.fails)}" if subject.fails else f"Replayed {how}.")
     said += [f"Case: {in_comment(subject.permalink)}"] if subject.permalink else []
     said.append("Exported by Toolcall Inspector.")

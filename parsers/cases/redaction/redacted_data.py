@@ -23,6 +23,8 @@ _NAMING = frozenset(
 )
 _DATA = frozenset({"enum", "const", "default", "examples", "example", "required"})
 _LITERAL = frozenset({"type", "format", "$schema", "contentEncoding", "contentMediaType"})
+_BOUNDS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})
+_TELLING = 4  # digits of a bound beside zeros at its ends: with fewer it is anybody's
 _SCHEMA_KEYS = _NAMING | _DATA | _LITERAL | frozenset({
     "function", "name", "description", "parameters", "strict", "title", "items", "prefixItems",
     "additionalProperties", "unevaluatedProperties", "unevaluatedItems", "anyOf", "oneOf", "allOf", "not", "if",
@@ -98,6 +100,8 @@ def _context(context: Mapping[str, Json], say: Say, *, keep_model: bool) -> dict
         made["template_kwargs"] = {key: _data(value, say) for key, value in made["template_kwargs"].items()}
     if made.get("model") and not keep_model:
         made["model"] = say(made["model"])
+    if made.get("id_seed") is not None:
+        made["id_seed"] = _data(made["id_seed"], say)
     return made
 
 
@@ -159,11 +163,19 @@ def _schema(value: Json, say: Say, *, names: bool = False) -> Json:
             made[new] = item
         elif known and key in _DATA:
             made[new] = _data(item, say)
+        elif isinstance(item, int | float):
+            made[new] = _data(item, say) if not known or _tells(key, item) else item
         elif known and key == "$ref" and isinstance(item, str):
             made[new] = "/".join([part if part in _NAMING else say(part) for part in item.split("/")])
         else:
             made[new] = _schema(item, say, names=known and key in _NAMING)
     return made
+
+
+def _tells(key: str, bound: float) -> bool:
+    """Return whether a number of a schema may be somebody's: a bound with many digits. Sizes are shapes."""
+    digits = "".join([char for char in json.dumps(bound).partition("e")[0] if char.isdigit()])
+    return key in _BOUNDS and len(digits.strip("0")) >= _TELLING
 
 
 # The output: text, tokens and deltas say the same, so what becomes of it is worked out once and cut where they are cut.

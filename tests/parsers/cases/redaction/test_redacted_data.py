@@ -35,9 +35,9 @@ def made(**more: Any) -> dict[str, Any]:
          {"parser": {"name": "own", "format": {"name": "own"}}}),
         ({"decode": {"policy": "sglang", "stop": ["End"]}}, {"decode": {"policy": "sglang", "stop": ["xxx"]}}),
         ({"context": {"prompt_tail": ["a\n", "b"], "tool_choice": {"name": "f"}, "model": "m", "strict": True,
-                      "template_kwargs": {"enable_thinking": True, "city": "Bern"}}},
+                      "id_seed": 49, "template_kwargs": {"enable_thinking": True, "city": "Bern"}}},
          {"context": {"prompt_tail": "x\nx", "tool_choice": {"name": "x"}, "model": "x", "strict": True,
-                      "template_kwargs": {"enable_thinking": True, "city": "xxxx"}}}),
+                      "id_seed": 77, "template_kwargs": {"enable_thinking": True, "city": "xxxx"}}}),
         ({"context": {"tool_choice": "none"}}, {"context": {"tool_choice": "none"}}),
         ({"expect": None}, {"expect": None}),
         ({"expect": {"reasoning": None, "content": ["a\n", "b"], "finish_reason": "stop", "tool_calls": [
@@ -57,6 +57,9 @@ def test_each_part_of_a_case(given: dict[str, Any], told: dict[str, Any]) -> Non
     assert "parent" not in found
 
 
+SUM = {"minimum": 25, "maximum": 4711.23, "multipleOf": 10000, "minLength": 12345, "x-no": 734, "x-is-a": True}
+
+
 def test_a_tool_keeps_the_words_of_schemas_where_they_are_no_names() -> None:
     tool = {
         "type": "function",
@@ -65,7 +68,7 @@ def test_a_tool_keeps_the_words_of_schemas_where_they_are_no_names() -> None:
             "description": "Pay it",
             "parameters": {
                 "type": "object",
-                "properties": {"type": {"type": "string", "enum": ["a", 5], "format": "date"}, "sum": {"minimum": 25}},
+                "properties": {"type": {"type": "string", "enum": ["a", 5], "format": "date"}, "sum": SUM},
                 "required": ["sum"],
                 "$defs": {"Iban": {"pattern": "^DE"}},
                 "items": [{"$ref": "#/$defs/Iban"}],
@@ -78,7 +81,14 @@ def test_a_tool_keeps_the_words_of_schemas_where_they_are_no_names() -> None:
     assert (found["type"], found["function"]["name"], found["function"]["description"]) == ("function", "xxx", "xxx xx")
     assert schema["properties"] == {
         "xxxx": {"type": "string", "enum": ["x", 7], "format": "date"},
-        "xxx": {"minimum": 25},
+        "xxx": {
+            "minimum": 25,
+            "maximum": 7777.77,
+            "multipleOf": 10000,
+            "minLength": 12345,
+            "x-xx": 777,
+            "x-xx-x": True,
+        },
     }
     assert (schema["required"], schema["$defs"]) == (["xxx"], {"xxxx": {"pattern": "^xx"}})
     assert (schema["items"], schema["x-xxx"]) == ([{"$ref": "#/$defs/xxxx"}], "xxxx")
