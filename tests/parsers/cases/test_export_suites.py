@@ -477,6 +477,13 @@ def base() -> Subject:
     return subject(case("ab", replay=[{"by": "cuts", "cuts": [0, 1]}]))
 
 
+@pytest.mark.parametrize(("engine", "words"), [("", ""), ("sglang", ""), ("vllm", " in vllm")])
+def test_the_head_says_in_which_other_engine_the_failure_was_seen(engine: str, words: str) -> None:
+    found = replace(base(), engine=engine, fails="it came otherwise")
+    assert f"{words}: it came otherwise\n" in suite_file(SUITES["sglang"], found).text
+    assert (" in vllm" in suite_file(SUITES["sglang"], found).text) == bool(words)
+
+
 def nasty(parts: list[str], words: str, arguments: dict[str, Any]) -> Subject:
     """A subject with these texts wherever it has one, a template of a tokenizer among them."""
     calls = [{"name": words, "arguments": arguments}, {"name": words, "raw": words}]
