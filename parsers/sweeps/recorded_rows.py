@@ -10,7 +10,7 @@ from typing import Any
 
 from parsers.cases.jsontext import JsonError, read
 from parsers.intake import Intake, recognise
-from parsers.intake.case_data import RecordingError, case_data
+from parsers.intake.case_data import case_data
 from parsers.sweeps.summary import Skip
 from parsers.vocabulary.types import Recording
 
@@ -49,9 +49,5 @@ def _cases(found: Intake) -> Iterator[Any]:
 def _row(output: Recording) -> Any:
     if output.text is None and output.pieces is None:
         return Skip.PARSED if output.stream is not None else Skip.IDS
-    try:
-        data = case_data(output).data
-    except RecordingError:
-        return Skip.NO_OUTPUT
     text = output.text if output.pieces is None else "".join([piece.text for piece in output.pieces])
-    return {**data, "input": {"text": text}}
+    return {**case_data(output).data, "input": {"text": text}}

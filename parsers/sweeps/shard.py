@@ -232,6 +232,8 @@ _OF_CASE = ("schema", "parser", "input", "tools", "context", "contract")
 
 
 def _of_columns(row: Any, plan: Plan) -> Data:
+    if "text" not in plan.columns:  # all others are cases
+        raise SkippedError(Skip.NO_OUTPUT)
     try:
         data = case_of_row(row, plan.columns)
     except RowError as error:

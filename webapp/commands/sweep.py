@@ -90,13 +90,13 @@ def sweep(
         corpus, dask = (dask, *corpus), LOCAL
     if not corpus:
         raise UsageError("give a CORPUS: files, folders or patterns, or - for standard input")
+    if baseline is not None and len(given["engine"]) > 1:
+        raise UsageError("--baseline and several --engine both say beside what; leave one out")
     runner = _runners(jobs, dask)
     before = None if baseline is None else checked_report(read_json("--baseline", baseline), f"--baseline {baseline}")
     told: list[_Told] = []
     with _place(output) as place, kept(corpus, place) as stdin:
         sides = _sides(corpus, stdin, **given)
-        if baseline is not None and len(sides) > 1:
-            raise UsageError("--baseline and several --engine both say beside what; leave one out")
         _say_columns(sides[0].made)
         for side in sides:
             told.append(_told(side, Folder(place / side.label.replace("/", "_")), runner, before))

@@ -1,1 +1,1 @@
-"""Sweeps of corpora on this machine: their files, the folder that keeps what is done, and who runs the shards."""
+"""Sweeps of corpora, on this machine or on a cluster: their files, the folder of what is done, who runs the shards."""

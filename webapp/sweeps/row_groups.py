@@ -17,7 +17,7 @@ from parsers.vocabulary.types import UsageError
 MAGIC = b"PAR1"
 _BATCH = 256  # rows that are held as Python's values at a time
 # What pyarrow raises where a file is damaged, or holds what Python or pyarrow have no value for.
-_BROKEN = (OSError, ValueError, ArithmeticError, LookupError, NotImplementedError, TypeError)
+_BROKEN = (OSError, ValueError, ArithmeticError, LookupError, RuntimeError, TypeError)
 _OF_CASE = ("schema", "parser", "input", "tools", "context", "contract")
 
 

@@ -52,10 +52,8 @@ class SweepCluster:
                     client.run(end_children)
 
     def _done(self, client: _Client, tasks: Iterator[Task]) -> Iterator[tuple[Task, Outcome]]:
-        from distributed import as_completed
-
         asked = {self._asked(client, task): (task, 1) for task in islice(tasks, AHEAD)}
-        waiting = as_completed(asked, loop=client.loop)
+        waiting = _library().as_completed(asked, loop=client.loop)
         for future in waiting:
             task, tries = asked.pop(future)
             found = self._outcome(future, task, tries)
@@ -72,17 +70,16 @@ class SweepCluster:
 
     def _outcome(self, future: Any, task: Task, tries: int) -> Outcome | None:
         """What came of a shard, None where it has to be run again."""
-        from distributed import CancelledError, KilledWorker
-
+        distributed = _library()
         try:
             return outcome_of(future.result())
         except UsageError:
             raise
-        except KilledWorker as error:
+        except distributed.KilledWorker as error:
             if tries >= _TRIES:
                 raise UsageError(f"{task.file.name}: the workers of Dask end at it: {error}") from error
             return None
-        except (CancelledError, OSError) as error:
+        except (distributed.CancelledError, OSError) as error:
             raise UsageError(
                 f"--dask {self._address}: the scheduler has gone; run this again with the same --output to go on"
             ) from error

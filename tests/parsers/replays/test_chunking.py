@@ -168,6 +168,17 @@ def test_an_empty_output_gives_no_delta(by: str) -> None:
     assert apply(Chunking(by=by, holdback_chars=3), [], "text") == []
 
 
+@pytest.mark.parametrize("length", [1, 2, 255, 256, 257, 16_384, 16_385, 40_000])
+def test_a_random_chunking_cuts_a_longer_output_at_the_same_places_and_further_on(length: int) -> None:
+    whole = Chunking(by="random", seed=3, unit="char", max=64)
+    longest = resolved(apply(whole, [Piece("x" * 50_000)], "text"))
+    cuts = resolved(apply(whole, [Piece("x" * length)], "text"))
+    assert cuts == [cut for cut in longest if cut < length]
+    assert "".join([delta.text for delta in apply(whole, [Piece("y" * length)], "text")]) == "y" * length
+    several = [Piece("x")] * length  # which are cut one by one
+    assert resolved(apply(whole, several, "text")) == cuts
+
+
 def test_a_silent_token_is_a_step_of_its_own_among_tokens() -> None:
     deltas = apply(Chunking(by="token"), pieces_of("a", "", "b"), "text")
     assert (texts(deltas), ids(deltas)) == (["a", "", "b"], [(0,), (1,), (2,)])

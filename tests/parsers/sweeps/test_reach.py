@@ -61,6 +61,11 @@ def test_rows_of_a_layer_are_missed_only_where_a_request_has_them(monkeypatch: p
     assert "GUIDED_LIST" in {row.on for row in rows}
 
 
+def test_our_own_parsers_tell_rows_and_no_lines() -> None:
+    text, _, request = Requests(Plan(COLUMNS, {"name": "qwen"})).of({"output": CALL})
+    assert request.replayer(text)[1].covered([TRACED]) == []
+
+
 def test_what_is_no_output_or_has_no_rows_is_counted() -> None:
     found = reached(Skip.NOT_JSON, {"output": "x", "parser": "nonsense"}, {}, parser=None)
     assert (found.parsers, found.skipped) == ({}, {Skip.NOT_JSON: 1, Skip.REFUSED: 1, Skip.NO_OUTPUT: 1})

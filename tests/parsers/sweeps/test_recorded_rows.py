@@ -9,6 +9,7 @@ import pytest
 
 from parsers.cases.io import load_case
 from parsers.sweeps.recorded_rows import is_log, is_recording, recorded_rows
+from parsers.sweeps.shard import Plan, run_shard
 from parsers.sweeps.summary import Skip
 
 LOGGED = "INFO 07-10 12:00:00 [logger.py:43] Generated response cmpl-{}: output: '{}', output_token_ids: {}"
@@ -37,6 +38,7 @@ def test_the_text_of_tokens_is_that_of_all_of_them() -> None:
         (f"data: {CHUNK}\n\ndata: [DONE]\n", "stream.sse", [Skip.PARSED]),
         ("[[1, 2, 3], [4]]", "ids.json", [Skip.IDS]),
         ("", "empty.log", [Skip.NO_OUTPUT]),
+        ('{"schema": 1, "parser": {"name": "qwen"}, "input": {"text": NaN}}', "a.case.json", [Skip.NO_CASE]),
         ("nothing of interest\n", "server.log", [Skip.NO_OUTPUT]),
     ],
 )
@@ -59,3 +61,8 @@ def test_rows_of_a_table_are_no_recording() -> None:
     assert is_recording(f"{CHUNK}\n".encode(), "a.log")
     assert is_log(LOG.encode(), "a.log")
     assert not is_log(CHUNK.encode(), "a.log")
+
+
+def test_among_cases_what_is_none_has_no_output() -> None:
+    summary = run_shard(Plan({}), [(1, json.loads(CASE)), (2, {"a": 3})], (0, 0)).summary
+    assert (summary.outputs, summary.skipped[Skip.NO_OUTPUT].count) == (1, 1)

@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +53,8 @@ def written(made: Planned, folder: Folder, run: Any) -> dict[str, bytes]:
 def cluster(**options: Any) -> Iterator[Any]:
     """A scheduler with workers that somebody else runs, and that is soon believed to have gone."""
     import dask
-    import distributed
 
+    distributed: Any = import_module("distributed")
     brief = {"distributed.comm.timeouts.connect": "3s"}
     with dask.config.set(brief), distributed.LocalCluster(threads_per_worker=1, **options, **HERE) as made:
         yield made
@@ -64,7 +65,7 @@ def test_the_report_is_the_same_whoever_runs_the_shards_and_after_an_end(tmp_pat
     assert len(made.shards) > 4
 
     def some(tasks: Any) -> Any:
-        done = SweepCluster(jobs=2)(tasks)
+        done: Any = SweepCluster(jobs=2)(tasks)
         yield next(done)
         done.close()
         raise KeyboardInterrupt
