@@ -25,6 +25,7 @@ from webapp.glyphs import FILTERS
 from webapp.jobs.searches import Ask, Searches
 from webapp.page.addresses import blueprint
 from webapp.page.addresses.subjects import error_page
+from webapp.page.sharing.preview_picture import forget_picture
 from webapp.runs.held import HeldRuns
 from webapp.runs.runner import Runner
 from webapp.security import init_app
@@ -98,6 +99,7 @@ def create_app(settings: Settings | None = None, ask: Ask | None = None) -> Flas
     use_engines(settings, ask and partial(_asked, ask, ENGINES), alone=False)
     hub = Downloads(settings, _tokenizers(settings, ask).add_hub)
     store = open_store(settings.database_url)
+    store.on_change = partial(forget_picture, settings)
     searches = Searches(settings, ask=ask and partial(_asked, ask, SEARCHES))
     app.extensions[EXTENSION] = Services(settings, store, Runner(settings), _held(settings), searches, hub)
     if ask is None:

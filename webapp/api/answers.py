@@ -120,8 +120,9 @@ DeletedTokenizer = _object(
 )
 SavedCase = _object(
     "SavedCase",
-    "A stored case. `listed`: the library has it; `delete_key` withdraws this share; it is told once.",
-    **{"id": str, "url": str, "listed": bool, "delete_key": NotRequired[str]},
+    "A stored case. `listed`: the library has it; `delete_key` withdraws this share, and is told once; `expires`: when"
+    " this share ends.",
+    **{"id": str, "url": str, "listed": bool, "delete_key": NotRequired[str], "expires": str | None},
 )
 RedactResult = _object(
     "RedactResult",

@@ -142,7 +142,7 @@ def test_purge_and_takedown_empty_it_whoever_shares_it(store: CaseStore) -> None
 
 
 def test_sharing_and_withdrawing_at_once_leaves_what_is_shared(store: CaseStore) -> None:
-    kept = list[str]()
+    kept: list[str] = []
 
     def work(number: int) -> None:
         for turn in range(3):
