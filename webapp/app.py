@@ -18,7 +18,7 @@ from jinja2 import BytecodeCache, StrictUndefined
 from jinja2.bccache import Bucket
 
 from parsers.cases.jsontext import utf8
-from webapp import api, compression, quotas, storage_trouble, write_access
+from webapp import api, banned, compression, quotas, storage_trouble, write_access
 from webapp.engines.entered import use_engines
 from webapp.formats.folder import formats_folder, refusals
 from webapp.glyphs import FILTERS
@@ -94,6 +94,7 @@ def create_app(settings: Settings | None = None, ask: Ask | None = None) -> Flas
     write_access.init_app(app, settings)
     storage_trouble.init_app(app)
     quotas.init_app(app)
+    banned.init_app(app)
     compression.init_app(app)
     settings.make_data_dir()
     use_engines(settings, ask and partial(_asked, ask, ENGINES), alone=False)

@@ -38,6 +38,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from parsers.vocabulary.types import UsageError
 from webapp.store.answers import Answers
+from webapp.store.bans import Bans
 from webapp.store.collecting import Collections
 from webapp.store.engine import make_engine, writing
 from webapp.store.keys import digest_of, new_key
@@ -126,6 +127,7 @@ class CaseStore:
         self.results = Results(engine, self.library, now)
         self.answers = Answers(engine, now)
         self.spending = Spending(engine, now)
+        self.bans = Bans(engine, now)
         self._writer = writing(engine)
         self.now = now
         self.on_change: Callable[[str], object] = lambda _case_id: None  # is told of a case that has less than before

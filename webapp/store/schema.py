@@ -131,6 +131,13 @@ spent = Table(
     Column("uploads", Integer, nullable=False, comment="of tokenizers, and downloads from the hub"),
 )
 
+bans = Table(
+    "bans",
+    metadata,
+    Column("client", String(64), primary_key=True, comment="digest of a client, or SHA-256 of a secret"),
+    Column("day", String(10), nullable=False, comment="UTC, ISO 8601: the ban ends with it; empty: never"),
+)
+
 totals = Table(
     "totals",
     metadata,
