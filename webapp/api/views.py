@@ -36,6 +36,7 @@ from webapp.api.answers import (
     SavedCase,
     TokenizerRow,
     TokenizerUpload,
+    UploadedTokenizer,
 )
 from webapp.api.lists import page_of
 from webapp.api.openapi import description
@@ -60,10 +61,12 @@ from webapp.security import api_error, check_limit
 from webapp.services import services
 from webapp.store import Gone, Sharing, StoredCase
 from webapp.store.expiring import CHOICES, NEVER, expiry
+from webapp.store.keys import digest_of, new_key
 from webapp.tokenizers import library, list_tokenizers
-from webapp.tokenizers.prepared import NoPlace
+from webapp.tokenizers.prepared import NoPlace, WrongKey
 
 MOST_CHUNKINGS = 64
+DELETE_KEY = "Delete-Key"  # the header in which an upload's is given: it stands in no address
 _BESIDE = 1_000_000  # bytes of a request with a tokenizer that are no file
 _NAMED = {"name": "The name in the list, where the body is the file itself."}
 _FILES = Files(tuple(sorted({target.mimetype for target in TARGETS.values()})))
@@ -118,7 +121,8 @@ def engines() -> ResponseReturnValue:
 
 
 @operation("POST", f"{API}/tokenizers",
-           {200: TokenizerRow, 201: TokenizerRow, 413: ErrorBody, 422: ErrorBody, 429: ErrorBody, 503: ErrorBody},
+           {200: UploadedTokenizer, 201: UploadedTokenizer,
+            413: ErrorBody, 422: ErrorBody, 429: ErrorBody, 503: ErrorBody},
            takes=TokenizerUpload, query=_NAMED)  # fmt: skip
 def add_tokenizer() -> ResponseReturnValue:
     """Keep a tokenizer: 201 when it is new, 200 when it was there already."""
@@ -131,8 +135,10 @@ def add_tokenizer() -> ResponseReturnValue:
     check_limit(settings, "tokenizer_upload_bytes", max(len(model), len(config or b"")), name[:80])
     known = {one["name"] for one in list_tokenizers()}
     count_upload()
-    info = library().add_upload(name, model, config)
-    response = jsonify(info)
+    key = new_key()
+    info = library().add_upload(name, model, config, digest_of(key))
+    response = jsonify({**info, "delete_key": key})
+    response.headers["Cache-Control"] = "no-store"
     response.status_code = 200 if info["name"] in known else 201
     return response
 
@@ -156,7 +162,9 @@ def _given() -> tuple[str, bytes, bytes | None]:
 def delete_tokenizer(fingerprint: str) -> ResponseReturnValue:
     """Delete an upload, or what came from the hub. Cases that name it keep their tokens."""
     try:
-        delete(fingerprint, services().settings)
+        delete(fingerprint, services().settings, request.headers.get(DELETE_KEY, ""))
+    except WrongKey as error:
+        abort(403, f"{str(error)[:1].upper()}{str(error)[1:]}.")
     except UsageError as error:
         abort(404, f"{str(error)[:1].upper()}{str(error)[1:]}.")
     return jsonify({"deleted": fingerprint})
