@@ -18,7 +18,7 @@ from jinja2 import BytecodeCache, StrictUndefined
 from jinja2.bccache import Bucket
 
 from parsers.cases.jsontext import utf8
-from webapp import api, compression, quotas, storage_trouble, write_access
+from webapp import api, banned, compression, quotas, storage_trouble, write_access
 from webapp.engines.entered import use_engines
 from webapp.formats.folder import formats_folder, refusals
 from webapp.glyphs import FILTERS
@@ -26,6 +26,7 @@ from webapp.jobs.searches import Ask, Searches
 from webapp.mounting import mounted
 from webapp.page.addresses import blueprint
 from webapp.page.addresses.subjects import error_page
+from webapp.page.sharing.preview_picture import forget_picture
 from webapp.runs.held import HeldRuns
 from webapp.runs.runner import Runner
 from webapp.security import init_app
@@ -94,11 +95,13 @@ def create_app(settings: Settings | None = None, ask: Ask | None = None) -> Flas
     write_access.init_app(app, settings)
     storage_trouble.init_app(app)
     quotas.init_app(app)
+    banned.init_app(app)
     compression.init_app(app)
     settings.make_data_dir()
     use_engines(settings, ask and partial(_asked, ask, ENGINES), alone=False)
     hub = Downloads(settings, _tokenizers(settings, ask).add_hub)
     store = open_store(settings.database_url)
+    store.on_change = partial(forget_picture, settings)
     searches = Searches(settings, ask=ask and partial(_asked, ask, SEARCHES))
     app.extensions[EXTENSION] = Services(settings, store, Runner(settings), _held(settings), searches, hub)
     if ask is None:

@@ -57,6 +57,7 @@ WEB_ROOMS = (
     "guests",
     "services",
     "quotas",
+    "banned",
     "links",
     "page.drawing",
     "page.search",

@@ -106,6 +106,12 @@ TokenizerRow = _object(
     decoder="How its vocabulary spells bytes.",
     fingerprint="SHA-256 of what decides its ids, empty until it is read.",
 )
+UploadedTokenizer = _object(
+    "UploadedTokenizer",
+    "A tokenizer that was uploaded, and the key that deletes it, which is told once.",
+    TokenizerRow,
+    delete_key=_said(str, "Deletes it, in the header Delete-Key; where others uploaded it too, for them it stays."),
+)
 TokenizerUpload = _object(
     "TokenizerUpload",
     "A form with the files of a tokenizer; the file itself may be the body too.",
@@ -120,8 +126,9 @@ DeletedTokenizer = _object(
 )
 SavedCase = _object(
     "SavedCase",
-    "A stored case. `listed`: the library has it; `delete_key` withdraws this share; it is told once.",
-    **{"id": str, "url": str, "listed": bool, "delete_key": NotRequired[str]},
+    "A stored case. `listed`: the library has it; `delete_key` withdraws this share, and is told once; `expires`: when"
+    " this share ends.",
+    **{"id": str, "url": str, "listed": bool, "delete_key": NotRequired[str], "expires": str | None},
 )
 RedactResult = _object(
     "RedactResult",

@@ -111,7 +111,7 @@ def _again(answer: Answer, key: str) -> Response:
         if case_id is not None:
             store.get(case_id)
     except Gone as gone:
-        words = f"The case that was stored with this {HEADER} was deleted on {gone.deleted[:10]}"
+        words = f"The case that was stored with this {HEADER} {gone.words}"
         return api_error("gone", f"{words}: to store it again, make up a new key.", status=410)
     if _SECRET in body:
         body[_SECRET] = _secret(key, answer.salt)

@@ -36,10 +36,11 @@ from webapp.api.answers import (
     SavedCase,
     TokenizerRow,
     TokenizerUpload,
+    UploadedTokenizer,
 )
 from webapp.api.lists import page_of
 from webapp.api.openapi import description
-from webapp.api.operations import API, HEALTH, OPERATIONS, READY, BadJsonError, Files, blueprint, operation
+from webapp.api.operations import API, HEALTH, OPERATIONS, READY, BadJsonError, Files, Key, blueprint, operation
 from webapp.api.parts import QUERY, replay_answer, wanted_of
 from webapp.api.query_keys import is_asked
 from webapp.api.repeated import delete_key
@@ -59,10 +60,13 @@ from webapp.runs.prepare import with_defaults
 from webapp.security import api_error, check_limit
 from webapp.services import services
 from webapp.store import Gone, Sharing, StoredCase
+from webapp.store.expiring import CHOICES, NEVER, expiry
+from webapp.store.keys import digest_of, new_key
 from webapp.tokenizers import library, list_tokenizers
-from webapp.tokenizers.prepared import NoPlace
+from webapp.tokenizers.prepared import NoPlace, WrongKey
 
 MOST_CHUNKINGS = 64
+DELETE_KEY = "Delete-Key"  # the header in which an upload's is given: it stands in no address
 _BESIDE = 1_000_000  # bytes of a request with a tokenizer that are no file
 _NAMED = {"name": "The name in the list, where the body is the file itself."}
 _FILES = Files(tuple(sorted({target.mimetype for target in TARGETS.values()})))
@@ -117,7 +121,8 @@ def engines() -> ResponseReturnValue:
 
 
 @operation("POST", f"{API}/tokenizers",
-           {200: TokenizerRow, 201: TokenizerRow, 413: ErrorBody, 422: ErrorBody, 429: ErrorBody, 503: ErrorBody},
+           {200: UploadedTokenizer, 201: UploadedTokenizer,
+            413: ErrorBody, 422: ErrorBody, 429: ErrorBody, 503: ErrorBody},
            takes=TokenizerUpload, query=_NAMED)  # fmt: skip
 def add_tokenizer() -> ResponseReturnValue:
     """Keep a tokenizer: 201 when it is new, 200 when it was there already."""
@@ -130,8 +135,10 @@ def add_tokenizer() -> ResponseReturnValue:
     check_limit(settings, "tokenizer_upload_bytes", max(len(model), len(config or b"")), name[:80])
     known = {one["name"] for one in list_tokenizers()}
     count_upload()
-    info = library().add_upload(name, model, config)
-    response = jsonify(info)
+    key = new_key()
+    info = library().add_upload(name, model, config, digest_of(key))
+    response = jsonify({**info, "delete_key": key})
+    response.headers["Cache-Control"] = "no-store"
     response.status_code = 200 if info["name"] in known else 201
     return response
 
@@ -155,7 +162,9 @@ def _given() -> tuple[str, bytes, bytes | None]:
 def delete_tokenizer(fingerprint: str) -> ResponseReturnValue:
     """Delete an upload, or what came from the hub. Cases that name it keep their tokens."""
     try:
-        delete(fingerprint, services().settings)
+        delete(fingerprint, services().settings, request.headers.get(DELETE_KEY, ""))
+    except WrongKey as error:
+        abort(403, f"{str(error)[:1].upper()}{str(error)[1:]}.")
     except UsageError as error:
         abort(404, f"{str(error)[:1].upper()}{str(error)[1:]}.")
     return jsonify({"deleted": fingerprint})
@@ -184,7 +193,9 @@ def find() -> ResponseReturnValue:
            {200: SavedCase, 201: SavedCase, 400: ErrorBody, 410: ErrorBody, 413: ErrorBody, 415: ErrorBody,
             422: ErrorBody, 429: ErrorBody, 503: ErrorBody},
            takes=Case, headers={"Location": (200, 201), "Cache-Control": (200, 201)}, keyed=True,
-           query={"listed": "1: list it in the library, if it is new or has no words that are not sent again."},
+           query={"listed": "1: list it in the library, if it is new or has no words that are not sent again.",
+                  "expires": Key("When this share ends by itself.",
+                                 {"type": "string", "enum": [*CHOICES], "default": NEVER})},
            )  # fmt: skip
 def save_case() -> ResponseReturnValue:
     """Store a case and give it a permalink: 201 when it is new, 200 when it was there already, and a key for each."""
@@ -192,10 +203,11 @@ def save_case() -> ResponseReturnValue:
     run, checked = runner.run(case), runner.cheaply_checked(case)
     findings = None if checked is None else checked.findings
     listing = listing_of(run, case, findings) if is_asked("listed") else None
-    sharing = Sharing(delete_key(), client())
+    expires = expiry(request.args.get("expires", NEVER), services().store.now())
+    sharing = Sharing(delete_key(), client(), expires=expires)
     saved = save(services().store, run, findings, listing=listing, sharing=sharing)
     in_library = services().store.library.is_listed(saved.id)
-    told = {"listed": in_library, "delete_key": saved.delete_key}
+    told = {"listed": in_library, "delete_key": saved.delete_key, "expires": expires}
     answer = {"id": saved.id, "url": _permalink(saved.id), **told}
     response = jsonify(answer)
     response.status_code = 201 if saved.created else 200
@@ -305,7 +317,7 @@ def _find_case(case_id: str) -> StoredCase:
     try:
         found = services().store.get(case_id)
     except Gone as gone:
-        abort(410, f"This case was deleted on {gone.deleted[:10]}.")
+        abort(410, f"This case {gone.words}.")
     if found is None:
         abort(404, "There is no case of that id.")
     return found

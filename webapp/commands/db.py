@@ -68,7 +68,7 @@ def restore(file: str) -> None:
 
 
 for _command in (
-    kept_cases.count, kept_cases.listing, kept_cases.purge, kept_cases.takedown, kept_clients.clients,
+    kept_cases.count, kept_cases.listing, kept_cases.purge, kept_cases.takedown, kept_clients.clients, kept_clients.ban,
 ):  # fmt: skip
     db.add_command(_command)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import click
 
@@ -60,11 +61,20 @@ def listing(days: int | None, larger: int | None, *, as_json: bool) -> None:
 @click.command()
 @_OLDER
 @_LARGER
+@click.option("--expired", is_flag=True, help="Cases, and shares of cases, that expired.")
 @click.option("--yes", is_flag=True, help="Do it; without it, it is only said what would be deleted.")
-def purge(days: int | None, larger: int | None, *, yes: bool) -> None:
-    """Delete the cases that are old, large, or both. Whoever still has one can share it again."""
+def purge(days: int | None, larger: int | None, *, expired: bool, yes: bool) -> None:
+    """Delete the cases that are old, large, or both, or those that expired.
+
+    Whoever still has one can share it again.
+    """
+    if expired:
+        if days is not None or larger is not None:
+            raise UsageError("--expired is given by itself")
+        _sweep(yes=yes)
+        return
     if days is None and larger is None:
-        raise UsageError("say which cases: give --older-than, --larger-than, or both")
+        raise UsageError("say which cases: give --older-than, --larger-than, or both; or --expired")
     with _keeper() as keeper:
         ids = [one.id for one in keeper.kept(_chosen(days, larger))]
         done = keeper.purge(ids) if yes else 0
@@ -73,6 +83,16 @@ def purge(days: int | None, larger: int | None, *, yes: bool) -> None:
         click.echo(f"{counted(done, 'case')} deleted")
     else:
         click.echo(f"{counted(len(ids), 'case')} would be deleted; say --yes to do it")
+
+
+def _sweep(*, yes: bool) -> None:
+    """Take leave of what expired, all of it."""
+    with opened_store() as store:
+        found = store.expired() if not yes else len(store.sweep())
+    if yes:
+        click.echo(f"{counted(found, 'case')} swept")
+    else:
+        click.echo(f"{counted(found, 'share')} expired; say --yes to sweep them away")
 
 
 @click.command()
@@ -122,6 +142,7 @@ def opened_store() -> Iterator[CaseStore]:
     settings = get_settings()
     settings.make_data_dir()
     store = open_store(settings.database_url)
+    store.on_change = partial(forget_picture, settings)
     try:
         yield store
     finally:

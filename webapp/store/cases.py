@@ -9,12 +9,13 @@ row              save                           get
 ===============  =============================  ==========================================
 absent           inserted, with a share         None
 live             untouched, one share more      the case
-deleted          revived, with a share          Gone; the body was emptied at deletion
+deleted, expired revived, with a share          Gone; the body was emptied
 taken down       TakenDown                      Gone
 ===============  =============================  ==========================================
 
 Each save makes a share with a delete key of its own (`webapp.store.shares`): it withdraws that share, and the last one
-that is withdrawn empties the case.
+that is withdrawn empties the case. A share may end by itself: from then on the case is gone, or has less, whoever asks
+for it; what it had is emptied when somebody does, with the next saves, and by whoever runs the server.
 
 A save is one INSERT, or when the id is taken one UPDATE of a deleted row: both atomic in every database, so
 concurrent saves of one case agree on who created it without a lock of our own. What it takes is counted in the same
@@ -27,18 +28,20 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Connection, Engine, and_, func, insert, select, update
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from parsers.vocabulary.types import UsageError
 from webapp.store.answers import Answers
+from webapp.store.bans import Bans
 from webapp.store.collecting import Collections
 from webapp.store.engine import make_engine, writing
-from webapp.store.keys import new_key
+from webapp.store.keys import digest_of, new_key
 from webapp.store.listings import Listing, Listings
 from webapp.store.migrate import require_current, upgrade
 from webapp.store.results import Results
@@ -46,26 +49,29 @@ from webapp.store.schema import ID_LENGTH, cases
 from webapp.store.shares import (
     Share,
     add_share,
+    expired_shares,
+    last_of,
     mark_listed,
-    others,
     remove_share,
     remove_shares,
     share_of,
+    shares_of,
     without_words,
 )
 from webapp.store.spending import Client, Cost, Spending
 
-DELETED, TAKEN_DOWN = "deleted", "taken down"  # how a case ended
+DELETED, EXPIRED, TAKEN_DOWN = "deleted", "expired", "taken down"  # how a case ended
+SWEPT = 20  # shares that ended, of which a save takes leave
 
 
 class Gone(Exception):  # noqa: N818 - the name HTTP gives it (410 Gone)
-    """The case was deleted: all who shared it withdrew it, or whoever runs the server did. `deleted` is the time, UTC
-    ISO 8601."""
+    """The case was deleted, by all who shared it or by whoever runs the server; or it `expired`. `deleted` is the time,
+    UTC ISO 8601."""
 
-    def __init__(self, case_id: str, deleted: str) -> None:
-        super().__init__(f"case {case_id} was deleted at {deleted}")
-        self.case_id = case_id
-        self.deleted = deleted
+    def __init__(self, case_id: str, deleted: str, *, expired: bool = False) -> None:
+        self.words = f"expired on {deleted[:10]}" if expired else f"was deleted on {deleted[:10]}"
+        super().__init__(f"case {case_id} {self.words}")
+        self.case_id, self.deleted, self.expired = case_id, deleted, expired
 
 
 class TakenDown(Gone):
@@ -96,12 +102,14 @@ class StoredCase:
 
 @dataclass(slots=True, frozen=True)
 class Sharing:
-    """How a case is shared: the delete key, where it is not to be made up, and whom it is counted for, where it is.
-    `joins` False: a case that is there already is left alone, and nobody gets a key of it."""
+    """How a case is shared: the delete key, where it is not to be made up, and whom it is counted for, where it is;
+    when it `expires`, UTC ISO 8601. `joins` False: a case that is there already is left alone, and nobody gets a key of
+    it."""
 
     delete_key: str | None = None
     client: Client | None = None
     joins: bool = True
+    expires: str | None = None
 
 
 def _utc_now() -> str:
@@ -114,13 +122,15 @@ class CaseStore:
 
     def __init__(self, engine: Engine, *, now: Callable[[], str] = _utc_now) -> None:
         self.engine = engine
-        self.library = Listings(engine)
+        self.library = Listings(engine, now)
         self.collections = Collections(engine, self.library, now)
         self.results = Results(engine, self.library, now)
         self.answers = Answers(engine, now)
         self.spending = Spending(engine, now)
+        self.bans = Bans(engine, now)
         self._writer = writing(engine)
         self.now = now
+        self.on_change: Callable[[str], object] = lambda _case_id: None  # is told of a case that has less than before
         self._dispose = weakref.finalize(self, engine.dispose)
 
     def save(
@@ -155,6 +165,7 @@ class CaseStore:
         }
         if sharing.client is not None:
             self.spending.make_room(sharing.client)
+        self.sweep_quietly(limit=SWEPT)
         key = sharing.delete_key or new_key()
         while True:  # until nobody else deletes or revives it at the same moment
             if self._insert(case_id, row, listing, key, sharing) or self._revive(case_id, row, listing, key, sharing):
@@ -173,51 +184,77 @@ class CaseStore:
             if created is None:
                 return False
             mark_listed(connection, case_id, key)
-            if self.library.has(connection, case_id):
-                return False
-            self.library.add(connection, case_id, created, listing)
-        return True
+            known = self.library.has(connection, case_id)
+            if not known:
+                self.library.add(connection, case_id, created, listing)
+            self._keep_listed(connection, case_id)
+        return not known
 
     def get(self, case_id: str) -> StoredCase | None:
-        """The case, or None if there never was one. Raises Gone for one that was deleted."""
-        columns = (cases.c.id, cases.c.body, cases.c.outcome_digest, cases.c.version, cases.c.created, cases.c.message)
-        query = select(*columns, cases.c.deleted).where(cases.c.id == case_id)
-        with self.engine.connect() as connection:
-            row = connection.execute(query).one_or_none()
+        """The case, or None if there never was one. Raises Gone for one that was deleted or expired."""
+        row, left = self._read(case_id)
+        if any(_has_ended(share, self.now()) for share in left):
+            self.sweep_quietly(case_id=case_id)
+            row, left = self._read(case_id)
         if row is None:
             return None
-        *stored, deleted = row
+        *stored, deleted, ended = row
         if deleted is not None:
-            raise Gone(case_id, deleted)
+            raise Gone(case_id, deleted, expired=ended == EXPIRED)
+        if left and all(_has_ended(share, self.now()) for share in left):  # and the database takes nothing just now
+            raise Gone(case_id, last_of(left) or "", expired=True)
         return StoredCase(*stored)
 
     def has_key(self, case_id: str, key: str) -> bool:
         """Whether a live case has a share with this delete key."""
         with self.engine.connect() as connection:
-            return share_of(connection, case_id, key) is not None
+            return share_of(connection, case_id, digest_of(key)) is not None
 
     def withdraw(self, case_id: str, key: str) -> bool:
         """Withdraw the share of whoever has this delete key; with the last one the case is emptied and marked deleted.
         False: unknown id, wrong key, or gone."""
         with self._writer.begin() as connection:
             live = self._locked(connection, case_id) is not None
-            share = share_of(connection, case_id, key) if live else None
-            if share is None:
-                return False
-            remove_share(connection, case_id, key)
-            left = others(connection, case_id)
-            gone = self._without(connection, case_id, share, left) if left else self.empty(connection, case_id)
-            self.spending.add(connection, gone)
-        self.forget_log()
-        return True
+            share = share_of(connection, case_id, digest_of(key)) if live else None
+            if share is not None:
+                self.spending.add(connection, self._end(connection, case_id, share))
+        if share is not None:
+            self._forget(case_id)
+        return share is not None
 
-    def empty(self, connection: Connection, case_id: str) -> Cost:
+    def expired(self) -> int:
+        """How many shares ended and are still to be swept away."""
+        with self.engine.connect() as connection:
+            return len(expired_shares(connection, self.now(), None))
+
+    def sweep(self, limit: int | None = None, case_id: str | None = None) -> list[str]:
+        """Take leave of shares that ended, the oldest first, of all cases or of one: the cases they were of."""
+        with self.engine.connect() as connection:
+            found = [*dict.fromkeys(expired_shares(connection, self.now(), limit, case_id))]
+        for one in found:
+            with self._writer.begin() as connection:
+                if self._locked(connection, one) is not None:
+                    gone = [
+                        self._end(connection, one, share, EXPIRED)
+                        for share in shares_of(connection, one)
+                        if _has_ended(share, self.now())
+                    ]
+                    self.spending.add(connection, Cost(sum([c.cases for c in gone]), sum([c.bytes for c in gone])))
+            self._forget(one)
+        return found
+
+    def sweep_quietly(self, limit: int | None = None, case_id: str | None = None) -> None:
+        """The same beside something else, which goes on where the database takes nothing at the moment."""
+        with suppress(DBAPIError):
+            self.sweep(limit, case_id)
+
+    def empty(self, connection: Connection, case_id: str, *, ended: str = DELETED, at: str | None = None) -> Cost:
         """Empty a live case, whoever shares it, in a transaction that counts what is gone: that."""
         this = and_(cases.c.id == case_id, cases.c.deleted.is_(None))
         size = connection.execute(select(cases.c.size).where(this).with_for_update()).scalar_one_or_none()
         if size is None:
             return Cost()
-        row = {"body": "", "message": None, "deleted": self.now(), "ended": DELETED, "size": 0}
+        row = {"body": "", "message": None, "deleted": at or self.now(), "ended": ended, "size": 0}
         connection.execute(update(cases).where(this).values(**row))
         remove_shares(connection, case_id)
         self.library.remove(connection, case_id)
@@ -274,9 +311,11 @@ class CaseStore:
         sharing: Sharing,
     ) -> None:  # fmt: skip
         """Share a case that is there now, list it, and count it."""
-        add_share(connection, case_id, key, Share(row["created"], words=True, listed=listing is not None))
+        share = Share(row["created"], words=True, listed=listing is not None, expires=sharing.expires)
+        add_share(connection, case_id, key, share)
         if listing is not None:
             self.library.add(connection, case_id, row["created"], listing)
+            self._keep_listed(connection, case_id)
         cost, client = Cost(1, row["size"]), sharing.client
         if client is not None:
             self.spending.count(connection, client, cost)
@@ -288,9 +327,10 @@ class CaseStore:
             created = self._locked(connection, case_id)
             if created is None:
                 return None
-            if (share := share_of(connection, case_id, key)) is not None:
+            if (share := share_of(connection, case_id, digest_of(key))) is not None:
                 return share.words and share.created == created
-            add_share(connection, case_id, key, Share(self.now(), words=False, listed=False))
+            joined = Share(self.now(), words=False, listed=False, expires=sharing.expires)
+            add_share(connection, case_id, key, joined)
             if sharing.client is not None:
                 self.spending.count(connection, sharing.client, Cost(cases=1))
         return False
@@ -300,10 +340,36 @@ class CaseStore:
         row = select(cases.c.created).where(cases.c.id == case_id, cases.c.deleted.is_(None)).with_for_update()
         return connection.execute(row).scalar_one_or_none()
 
+    def _read(self, case_id: str) -> tuple[Any, list[Share]]:
+        """The row of a case, if there is one, and its shares."""
+        columns = (cases.c.id, cases.c.body, cases.c.outcome_digest, cases.c.version, cases.c.created, cases.c.message)
+        query = select(*columns, cases.c.deleted, cases.c.ended).where(cases.c.id == case_id)
+        with self.engine.connect() as connection:
+            return connection.execute(query).one_or_none(), shares_of(connection, case_id)
+
+    def _end(self, connection: Connection, case_id: str, share: Share, ended: str = DELETED) -> Cost:
+        """End a share of a case that is locked, and the case with the last one: what is gone."""
+        remove_share(connection, case_id, share.key_hash)
+        left = shares_of(connection, case_id)
+        if not left:
+            return self.empty(connection, case_id, ended=ended, at=share.expires if ended == EXPIRED else None)
+        return self._without(connection, case_id, share, left)
+
+    def _keep_listed(self, connection: Connection, case_id: str) -> None:
+        """Keep a case in the library as long as those who listed it share it."""
+        left = shares_of(connection, case_id)
+        self.library.keep_until(connection, case_id, last_of([one for one in left if one.listed] or left))
+
+    def _forget(self, case_id: str) -> None:
+        """Forget what else is kept of the text of a case that has less than before."""
+        self.forget_log()
+        self.on_change(case_id)
+
     def _without(self, connection: Connection, case_id: str, share: Share, left: Sequence[Share]) -> Cost:
         """Take out of a case what a share gave and none that is left did: what is gone."""
         if share.listed and not any(one.listed for one in left):
             self.library.remove(connection, case_id)
+        self._keep_listed(connection, case_id)
         if not share.words:
             return Cost()
         this = cases.c.id == case_id
@@ -320,6 +386,10 @@ class CaseStore:
             with self.engine.connect() as connection:
                 raw = connection.connection.driver_connection
                 raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").close()  # type: ignore[union-attr]
+
+
+def _has_ended(share: Share, now: str) -> bool:
+    return share.expires is not None and share.expires <= now
 
 
 def _bytes(text: str) -> int:

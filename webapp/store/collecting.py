@@ -15,7 +15,7 @@ from sqlalchemy import Engine, delete, func, insert, select
 from parsers.cases.io import CROCKFORD
 from webapp.store.engine import writing
 from webapp.store.keys import digest_of, new_key, opens
-from webapp.store.listings import Listings, Wanted
+from webapp.store.listings import Listings, Wanted, lasts
 from webapp.store.schema import ID_LENGTH, collected, collections
 
 MOST = 10_000  # cases of a collection
@@ -87,7 +87,8 @@ class Collections:
             return connection.execute(delete(collections).where(collections.c.id == collection)).rowcount == 1
 
     def _rows(self, collection: str | None) -> list[Collection]:
-        inside = select(func.count()).where(collected.c.collection == collections.c.id).scalar_subquery()
+        theirs = collected.c.collection == collections.c.id
+        inside = select(func.count()).where(theirs, lasts(collected.c.number, self._now())).scalar_subquery()
         query = select(collections.c.id, collections.c.title, collections.c.created, inside)
         if collection is not None:
             query = query.where(collections.c.id == collection)

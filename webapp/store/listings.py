@@ -93,8 +93,9 @@ class Counts:
 class Listings:
     """The library in the database of an engine."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, now: Callable[[], str]) -> None:
         self._engine = engine
+        self._now = now
         self._grams = Grams(engine.dialect)
 
     def add(self, connection: Connection, case_id: str, created: str, listing: Listing) -> None:
@@ -138,6 +139,10 @@ class Listings:
         self._grams.remove(connection, row.number, row.text)
         self._grams.add(connection, [(row.number, text)])
 
+    def keep_until(self, connection: Connection, case_id: str, expires: str | None) -> None:
+        """Show a case until then, and no longer; None: as long as it is there."""
+        connection.execute(update(listed).where(listed.c.case_id == case_id).values(expires=expires))
+
     def is_listed(self, case_id: str) -> bool:
         """Return whether a case is in the library."""
         with self._engine.connect() as connection:
@@ -149,7 +154,7 @@ class Listings:
 
     def search(self, wanted: Wanted, *, before: int | None = None, limit: int = SHOWN) -> Found:
         """The newest `limit` cases of those wanted, below the number `before`."""
-        columns = [one for one in listed.c if one.name != "text"]
+        columns = [one for one in listed.c if one.name not in ("text", "expires")]
         query = self._ordered(wanted, before, *columns).limit(limit + 1)
         with self._engine.connect() as connection:
             rows = connection.execute(query).all()
@@ -161,9 +166,10 @@ class Listings:
     def counts(self, collection: str | None = None) -> Counts:
         """The counts beside the filters."""
         inside = [] if collection is None else [_within(collection)]
+        shown, now = select(func.count()).select_from(listed).where(*inside), self._now()
         with self._engine.connect() as connection:
-            total = connection.execute(select(func.count()).select_from(listed).where(*inside)).scalar_one()
-            return Counts(total, {name: _counted(connection, name, collection) for name in FACETS})
+            total = connection.execute(shown.where(lasts(listed.c.number, now))).scalar_one()
+            return Counts(total, {name: _counted(connection, name, collection, now) for name in FACETS})
 
     def numbers(self, wanted: Wanted, *, before: int | None = None, limit: int) -> list[tuple[int, str]]:
         """Number and id of the newest `limit` cases of those wanted, below the number `before`."""
@@ -205,6 +211,7 @@ class Listings:
             query = query.select_from(listed)
         beside = self._grams.beside if texts else _itself
         query = query.where(*[_has(name, value, beside) for name, value in wanted.facets])
+        query = query.where(lasts(listed.c.number, self._now()))
         return query if wanted.collection is None else query.where(_within(wanted.collection)), number
 
     def _count(self, wanted: Wanted) -> Select[Any]:
@@ -217,6 +224,11 @@ class Listings:
         for number, value in connection.execute(query.order_by(labels.c.value)):
             found.setdefault(number, []).append(value)
         return found
+
+
+def lasts(number: ColumnElement[int], now: str) -> ColumnElement[bool]:
+    """The condition that a listed case of this number is shown still. Those that are not, and not gone, are few."""
+    return number.not_in(select(listed.c.number).where(listed.c.expires <= now))
 
 
 def _labelled(listing: Listing) -> Iterable[tuple[str, str]]:
@@ -250,10 +262,11 @@ def _within(collection: str) -> ColumnElement[bool]:
     return exists().where(collected.c.collection == collection, collected.c.number == listed.c.number)
 
 
-def _counted(connection: Connection, name: Facet, collection: str | None) -> list[tuple[str, int]]:
+def _counted(connection: Connection, name: Facet, collection: str | None, now: str) -> list[tuple[str, int]]:
     table = labels if name in _LABELS else listed
     value = labels.c.value if name in _LABELS else listed.c[name]
     query = select(value, func.count()).select_from(table).group_by(value).order_by(func.count().desc(), value)
+    query = query.where(lasts(table.c.number, now))
     if name in _LABELS:
         query = query.where(labels.c.kind == name)
     if collection is not None:

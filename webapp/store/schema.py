@@ -26,7 +26,7 @@ cases = Table(
     Column("deleted", String(24), nullable=True, comment="UTC time of deletion; NULL while readable"),
     Column("message", Text, nullable=True, comment="JSON of the message when it was saved; NULL: not known"),
     Column("size", Integer, nullable=False, server_default="0", comment="bytes of body and message; 0 once deleted"),
-    Column("ended", String(16), nullable=True, comment="deleted or taken down; NULL while readable"),
+    Column("ended", String(16), nullable=True, comment="deleted, expired or taken down; NULL while readable"),
 )
 
 shares = Table(
@@ -37,6 +37,8 @@ shares = Table(
     Column("created", String(24), nullable=False, comment="UTC, ISO 8601 with milliseconds"),
     Column("words", Boolean, nullable=False, comment="title, notes and flags of the case are theirs"),
     Column("listed", Boolean, nullable=False, comment="they put it into the library"),
+    Column("expires", String(24), nullable=True, comment="UTC, ISO 8601 with milliseconds; NULL: never"),
+    Index("shares_expires", "expires"),
 )
 
 listed = Table(
@@ -54,7 +56,9 @@ listed = Table(
     Column("band", Text, nullable=False, comment="JSON: what the output became, as [role, left, width] in percent"),
     Index("listed_parser", "parser", "number"),
     Index("listed_engine", "engine", "number"),
+    Column("expires", String(24), nullable=True, comment="UTC, ISO 8601 with milliseconds; NULL: never"),
     Index("listed_verdict", "verdict", "number"),
+    Index("listed_expires", "expires"),
     sqlite_autoincrement=True,
 )
 
@@ -125,6 +129,13 @@ spent = Table(
     Column("cases", Integer, nullable=False, comment="that were stored, and collections"),
     Column("bytes", BigInteger, nullable=False, comment="of these cases"),
     Column("uploads", Integer, nullable=False, comment="of tokenizers, and downloads from the hub"),
+)
+
+bans = Table(
+    "bans",
+    metadata,
+    Column("client", String(64), primary_key=True, comment="digest of a client, or SHA-256 of a secret"),
+    Column("day", String(10), nullable=False, comment="UTC, ISO 8601: the ban ends with it; empty: never"),
 )
 
 totals = Table(

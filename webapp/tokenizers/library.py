@@ -111,21 +111,29 @@ class TokenizerLibrary:
 
         return ask
 
-    def add_upload(self, name: str, data: bytes, config: bytes | None = None) -> TokenizerInfo:
-        """Keep an uploaded file; `config` is the tokenizer_config.json that came with it. Raises UsageError."""
+    def add_upload(
+        self, name: str, data: bytes, config: bytes | None = None, key_hash: str | None = None
+    ) -> TokenizerInfo:
+        """Keep an uploaded file for whoever has the key of a digest; `config` is the tokenizer_config.json that came
+        with it. Raises UsageError."""
         if not self.settings.tokenizer_uploads:
             raise UsageError(f"uploads of tokenizers are switched off here ({ENV_PREFIX}TOKENIZER_UPLOADS)")
         self._require_size(name, data, config)
-        return self._given["upload"].add(Path(name.replace("\\", "/")).name, data, config)
+        return self._given["upload"].add(Path(name.replace("\\", "/")).name, data, config, key_hash)
 
     def add_hub(self, repository: str, data: bytes, config: bytes | None = None) -> TokenizerInfo:
         """Keep what was fetched for OWNER/NAME. Raises UsageError."""
         self._require_size(repository, data, config)
         return self._given["hub"].add(repository, data, config)
 
-    def remove(self, fingerprint: str) -> None:
-        """Delete an upload or what came from the hub, by fingerprint or name. Raises UsageError where there is none."""
-        gone = self._given["upload"].remove(fingerprint) or self._given["hub"].remove(fingerprint)
+    def keyed(self) -> frozenset[str]:
+        """The names of uploads that are deleted with a key."""
+        return frozenset([one.info["name"] for one in self._given["upload"].listing() if one.keys])
+
+    def remove(self, fingerprint: str, key: str = "") -> None:
+        """Delete an upload or what came from the hub, by fingerprint or name; an upload with its key, and where others
+        gave it too, for whoever has that key alone. Raises UsageError where there is none, and WrongKey."""
+        gone = self._given["upload"].remove(fingerprint, key) or self._given["hub"].remove(fingerprint)
         if gone is None:
             raise UsageError(f"there is no tokenizer {fingerprint[:64]!r} to delete; it may be deleted already")
         self._pool.drop(gone.info["fingerprint"])

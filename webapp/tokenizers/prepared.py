@@ -22,6 +22,7 @@ from typing import Any, Literal
 from parsers.vocabulary.types import UsageError
 from webapp.children.child import Child
 from webapp.settings import ENV_PREFIX, Settings
+from webapp.store.keys import digest_of
 from webapp.tokenizers.adapter import Origin, Token, TokenizerInfo
 from webapp.tokenizers.installed import Source
 from webapp.tokenizers.limits import program, worded
@@ -43,6 +44,10 @@ GGUF = ".gguf"
 _one_at_a_time = Lock()
 
 
+class WrongKey(UsageError):  # noqa: N818 - what it is
+    """What was given is no key of an upload that is kept."""
+
+
 class NoPlace(UsageError):  # noqa: N818 - what there is none of
     """As many tokenizers are kept as may be, or they take as much."""
 
@@ -61,6 +66,7 @@ class Vocabulary:
     templates: Mapping[str, Any]
     size: int
     date: str = ""
+    keys: tuple[str, ...] = ()  # of those who uploaded it, as digests
 
     @cached_property
     def ids(self) -> dict[str, int]:
@@ -91,6 +97,9 @@ class _Folder:
     def _keep(self, key: str, made: Path, note: Mapping[str, Any]) -> None:
         """Take a file and its note over, each whole or not at all."""
         made.replace(self._file(key))
+        self._write(key, note)
+
+    def _write(self, key: str, note: Mapping[str, Any]) -> None:
         fresh = self._note(key).with_suffix(".new")
         fresh.write_text(json.dumps(note, ensure_ascii=False), encoding="utf-8")
         fresh.replace(self._note(key))
@@ -115,7 +124,8 @@ class _Folder:
             fingerprint=note["fingerprint"],
         )
         date = note.get("date", "")
-        return Vocabulary(info, self._file(key), spelling, note["added"], note["templates"], note["bytes"], date)
+        keys = tuple(note.get("keys", ()))
+        return Vocabulary(info, self._file(key), spelling, note["added"], note["templates"], note["bytes"], date, keys)
 
 
 class Converted(_Folder):
@@ -196,8 +206,10 @@ class Converted(_Folder):
 class Given(_Folder):
     """Tokenizers that were given, of one kind. Safe to share between threads.
 
-    An upload is called by the beginning of its fingerprint, so giving the same one twice keeps one; one of the hub by
-    its repository, since many share one tokenizer.
+    An upload is called by the beginning of its fingerprint, so giving the same one twice keeps one, with the name that
+    it was given first; each who gave it has a key, and it goes when the last of them deletes it. What was uploaded
+    before there were keys, whoever may upload deletes. One of the hub is called by its repository, since many share one
+    tokenizer, and has no keys.
     """
 
     def __init__(self, kind: Literal["upload", "hub"], folder: Path, settings: Settings) -> None:
@@ -215,8 +227,9 @@ class Given(_Folder):
         wanted = f"{self._kind}:{name}"
         return next((vocabulary for vocabulary in self.listing() if vocabulary.info["name"] == wanted), None)
 
-    def add(self, title: str, data: bytes, config: bytes | None = None) -> TokenizerInfo:
-        """Keep a tokenizer. Raises UsageError saying what is wrong with it, or that there is no place for it."""
+    def add(self, title: str, data: bytes, config: bytes | None = None, key_hash: str | None = None) -> TokenizerInfo:
+        """Keep a tokenizer, for whoever has the key of this digest. Raises UsageError saying what is wrong with it, or
+        that there is no place for it."""
         title = "".join([char for char in title if char.isprintable()]).strip()[:MAX_TITLE] or "tokenizer"
         with self._lock, _writing(self._folder), tempfile.TemporaryDirectory(dir=self._folder, prefix=".new-") as place:
             source, beside, made = (Path(place) / name for name in ("source", "config", "made"))
@@ -228,20 +241,39 @@ class Given(_Folder):
             key: str = by_title if self._kind == "hub" else note["fingerprint"]
             self._require_place(key, note["bytes"])
             date = datetime.now(UTC).isoformat(timespec="seconds")
-            self._keep(key, made, {**note, "title": title, "date": date})
+            known = (self._read(key) or {}) if self._kind == "upload" else {}
+            keys = [*known.get("keys", ()), *([key_hash] if key_hash is not None else [])]
+            kept_of = {"title": known.get("title", title), "date": known.get("date", date), "keys": keys}
+            self._keep(key, made, {**note, **kept_of})
         kept = self._kept(key)
         if kept is None:
             raise UsageError(f"{title}: the data folder lost the tokenizer; give it again")
         return kept.info
 
-    def remove(self, wanted: str) -> Vocabulary | None:
-        """Forget one by its name, its fingerprint or the beginning of that; None where there is none."""
+    def named(self, wanted: str) -> Vocabulary | None:
+        """One by its name, its fingerprint or the beginning of that; None where there is none."""
         for vocabulary in self.listing():
             begins = len(wanted) >= SHORT and vocabulary.info["fingerprint"].startswith(wanted)
             if begins or wanted == vocabulary.info["name"]:
-                self._forget(vocabulary.path.stem)
                 return vocabulary
         return None
+
+    def remove(self, wanted: str, key: str = "") -> Vocabulary | None:
+        """Forget one, named as in `named`, or of one that others gave too this key; None where there is none. Raises
+        WrongKey."""
+        with self._lock:
+            found = self.named(wanted)
+            if found is None:
+                return None
+            digest, stem = digest_of(key), found.path.stem
+            if found.keys and digest not in found.keys:
+                raise WrongKey("that is not the delete key of this tokenizer: it was shown when it was uploaded")
+            left = [one for one in found.keys if one != digest]
+            if left:
+                self._write(stem, {**(self._read(stem) or {}), "keys": left})
+            else:
+                self._forget(stem)
+            return found
 
     def _kept(self, key: str) -> Vocabulary | None:
         note = self._read(key)

@@ -28,8 +28,10 @@ class SharedTokenizers(TokenizerLibrary):
         super().__init__(settings)
         self._other = other
 
-    def add_upload(self, name: str, data: bytes, config: bytes | None = None) -> TokenizerInfo:
-        sizes = {"size": len(data), "config": config is not None}
+    def add_upload(
+        self, name: str, data: bytes, config: bytes | None = None, key_hash: str | None = None
+    ) -> TokenizerInfo:
+        sizes = {"size": len(data), "config": config is not None, "key_hash": key_hash}
         found = self._other({"do": "upload", "title": name, **sizes, "raw": data + (config or b"")})
         info: TokenizerInfo = found["info"]
         return info
@@ -53,7 +55,7 @@ def answer(library: TokenizerLibrary, question: Mapping[str, Any]) -> dict[str, 
     if question["do"] == "upload":
         data, size = question["raw"], question["size"]
         config = data[size:] if question["config"] else None
-        return {"info": dict(library.add_upload(question["title"], data[:size], config))}
+        return {"info": dict(library.add_upload(question["title"], data[:size], config, question["key_hash"]))}
     vocabulary = library.vocabulary(question["name"])
     if question["do"] == "prepare":
         return {}

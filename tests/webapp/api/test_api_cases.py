@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -53,6 +54,16 @@ def test_the_same_case_again_is_200_with_a_key_of_its_own(client: Client, case: 
     assert second.status_code == 200
     assert [first.json[name] == second.json[name] for name in ("id", "url", "listed", "delete_key")] == [1, 1, 1, 0]
     assert "title" not in client.get(f"{URL}/{first.json['id']}").json
+
+
+@pytest.mark.parametrize(("choice", "days"), [("day", 1), ("week", 7), ("month", 30)])
+def test_a_share_ends_when_its_sharer_says(client: Client, case: CaseMaker, choice: str, days: int) -> None:
+    answer = client.post(f"{URL}?expires={choice}", json=case()).json
+    left = datetime.fromisoformat(answer["expires"]) - datetime.now(UTC)
+    assert timedelta(days=days, minutes=-5) < left <= timedelta(days=days)
+    assert client.post(f"{URL}?expires=never", json=case()).json["expires"] is None
+    refused = client.post(f"{URL}?expires=year", json=case())
+    assert (refused.status_code, refused.json["error"]["code"]) == (422, "not_possible")
 
 
 def test_the_link_is_the_one_others_reach_the_server_by(make_app: AppMaker, case: CaseMaker) -> None:

@@ -18,6 +18,7 @@ from werkzeug.exceptions import RequestEntityTooLarge, ServiceUnavailable, TooMa
 from tests.webapp.api.conftest import CALL
 from webapp.api.operations import API, OPERATIONS
 from webapp.api.repeated import HEADER
+from webapp.api.views import DELETE_KEY
 from webapp.security import HEADERS, REFUSAL
 from webapp.services import EXTENSION
 from webapp.store.answers import Refused
@@ -64,7 +65,7 @@ REQUESTS: dict[str, dict[int, Request]] = {
         503: BUSY,
     },
     "delete_tokenizer": {
-        200: {"before": {"data": model(), "path": f"{API}/tokenizers"}},
+        200: {"before": {"data": model(), "path": f"{API}/tokenizers"}, "with_key": True},
         400: STRANGER,
         403: ELSEWHERE,
         404: {},
@@ -148,6 +149,8 @@ def asked(app: Flask, method: str, path: str, wanted: Request) -> Any:
     if before := given.pop("before", None):
         was: Any = client.post(before.get("path", path), **{key: before[key] for key in before.keys() - {"path"}}).json
         found["fingerprint"] = was.get("fingerprint", "")
+        if given.pop("with_key", False):
+            given["headers"] = {DELETE_KEY: was["delete_key"]}
         assert not given.pop("gone", False) or app.extensions[EXTENSION].store.withdraw(was["id"], was["delete_key"])
     stored, deleted = given.pop("stored", False), given.pop("deleted", False)
     if stored or deleted:

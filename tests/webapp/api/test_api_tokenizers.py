@@ -11,8 +11,9 @@ import pytest
 from flask import Flask
 from pydantic import TypeAdapter
 
-from webapp.api.answers import TokenizerRow
+from webapp.api.answers import UploadedTokenizer
 from webapp.api.operations import API
+from webapp.api.views import DELETE_KEY
 from webapp.tokenizers import library
 from webapp.tokenizers.embedded import model
 
@@ -27,11 +28,18 @@ def names(client: Client) -> list[str]:
 
 def test_a_file_as_the_body_is_kept_listed_and_deleted(client: Client) -> None:
     answer = client.post(f"{API}/tokenizers?name=mine", data=model(), content_type="application/octet-stream")
-    row = TypeAdapter(TokenizerRow).validate_python(answer.json)
+    row = TypeAdapter(UploadedTokenizer).validate_python(answer.json)
     assert (answer.status_code, row["kind"], row["vocab_size"]) == (201, "upload", 2048)
     assert (row["label"], row["name"]) == ("mine, 2,048", f"upload:{row['fingerprint'][:16]}")
     assert row["name"] in names(client)
-    gone = client.delete(f"{API}/tokenizers/{row['fingerprint'][:16]}")
+    other = client.post(f"{API}/tokenizers", data=model()).json["delete_key"]
+    address = f"{API}/tokenizers/{row['fingerprint'][:16]}"
+    for headers in ({}, {DELETE_KEY: "wrong"}):
+        refused = client.delete(address, headers=headers)
+        assert (refused.status_code, refused.json["error"]["code"]) == (403, "forbidden")
+    assert client.delete(address, headers={DELETE_KEY: other}).status_code == 200
+    assert row["name"] in names(client)  # for who uploaded it first
+    gone = client.delete(address, headers={DELETE_KEY: answer.json["delete_key"]})
     assert (gone.status_code, gone.json) == (200, {"deleted": row["fingerprint"][:16]})
     assert row["name"] not in names(client)
     again = client.delete(f"{API}/tokenizers/{row['fingerprint']}")

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.webapp.commands.conftest import Program
+from webapp.commands.kept_cases import opened_store
 from webapp.page.sharing.preview_picture import picture_file
 from webapp.settings import get_settings
+from webapp.store import Sharing
 
 CaseFile = Callable[..., Path]
 
@@ -63,6 +65,15 @@ def test_nothing_is_purged_without_being_sure(program: Program) -> None:
     assert len(rows(program)) == 2
     assert program("db", "purge", "--larger-than", 1_000, "--yes").out == "1 case deleted\n"
     assert len(rows(program)) == 1
+
+
+def test_what_expired_is_swept_away(program: Program) -> None:
+    with opened_store() as store:
+        store.save("e" * 16, "{}", "digest", "1.0", sharing=Sharing(expires="2026-01-01T00:00:00.000Z"))
+    assert program("db", "purge", "--expired").out == "1 share expired; say --yes to sweep them away\n"
+    assert program("db", "purge", "--expired", "--yes").out == "1 case swept\n"
+    assert len(rows(program)) == 2
+    assert "by itself" in program("db", "purge", "--expired", "--older-than", 1).err
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 from tests.webapp.commands.conftest import Program
 from webapp.settings import get_settings
 from webapp.store import Cost, open_store
+from webapp.store.keys import digest_of
 
 
 def test_clients_are_listed_by_their_digests(program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,3 +30,19 @@ def test_clients_are_listed_by_their_digests(program: Program, tmp_path: Path, m
         "bytes": 0,
         "uploads": 1,
     }
+
+
+def test_clients_and_secrets_are_banned_and_served_again(
+    program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOOLCALL_INSPECTOR_DATA_DIR", str(tmp_path))
+    client, secret = "0123456789abcdef", digest_of("a leaked secret")
+    assert program("db", "ban", client).out == f"{client}, until midnight UTC: banned\n"
+    assert program("db", "ban", client).out.endswith(": was banned already\n")
+    told = program("db", "ban", "--secret", stdin=b"a leaked secret\n").out
+    assert told == f"secret with SHA-256 {secret}: banned\n"
+    assert program("db", "ban").out == f"{client}, until midnight UTC\nsecret with SHA-256 {secret}\n"
+    assert program("db", "ban", "--lift", client, secret).out.count("is served again") == 2
+    assert program("db", "ban", "--lift", client).out.endswith("was not banned\n")
+    assert "is no client" in program("db", "ban", "192.0.2.1").err
+    assert "no secret was given" in program("db", "ban", "--secret", stdin=b"\n").err

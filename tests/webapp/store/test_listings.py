@@ -138,14 +138,16 @@ def test_an_unlisted_case_is_nowhere_in_the_library(store: CaseStore) -> None:
 
 def test_to_save_a_case_again_lists_nothing_and_to_list_it_later_does_once(store: CaseStore) -> None:
     key = store.save("0" * 16, "{}", "digest", "1.0").delete_key
-    assert store.save("0" * 16, "{}", "digest", "1.0", listing("secret")).created is False
+    again = store.save("0" * 16, "{}", "digest", "1.0", listing("secret"))
+    assert again.created is False
     assert ids(store) == []
     assert [store.list_known(one * 16, listing("secret"), key) for one in ("0", "0", "1")] == [True, False, False]
     (row,) = store.library.search(Wanted()).rows
     assert (row.case_id, row.created) == ("0" * 16, getattr(store.get("0" * 16), "created", ""))
-    store.save("0" * 16, "{}", "digest", "1.0")
+    last = store.save("0" * 16, "{}", "digest", "1.0")
     assert ids(store, Wanted(texts=("secret",))) == ["0" * 16]
-    assert store.withdraw("0" * 16, str(key))
+    keys = (key, again.delete_key, last.delete_key)
+    assert [store.withdraw("0" * 16, one) for one in keys] == [True, True, True]
     assert (store.list_known("0" * 16, listing("secret"), ""), ids(store)) == (False, [])
 
 

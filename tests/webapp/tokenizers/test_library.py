@@ -55,7 +55,7 @@ def test_the_same_tokenizer_is_kept_once(make_library: Make, toy: Data, encoded:
     toy["post_processor"], toy["padding"] = None, {"strategy": {"Fixed": 3}}
     again = library.add_upload(" ", encoded(toy))
     assert again["fingerprint"] == first["fingerprint"]
-    assert [row["label"] for row in library.listing() if row["kind"] == "upload"] == ["tokenizer, 267"]
+    assert [row["label"] for row in library.listing() if row["kind"] == "upload"] == ["a.json, 267"]
     kept = sorted(path.name for path in (tmp_path / "data/tokenizers/uploads").iterdir())
     assert kept == [f"{first['fingerprint']}.json", f"{first['fingerprint']}.note.json"]
 

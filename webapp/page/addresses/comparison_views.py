@@ -18,7 +18,6 @@ from webapp.page.compare.compare_form import rules_of
 from webapp.page.compare.compare_page import sides_page
 from webapp.page.compare.comparison_report import Origin, comparison_report
 from webapp.page.compare.sides import Replayed
-from webapp.quotas import client
 from webapp.runs import exports
 from webapp.services import services
 from webapp.store import OverQuota, Saved, Sharing
@@ -62,12 +61,12 @@ def _file(text: str, name: str, mimetype: str) -> Response:
     return response
 
 
-def store_comparison(saved: Saved, query: str, texts: tuple[str, ...]) -> tuple[str, list[Saved]]:
+def store_comparison(saved: Saved, query: str, texts: tuple[str, ...], sharing: Sharing) -> tuple[str, list[Saved]]:
     """The address of a comparison of a stored case, in the words of `query`, and what was stored of the `texts` beside
     it: those that a side reads. Raises OverQuota, and then none of them is stored."""
     asked = read_asked(dict(parse_qsl(query)))
     used, stored = used_texts(asked.sides, texts), {}
-    sharing, store = Sharing(client=client()), services().store
+    store = services().store
     try:
         for word, text in used.items():
             run = services().runner.run(carried_case(text))

@@ -69,6 +69,7 @@ from webapp.runs.exports import Target, offered
 from webapp.runs.prepare import with_defaults
 from webapp.security import TooLarge, check_limit
 from webapp.services import services
+from webapp.store.expiring import CHOICES, NEVER
 from webapp.tokenizers import library, list_tokenizers
 from webapp.write_access import serves
 
@@ -122,7 +123,7 @@ class _Share:
     `loopback`: links made now open on this machine only. `listed`: whether the box of the library is ticked;
     `in_library`: the case is there already, and there is no box. `stores` False: this server stores no cases. `tags`
     are what the case has of them. `comparison` is the query of a comparison of it, with the texts put `beside`.
-    `problem`: why it was not stored just now.
+    `expires` is the choice of how long, of those there are; `problem`: why it was not stored just now.
     """
 
     url: str = ""
@@ -139,6 +140,8 @@ class _Share:
     tags: str = ""
     comparison: str = ""
     beside: tuple[str, ...] = ()
+    expires: str = NEVER
+    choices: tuple[str, ...] = CHOICES
     problem: str = ""
 
 

@@ -39,12 +39,12 @@ from webapp.page.inspect.inspect_page import whole_number
 from webapp.page.inspect.result import dialect_of
 from webapp.page.library.importing import tags_of
 from webapp.page.library.listed_case import listing_of
-from webapp.page.sharing.preview_picture import forget_picture
 from webapp.quotas import client, said_of, too_many
 from webapp.runs import exports
 from webapp.runs.exports import TARGETS
 from webapp.services import services
 from webapp.store import OverQuota, Saved, Sharing
+from webapp.store.expiring import NEVER, expiry
 
 
 @blueprint.get("/c/<case_id>")
@@ -101,7 +101,7 @@ def _stored(case: Case) -> tuple[Saved, int | None, str, list[Saved]]:
     if not words:
         return saved, step, "", []
     try:
-        return saved, step, *store_comparison(saved, words, posted_beside(request.form))
+        return saved, step, *store_comparison(saved, words, posted_beside(request.form), _sharing())
     except OverQuota:
         services().store.withdraw(saved.id, saved.delete_key)
         raise
@@ -116,6 +116,7 @@ def _share_again(subject: Subject, problem: str) -> Response:
         note=said.get("note", ""),
         tags=said.get("tags", ""),
         listed=bool(said.get("listed")),
+        expires=said.get("expires", NEVER),
         problem=problem,
     )
     return render("share.html", share=replace(share, source="", case=case_line(subject.case)))
@@ -133,9 +134,14 @@ def _saved(case: Case) -> tuple[Saved, int | None]:
     said = {"title": title or case.title, "notes": (note,) if note else case.notes, "flags": tags}
     told = case.model_copy(update=said)
     listing = listing_of(run, told, findings) if request.form.get("listed") else None
-    sharing = Sharing(client=client())
-    saved = exports.save(services().store, run, findings, told=told, listing=listing, sharing=sharing)
+    saved = exports.save(services().store, run, findings, told=told, listing=listing, sharing=_sharing())
     return saved, _standing() or next((item.step for item in findings or () if item.step), None)
+
+
+def _sharing() -> Sharing:
+    """Whom a share is counted for, and how long it lasts. Raises UsageError."""
+    expires = expiry(request.form.get("expires", NEVER), services().store.now())
+    return Sharing(client=client(), expires=expires)
 
 
 def _given_words() -> tuple[str, str]:
@@ -177,6 +183,7 @@ def _shared_page(
         dropped=dropped,
         link=base + opened,
         stored=stored,
+        expires=_sharing().expires,
         listed=listed,
         refused=refused,
         loopback=is_loopback(base),
@@ -210,7 +217,6 @@ def delete(case_id: str) -> ResponseReturnValue:
         stored_case(case_id)
         return render("delete.html", case_id=case_id, deleted=False, error="")
     if services().store.withdraw(case_id, request.form.get("key", "").strip()):
-        forget_picture(services().settings, case_id)
         return render("delete.html", case_id=case_id, deleted=True, stays=is_stored(case_id), error="")
     error = "That is not the delete key of this case."
     return render("delete.html", case_id=case_id, deleted=False, error=error, status=422)

@@ -233,11 +233,11 @@ def may_show_picture(stored: StoredCase) -> bool:
 
 
 def stored_case(case_id: str) -> StoredCase:
-    """Return what is stored under an id, or 404, or 410 once it was deleted."""
+    """Return what is stored under an id, or 404, or 410 once it was deleted or expired."""
     try:
         found = services().store.get(case_id)
     except Gone as gone:
-        abort(410, f"This case was deleted on {gone.deleted[:10]}.")
+        abort(410, f"This case {gone.words}.")
     if found is None:
         abort(404, "There is no case at this address.")
     return found

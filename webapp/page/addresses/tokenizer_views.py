@@ -13,12 +13,16 @@ from webapp.page.library.tokenizer_shelf import as_sentence, deletable, delete, 
 from webapp.quotas import count_upload, said_of, too_many
 from webapp.services import services
 from webapp.store import OverQuota
+from webapp.store.keys import digest_of, new_key
 from webapp.tokenizers import library
 from webapp.tokenizers.hub import Download, repository_name
 from webapp.tokenizers.prepared import NoPlace, with_template
 
 _EXAMPLE = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Zürich"}}\n</tool_call>'
-_NOTES = {"deleted": "The tokenizer is deleted."}
+_NOTES = {
+    "deleted": "The tokenizer is deleted.",
+    "stays": "Your upload is deleted. Somebody else uploaded the same tokenizer, so it stays in the list.",
+}
 
 
 @dataclass(slots=True)
@@ -31,6 +35,7 @@ class _Forms:
     hub_problem: str = ""
     note: str = ""
     added: str = ""
+    delete_key: str = ""
 
 
 @blueprint.get("/tokenizers")
@@ -51,16 +56,18 @@ def tokenizer_upload() -> ResponseReturnValue:
     try:
         given = _uploaded(forms.title)
         count_upload()
-        info = library().add_upload(*given)
+        key = new_key()
+        info = library().add_upload(*given, digest_of(key))
     except OverQuota as over:
         forms.upload_problem = said_of(over)
         return too_many(_not_taken(forms, 429), over)
     except UsageError as error:
         forms.upload_problem = as_sentence(str(error), forms.title.strip())
         return _not_taken(forms, 429 if isinstance(error, NoPlace) else 422)
-    if is_partial():
-        return _shelf(_Forms(added=info["name"]))
-    return redirect(url_for("page.tokenizers", added=info["name"]), 303)
+    response = _shelf(_Forms(added=info["name"], delete_key=key), status=200 if is_partial() else 201)
+    response.headers["Cache-Control"] = "no-store"
+    response.headers["Location"] = url_for("page.tokenizers", added=info["name"])
+    return response
 
 
 def _not_taken(forms: _Forms, status: int) -> Response:
@@ -88,10 +95,11 @@ def _uploaded(title: str) -> tuple[str, bytes, bytes | None]:
 def tokenizer_delete() -> ResponseReturnValue:
     """Delete an upload, or what came from the hub."""
     try:
-        delete(request.form.get("fingerprint", ""), services().settings)
+        key = request.form.get("key", "").strip()
+        gone = delete(request.form.get("fingerprint", ""), services().settings, key)
     except UsageError as error:
         return _shelf(_Forms(note=as_sentence(str(error))), status=422)
-    return redirect(url_for("page.tokenizers", note="deleted"), 303)
+    return redirect(url_for("page.tokenizers", note="deleted" if gone else "stays"), 303)
 
 
 @blueprint.post("/tokenizers/hub")
@@ -140,7 +148,7 @@ def _shelf(
         "tokenizers.html",
         block,
         status=status,
-        shelves=shelves(library().listing(), deletable(settings)),
+        shelves=shelves(library().listing(), deletable(settings), library().keyed()),
         extras=extras(),
         forms=forms,
         refresh=refresh and is_partial(),

@@ -29,10 +29,12 @@ _SETTINGS = {"upload": "TOKENIZER_UPLOADS", "hub": "HUB"}
 
 @dataclass(slots=True, frozen=True)
 class _Row:
-    """A tokenizer in words. `key` is the fingerprint it can be deleted by, '' where it cannot."""
+    """A tokenizer in words. `key` is the fingerprint it can be deleted by, '' where it cannot; `keyed`: that takes the
+    key of whoever uploaded it."""
 
     info: TokenizerInfo
     key: str = ""
+    keyed: bool = False
 
     @property
     def title(self) -> str:
@@ -44,12 +46,15 @@ class _Row:
         return f"{self.info['vocab_size']:,}" if self.info["vocab_size"] else nothing
 
 
-def shelves(rows: Iterable[TokenizerInfo], own: Collection[str] = ("upload", "hub")) -> dict[str, list[_Row]]:
-    """The tokenizers under where they come from, in the order of the setup form; those of `own` can be deleted."""
+def shelves(
+    rows: Iterable[TokenizerInfo], own: Collection[str] = ("upload", "hub"), keyed: Collection[str] = ()
+) -> dict[str, list[_Row]]:
+    """The tokenizers under where they come from, in the order of the setup form; those of `own` can be deleted, those
+    `keyed` with a key."""
     found: dict[str, list[_Row]] = {words: [] for words in (*ORIGINS.values(), OTHERS)}
     for info in rows:
         key = info["fingerprint"] if info["kind"] in own else ""
-        found[ORIGINS.get(info["kind"], OTHERS)].append(_Row(info, key))
+        found[ORIGINS.get(info["kind"], OTHERS)].append(_Row(info, key, info["name"] in keyed))
     return {words: group for words, group in found.items() if group}
 
 
@@ -58,13 +63,15 @@ def deletable(settings: Settings) -> tuple[str, ...]:
     return ("upload",) * settings.tokenizer_uploads + ("hub",) * settings.hub
 
 
-def delete(fingerprint: str, settings: Settings) -> None:
-    """Delete an upload, or what came from the hub. Raises UsageError where there is none, or it must stay."""
+def delete(fingerprint: str, settings: Settings, key: str = "") -> bool:
+    """Delete an upload, or what came from the hub; whether it is gone: what others uploaded too stays for them. Raises
+    UsageError where there is none, or it must stay, and WrongKey."""
     found = [one for one in library().listing() if one["fingerprint"].startswith(fingerprint) and fingerprint]
     for one in found:
         if one["kind"] in _SETTINGS and one["kind"] not in deletable(settings):
             raise UsageError(f"{one['name']} cannot be deleted here: {ENV_PREFIX}{_SETTINGS[one['kind']]} is off")
-    library().remove(fingerprint)
+    library().remove(fingerprint, key)
+    return not any(one["fingerprint"].startswith(fingerprint) for one in library().listing() if one in found)
 
 
 def extras() -> list[tuple[str, str]]:

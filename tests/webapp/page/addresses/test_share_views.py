@@ -17,7 +17,9 @@ from flask.testing import FlaskClient
 from parsers.cases.io import loads
 from webapp.page.addresses.subjects import is_loopback
 from webapp.page.form.form_page import template_examples
+from webapp.page.sharing.preview_picture import picture_file
 from webapp.runs.exports import TARGETS, filename
+from webapp.services import EXTENSION
 
 JSON_CALLS = template_examples()["json"]
 TEMPLATE: dict[str, Any] = json.loads(JSON_CALLS.text)
@@ -138,6 +140,22 @@ def test_the_key_of_each_sharer_withdraws_their_share(client: FlaskClient) -> No
     assert client.post(f"{path}/delete", data={"key": first}).status_code == 422
     assert "Deleted. Its text is gone" in client.post(f"{path}/delete", data={"key": second[0]}).text
     assert client.get(path).status_code == 410
+
+
+def test_a_share_ends_by_itself_where_its_sharer_chose_that(client: FlaskClient) -> None:
+    store = client.application.extensions[EXTENSION].store
+    assert 'name="expires"' in client.post("/share", data={"case": a_case()}).text
+    answer = client.post("/cases", data={"case": a_case("for a day"), "expires": "day", "listed": "1"})
+    path = answer.headers["Location"]
+    assert "It expires on 20" in answer.text
+    assert client.get(path).status_code == client.get(f"{path}/preview.png").status_code == 200
+    then = store.now()
+    store.now = lambda: then.replace(then[:4], "2999", 1)
+    gone = client.get(path)
+    assert (gone.status_code, "This case expired on 20" in gone.text) == (410, True)
+    assert client.get(f"{path}/preview.png").status_code == 410
+    assert not picture_file(client.application.extensions[EXTENSION].settings, path[3:]).exists()
+    assert client.post("/cases", data={"case": a_case(), "expires": "year"}).status_code == 422
 
 
 DROPPED = [

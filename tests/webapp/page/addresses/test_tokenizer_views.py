@@ -64,6 +64,9 @@ def client(app: Flask, monkeypatch: pytest.MonkeyPatch) -> FlaskClient:
     return app.test_client()
 
 
+KEY = re.compile(r'id="delete-key" value="([^"]+)"')
+
+
 def upload(client: FlaskClient, data: bytes, config: bytes = b"", title: str = "", **more: Any) -> TestResponse:
     form = {"tokenizer_file": (io.BytesIO(data), "tokenizer.json"), "title": title}
     if config:
@@ -74,7 +77,7 @@ def upload(client: FlaskClient, data: bytes, config: bytes = b"", title: str = "
 def added(client: FlaskClient, title: str, **more: Any) -> str:
     """The name of a new upload."""
     answer = upload(client, changed(title), title=title, **more)
-    assert answer.status_code == 303
+    assert answer.status_code == 201
     found = re.search(r"added=(upload(?:%3A|:)[0-9a-f]{16})", answer.location)
     assert found is not None
     return found[1].replace("%3A", ":")
@@ -114,7 +117,9 @@ def test_packages_that_are_missing_come_with_the_command_that_installs_them(monk
 
 
 def test_an_upload_is_listed_shown_and_deleted(client: FlaskClient) -> None:
-    name = added(client, "mine", config=json.dumps({"chat_template": "{{ 'hello <b>' }}"}).encode())
+    first = upload(client, changed("mine"), json.dumps({"chat_template": "{{ 'hello <b>' }}"}).encode(), "mine")
+    mine, name = KEY.findall(first.text)[0], first.location.partition("added=")[2].replace("%3A", ":")
+    assert "shown this once" in first.text
     page = client.get("/tokenizers", query_string={"added": name}).text
     assert f"<code>{name}</code></strong> can be chosen now" in page
     detail = client.get(f"/tokenizer/{name}").text
@@ -122,11 +127,18 @@ def test_an_upload_is_listed_shown_and_deleted(client: FlaskClient) -> None:
     assert "{{ &#39;hello &lt;b&gt;&#39; }}" in detail
     key = library().vocabulary(name).info["fingerprint"]
     assert key in page
-    answer = client.post("/tokenizers/delete", data={"fingerprint": key})
-    assert answer.location == "/tokenizers?note=deleted"
+    again = upload(client, changed("mine"), title="another name")
+    keys = [KEY.findall(answer.text)[0] for answer in (again, upload(client, changed("mine")))]
+    assert (again.status_code, "another name" in again.text) == (201, False)
+    for wrong in ("", "wrong"):
+        answer = client.post("/tokenizers/delete", data={"fingerprint": key, "key": wrong})
+        assert (answer.status_code, "not the delete key of this tokenizer" in answer.text) == (422, True)
+    for given, note in ((keys[0], "stays"), (mine, "stays"), (keys[1], "deleted")):
+        answer = client.post("/tokenizers/delete", data={"fingerprint": key, "key": given})
+        assert answer.location == f"/tokenizers?note={note}"
     assert name not in client.get(answer.location).text
     assert client.get(f"/tokenizer/{name}").status_code == 404
-    answer = client.post("/tokenizers/delete", data={"fingerprint": key})
+    answer = client.post("/tokenizers/delete", data={"fingerprint": key, "key": mine})
     assert (answer.status_code, "it may be deleted already" in answer.text) == (422, True)
 
 

@@ -30,7 +30,7 @@ def upgrade() -> None:
     )
     op.add_column(
         "cases",
-        sa.Column("ended", sa.String(16), nullable=True, comment="deleted or taken down; NULL while readable"),
+        sa.Column("ended", sa.String(16), nullable=True, comment="deleted, expired or taken down; NULL while readable"),
     )
     op.execute(
         "UPDATE cases SET ended = CASE WHEN delete_key_hash = 'taken down' THEN 'taken down' ELSE 'deleted' END"
