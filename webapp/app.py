@@ -31,7 +31,7 @@ from webapp.runs.held import HeldRuns
 from webapp.runs.runner import Runner
 from webapp.security import init_app
 from webapp.services import EXTENSION, Services
-from webapp.settings import Settings, get_settings
+from webapp.settings import PATIENCE, Settings, get_settings
 from webapp.store import open_store
 from webapp.tokenizers.hub import Downloads
 from webapp.tokenizers.library import TokenizerLibrary, use
@@ -39,6 +39,7 @@ from webapp.tokenizers.shared import SharedTokenizers
 
 PACKAGE = Path(__file__).resolve().parent
 YEAR = 365 * 24 * 3600
+_SENT_SECONDS = 10  # beside work and waiting
 SEARCHES, TOKENIZERS, ENGINES = "searches", "tokenizers", "engines"  # whom another process is asked for
 
 
@@ -91,6 +92,7 @@ def create_app(settings: Settings | None = None, ask: Ask | None = None) -> Flas
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.filters.update(FILTERS)
     app.jinja_env.globals["static"] = _static_url
+    app.jinja_env.globals["longest_wait"] = _longest_wait(settings)
     init_app(app, settings, error_page)
     write_access.init_app(app, settings)
     storage_trouble.init_app(app)
@@ -111,6 +113,11 @@ def create_app(settings: Settings | None = None, ask: Ask | None = None) -> Flas
     api.init_app(app)
     app.wsgi_app = mounted(app.wsgi_app, settings)  # type: ignore[assignment, method-assign]
     return app
+
+
+def _longest_wait(settings: Settings) -> int:
+    """Milliseconds after which no answer comes: as long in line as at work, and then what says that it was too long."""
+    return 1_000 * (2 * PATIENCE * settings.replay_seconds + _SENT_SECONDS)
 
 
 def _tokenizers(settings: Settings, ask: Ask | None) -> TokenizerLibrary:

@@ -4,6 +4,9 @@ An answer that may not be stored stays as it is: it shows a secret (the delete k
 compressed page would tell to whoever can have text of their own put beside it.
 
 A view may answer in gzip by itself, with what it keeps `packed`: that is unpacked for clients that do not take it.
+
+JSON Lines of a child are packed by its parent, which says in the last line why they end early: nobody can add anything
+to an answer that another process packs.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import io
 import zlib
 from collections.abc import Iterable, Iterator
 from functools import partial
+from time import monotonic
 
 from flask import Flask, Response, request
 
@@ -23,6 +27,9 @@ SMALLEST = 1_000  # bytes: below that a packet is a packet
 _TYPES = ("text/", "application/json", "application/javascript", "application/jsonl", "image/svg+xml")
 _GZIP = 16 + zlib.MAX_WBITS
 _PIECE = 65_536  # bytes
+_PATIENCE_SECONDS = 0.25  # that a reader of an answer in pieces waits for what is there
+LINES = "application/jsonl"
+PACKS_LINES = "toolcall_inspector.packs_lines"  # of an environ: who passes the answer on packs its lines
 
 
 def init_app(app: Flask) -> None:
@@ -43,7 +50,30 @@ def packed(parts: Iterable[str], most: int) -> bytes | None:
     return b"".join([*found, packer.flush()])
 
 
+class Packer:
+    """Packs an answer as it comes, and keeps nothing of it back for longer than a reader notices."""
+
+    def __init__(self) -> None:
+        self._packer = zlib.compressobj(LEVEL, zlib.DEFLATED, _GZIP)
+        self._flushed = monotonic()
+
+    def add(self, part: bytes) -> bytes:
+        """What of the answer can go out with this part of it, maybe nothing yet."""
+        found, now = self._packer.compress(part), monotonic()
+        if now < self._flushed + _PATIENCE_SECONDS:
+            return found
+        self._flushed = now
+        return found + self._packer.flush(zlib.Z_SYNC_FLUSH)
+
+    def end(self) -> bytes:
+        """The rest of the answer."""
+        return self._packer.flush()
+
+
 def _compressed(response: Response) -> Response:
+    if response.mimetype == LINES and PACKS_LINES in request.environ:
+        response.vary.add("Accept-Encoding")
+        return response
     if not (response.mimetype or "").startswith(_TYPES) or response.status_code in (204, 304):
         return response
     if response.cache_control.no_store:
@@ -79,8 +109,8 @@ def _unpacked(data: bytes) -> Iterator[bytes]:
 
 
 def _in_pieces(parts: Iterable[bytes]) -> Iterator[bytes]:
-    packer = zlib.compressobj(LEVEL, zlib.DEFLATED, _GZIP)
+    packer = Packer()
     for part in parts:
-        if packed := packer.compress(part):
+        if packed := packer.add(part):
             yield packed
-    yield packer.flush()
+    yield packer.end()

@@ -21,7 +21,7 @@ from prometheus_client.registry import Collector
 from werkzeug.exceptions import HTTPException
 from werkzeug.wsgi import ClosingIterator
 
-from webapp.front.front import Front
+from webapp.children.crew import CrewState
 from webapp.mounting import placed, public_path
 from webapp.request_log import REQUESTS
 from webapp.security import METRICS
@@ -42,11 +42,11 @@ log = logging.getLogger(REQUESTS)
 class _Children(Collector):
     """What the children of a front do at this moment."""
 
-    def __init__(self, front: Front) -> None:
-        self._front = front
+    def __init__(self, state: Callable[[], CrewState]) -> None:
+        self._state = state
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        state = self._front.state
+        state = self._state()
         children = GaugeMetricFamily(f"{_PREFIX}_children", "Processes that replay, by state.", labels=["state"])
         children.add_metric(["busy"], state.busy)
         children.add_metric(["free"], state.free)
@@ -58,7 +58,7 @@ class _Children(Collector):
 class _Counts:
     """The counts of a process."""
 
-    def __init__(self, front: Front | None) -> None:
+    def __init__(self, state: Callable[[], CrewState] | None) -> None:
         self.registry = registry = CollectorRegistry()
         self.requests = Counter(f"{_PREFIX}_requests", "Requests.", (*_LABELS, "status"), registry=registry)
         self.seconds = Histogram(
@@ -72,7 +72,7 @@ class _Counts:
         self.open = Gauge(
             f"{_PREFIX}_open_requests", "Requests being answered.", registry=registry, multiprocess_mode="livesum"
         )
-        self._children = None if front is None else _Children(front)
+        self._children = None if state is None else _Children(state)
 
     def exposition(self) -> bytes:
         """Everything, as Prometheus reads it."""
@@ -86,19 +86,23 @@ class _Counts:
         return generate_latest(several)
 
 
-def measured(application: WSGIApplication, app: Flask, settings: Settings, front: Front | None) -> WSGIApplication:
+def measured(
+    application: WSGIApplication, app: Flask, settings: Settings, state: Callable[[], CrewState] | None
+) -> WSGIApplication:
     """The application, counted where the settings ask for it, and told of in lines of JSON where they do; with the
-    children of its front."""
+    `state` of its children, where it has any."""
     if not settings.metrics and settings.log_format != "json":
         return application
-    return _Measured(application, app, settings, front)
+    return _Measured(application, app, settings, state)
 
 
 class _Measured:
-    def __init__(self, application: WSGIApplication, app: Flask, settings: Settings, front: Front | None) -> None:
+    def __init__(
+        self, application: WSGIApplication, app: Flask, settings: Settings, state: Callable[[], CrewState] | None
+    ) -> None:
         self._application, self._app, self._root = application, app, public_path(settings)
         self._shows, self._logs = settings.metrics, settings.log_format == "json"
-        self._counts = _Counts(front)
+        self._counts = _Counts(state)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         environ = placed(environ, self._root)

@@ -75,8 +75,14 @@ function post() {
   window.htmx.ajax("POST", action, { target: "#page", swap: "innerHTML", values });
 }
 
+/* The page that said that the run is gone shows it again. */
+function settle() {
+  if (document.getElementById("inspector")) document.querySelector("[data-status]")?.removeAttribute("data-status");
+  keep();
+}
+
 export function startAgain() {
   keep();
   post();
-  document.addEventListener("htmx:after:swap", keep);
+  document.addEventListener("htmx:after:swap", settle);
 }

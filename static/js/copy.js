@@ -7,14 +7,11 @@ import { inspector } from "./inspector.js";
 import { isEditing, liveText } from "./live.js";
 
 const MARKS = { "·": " ", "→": "\t", "⏎": "\n" };
-const LINES =
-  "p, div, li, dl, ol, ul, tr, pre, section, article, h2, h3, h4, dd, caption, header";
-const LEFT_OUT =
-  "button[data-copy-pane], .visually-hidden, svg, [hidden], .pins button, kbd";
+const LINES = "p, div, li, dl, ol, ul, tr, pre, section, article, h2, h3, h4, dd, caption, header";
+const LEFT_OUT = "button[data-copy-pane], .visually-hidden, svg, [hidden], .pins button, kbd";
 
 function character(glyph) {
-  if (glyph.dataset.c)
-    return String.fromCodePoint(Number.parseInt(glyph.dataset.c, 16));
+  if (glyph.dataset.c) return String.fromCodePoint(Number.parseInt(glyph.dataset.c, 16));
   return MARKS[glyph.textContent] ?? glyph.textContent;
 }
 
@@ -31,12 +28,7 @@ function gather(node, parts, exact, final) {
     else parts.push(node.data.replace(/\s+/g, " "));
     return;
   }
-  if (
-    node.nodeType !== Node.ELEMENT_NODE ||
-    node.matches(LEFT_OUT) ||
-    !node.checkVisibility()
-  )
-    return;
+  if (node.nodeType !== Node.ELEMENT_NODE || node.matches(LEFT_OUT) || !node.checkVisibility()) return;
   if (node.matches(".glyph")) {
     asItIs(character(node));
     return;
@@ -55,10 +47,7 @@ function output() {
 }
 
 function shown(pane) {
-  if (
-    ["input", "live-edit"].includes(pane.id) &&
-    pane.dataset.show !== "chunks"
-  ) {
+  if (["input", "live-edit"].includes(pane.id) && pane.dataset.show !== "chunks") {
     const whole = output();
     if (whole !== undefined) return whole;
   }
@@ -102,9 +91,7 @@ function offer(text) {
 
 /* Copies what a pane stands for; where nobody knows it, what it shows. */
 async function copyPane(pane) {
-  const text =
-    (await value(pane)) ??
-    shown(pane.querySelector(".card:not([hidden])") ?? pane);
+  const text = (await value(pane)) ?? shown(pane.querySelector(".card:not([hidden])") ?? pane);
   const name = pane.querySelector("h2")?.textContent ?? "It";
   if (await copyText(text)) say(`${name}: ${text.length} characters copied.`);
   else offer(text);

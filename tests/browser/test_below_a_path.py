@@ -12,6 +12,8 @@ from tests.browser.conftest import served
 from webapp.app import create_app
 from webapp.settings import Settings
 
+pytestmark = pytest.mark.browser
+
 TEXT = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
 
 

@@ -33,6 +33,8 @@ ROOMS = (
 # The same for `webapp`: what is nearest to the program first. The rooms of the page are rooms of their own.
 WEB_ROOMS = (
     "settings",
+    "mounting",
+    "request_log",
     "store",
     "cache",
     "children",
@@ -46,6 +48,7 @@ WEB_ROOMS = (
     "storage_trouble",
     "readiness",
     "security",
+    "observed",
     "write_access",
     "clients",
     "vocabularies",

@@ -89,7 +89,7 @@ def test_nobody_is_told_unless_the_settings_say_so(make: Make) -> None:
 def test_the_children_of_a_front_are_told_of(make: Make) -> None:
     app, settings = make(metrics=True, replay_processes=2)
     front = Front(app, settings)
-    found = samples(Client(measured(front, app, settings, front)))
+    found = samples(Client(measured(front, app, settings, front.state)))
     assert found[of("children", state="busy")] == 0
     assert found[of("children", state="free")] == len(front._crew.members)
     assert (found[of("waiting_requests")], found[of("kept_bytes")]) == (0, 0)

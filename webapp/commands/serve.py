@@ -94,8 +94,9 @@ def listening(settings: Settings) -> tuple[Any, Stopping]:
             front.warm_up()
         looked_at: dict[int, Any] = {}
         stopping = Stopping(partial(_open_in, looked_at), settings.stop_seconds)
+        state = None if front is None else front.state
         server = create_server(
-            measured(partial(_served, front or app, app, stopping), app, settings, front),
+            measured(partial(_served, front or app, app, stopping), app, settings, state),
             map=looked_at,
             sockets=sockets,
             threads=settings.threads + (front.most if front is not None else 0),

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from werkzeug.datastructures import Accept
 from werkzeug.exceptions import (
     BadRequest,
     Gone,
@@ -18,9 +20,11 @@ from werkzeug.exceptions import (
     RequestEntityTooLarge,
     ServiceUnavailable,
 )
+from werkzeug.http import parse_accept_header
 
 from webapp.bodies import measure_chunked
 from webapp.children.endings import ChildError, Ending
+from webapp.compression import LINES, PACKS_LINES, Packer
 from webapp.runs.held import HELD_HEADER
 from webapp.security import TooLarge
 from webapp.settings import ENV_PREFIX, Settings
@@ -29,7 +33,6 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 RETRY_SECONDS = 5
-LINES = "application/jsonl"
 _MOST_DIGITS = 100
 
 _STOPPED = "The work on this request of {size:,} bytes"
@@ -96,7 +99,13 @@ def body_of(environ: WSGIEnvironment, settings: Settings) -> bytes:
 
 def message_of(environ: WSGIEnvironment, body: bytes) -> dict[str, Any]:
     """Everything of a request that is text, as WSGI has it, and its body."""
-    return {"environ": {name: value for name, value in environ.items() if type(value) is str}, "raw": body}
+    texts = {name: value for name, value in environ.items() if type(value) is str}
+    return {"environ": {**texts, PACKS_LINES: "1"}, "raw": body}
+
+
+def takes_gzip(environ: Mapping[str, str]) -> bool:
+    """Return whether whoever asks reads gzip."""
+    return parse_accept_header(environ.get("HTTP_ACCEPT_ENCODING", ""), Accept).quality("gzip") > 0
 
 
 class CutShortError(ConnectionError):
@@ -107,11 +116,20 @@ class Relay:
     """Takes the answer of a child to whoever asked, piece by piece.
 
     `has_left` says that whoever asked has hung up. `note_held` is told the token of a run before anybody sees the
-    answer.
+    answer. JSON Lines are packed here where `takes_gzip`.
     """
 
-    def __init__(self, start: StartResponse, has_left: Callable[[], bool], note_held: Callable[[str], object]) -> None:
+    def __init__(
+        self,
+        start: StartResponse,
+        has_left: Callable[[], bool],
+        note_held: Callable[[str], object],
+        *,
+        takes_gzip: bool = False,
+    ) -> None:
         self.begun = False
+        self._takes_gzip = takes_gzip
+        self._packer: Packer | None = None
         self._lines = False
         self._start = start
         self._has_left = has_left
@@ -129,10 +147,13 @@ class Relay:
             return
         try:
             self._begin(piece)
-            if self._write is not None:
-                self._write(piece["raw"])
+            self._send(piece["raw"] if self._packer is None else self._packer.add(piece["raw"]))
         except Exception as error:  # whatever a server raises where the reader is gone
             self._failure = error
+
+    def _send(self, data: bytes) -> None:
+        if self._write is not None:
+            self._write(data)
 
     def end(self, piece: dict[str, Any]) -> Iterable[bytes]:
         """The last piece of an answer, or all of it."""
@@ -140,15 +161,17 @@ class Relay:
             self.piece(piece)
             if self._failure is not None:
                 raise self._failure
-            return []
+            return [] if self._packer is None else [self._packer.end()]
         self._begin(piece)
-        return [piece["raw"]]
+        return [piece["raw"] if self._packer is None else self._packer.add(piece["raw"]) + self._packer.end()]
 
     def cut_short(self, refusal: HTTPException) -> Exception:
         """What to raise where an answer that has begun has no end. JSON Lines end with one that says why; a server
         knows its own word for a reader who left, and does not log it as a fault."""
         if self._lines and not self.gone():
             self.piece({"raw": json.dumps({"error": refusal.description}).encode() + b"\n"})
+            with suppress(OSError):  # the reader left meanwhile
+                self._send(b"" if self._packer is None else self._packer.end())
         elif self._has_left():
             self.piece({"raw": b""})
         return self._failure or CutShortError(refusal.description)
@@ -164,6 +187,9 @@ class Relay:
             else:
                 headers.append((name, value))
         self.begun = True
-        said = dict(headers)
-        self._lines = said.get("Content-Type") == LINES and "Content-Encoding" not in said
+        self._lines = dict(headers).get("Content-Type") == LINES
+        if self._lines and self._takes_gzip:
+            self._packer = Packer()
+            headers = [(name, value) for name, value in headers if name != "Content-Length"]
+            headers.append(("Content-Encoding", "gzip"))
         self._write = self._start(piece["status"], headers)

@@ -31,7 +31,7 @@ from webapp.children.worker import GRACE_SECONDS
 from webapp.clients import address_of
 from webapp.engines.entered import engine_reply
 from webapp.front.engine_waits import MOST_ASKED_OF_ALL, EngineWait, Switchboard
-from webapp.front.forwarding import NotHeld, Relay, TooBusy, body_of, message_of, refusal_of
+from webapp.front.forwarding import NotHeld, Relay, TooBusy, body_of, message_of, refusal_of, takes_gzip
 from webapp.front.replay_program import MOST_TIMES
 from webapp.mounting import placed, public_path
 from webapp.security import REFUSAL
@@ -96,7 +96,6 @@ class Front:
         """Start what takes a second before the first request comes."""
         preload(self._program, "webapp.front.warm")
 
-    @property
     def state(self) -> CrewState:
         """Return what the children do at this moment."""
         return self._crew.state
@@ -152,7 +151,12 @@ class Front:
         """The answer of a child, or what to wait for before it is asked again. Raises HTTPException for neither."""
         engines.begin()
         with self._member(wish, len(request["raw"])) as member:
-            relay = Relay(start_response, wish.gone, lambda token: self._crew.note(HELD + token, member))
+            relay = Relay(
+                start_response,
+                wish.gone,
+                lambda token: self._crew.note(HELD + token, member),
+                takes_gzip=takes_gzip(request["environ"]),
+            )
             reply = self._ask(member, request, relay, engines)
             self._note(member, wish)
             pieces, wait = ([], reply["wait"]) if "wait" in reply else (relay.end(reply), None)

@@ -54,4 +54,4 @@ def application() -> WSGIApplication:
     front = Front(app, settings) if settings.replay_processes else None
     if front is not None:
         front.warm_up()
-    return measured(front or app, app, settings, front)
+    return measured(front or app, app, settings, None if front is None else front.state)

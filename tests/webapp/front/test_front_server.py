@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import http.client
 import json
 import os
@@ -147,13 +148,15 @@ def test_an_answer_that_is_cut_short_has_no_end(tmp_path: Path, caplog: pytest.L
     assert not [one for one in caplog.records if one.exc_info or one.levelname == "ERROR"]
 
 
-def test_json_lines_that_are_cut_short_say_why(tmp_path: Path) -> None:
+@pytest.mark.parametrize("packed", [False, True])
+def test_json_lines_that_are_cut_short_say_why(tmp_path: Path, packed: bool) -> None:
     with (
         scripted_server(tmp_path, replay_processes=1) as (port, _),
         pytest.raises(http.client.IncompleteRead) as caught,
     ):
-        asked(port, "GET", "/run?do=lines")
-    first, last = caught.value.partial.splitlines()
+        asked(port, "GET", "/run?do=lines", **({"Accept-Encoding": "gzip"} if packed else {}))
+    sent = caught.value.partial
+    first, last = (gzip.decompress(sent) if packed else sent).splitlines()
     assert json.loads(first) == {"index": 1}
     assert "ended with the process that did it" in json.loads(last)["error"]
 

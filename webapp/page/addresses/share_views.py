@@ -237,8 +237,8 @@ def export(subject: Subject, target: str) -> Response:
         today = plain(accept(run.trace.message).model_dump(exclude_none=True), indent=2)
         given, status = request.form.get("expect", "") or today, 422 if problem else 200
         posted = case_line(run.case)
-        asked = {"posted_case": posted, "target": target, "made": TARGETS[target].words}
-        return render("accept.html", status=status, expect=given, problem=problem, **asked)
+        asked = {"posted_case": posted, "target": target, "words": TARGETS[target].words}
+        return render("accept.html", status=status, expect=given, problem=problem, asked=asked)
     expected = case if expect is None else case.model_copy(update={"expect": expect})
     again = exports.run_for(services().runner, expected, target, began)
     dialect = dialect_of(request.values.get("dialect", ""))
