@@ -140,3 +140,13 @@ def test_without_script_a_comparison_is_shared_by_a_page(plain: Page) -> None:
     plain.get_by_role("button", name="Share").click()
     plain.get_by_role("button", name="Create a permalink").click()
     assert "/compare?" in plain.url or "/compare?" in plain.get_by_label("Permalink").input_value()
+
+
+def test_a_share_over_the_quota_is_refused_in_the_dialog(page: Page) -> None:
+    page.goto(f"{EXAMPLE}?step=19")
+    answer = '<form id="share-form"><div role="alert">Nothing was stored.</div></form>'
+    page.route("**/cases", lambda route: route.fulfill(status=429, content_type="text/html", body=answer))
+    page.locator("[data-share]").click()
+    page.get_by_role("button", name="Create a permalink").click()
+    expect(page.locator("#share-dialog").get_by_role("alert")).to_have_text("Nothing was stored.")
+    expect(page.locator("#connection")).to_be_hidden()
