@@ -10,14 +10,13 @@ function show(reason) {
   document.getElementById("connection").hidden = false;
 }
 
-/* A full form answers its own errors (422, 413, 429) with the form; only those are swapped in. */
+/* A full form answers its own errors with the form; only those are swapped in. */
+const OWN = { page: [413, 422, 429], "share-form": [429] };
+
 function refuse(event) {
   const { ctx } = event.detail;
   const status = ctx.response?.status ?? 0;
-  const own =
-    ctx.target?.id === "page" &&
-    ctx.response?.headers.get("Content-Type")?.includes("html") &&
-    [413, 422, 429].includes(status);
+  const own = OWN[ctx.target?.id]?.includes(status) && ctx.response?.headers.get("Content-Type")?.includes("html");
   if (status < 400 || (own && !ctx.response.headers.get("Cache-Control")?.includes("no-store"))) return;
   event.preventDefault();
   if (status === 410 && isOutdated(ctx.request.action)) {

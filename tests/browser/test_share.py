@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import Watch
 from tests.browser.test_access import violations
 from tests.browser.test_live import EXAMPLE, edit
 
@@ -44,15 +45,16 @@ def test_a_run_that_was_shared_says_so_on_top(page: Page) -> None:
     assert page.locator("#share-dialog .shared").evaluate("box => parseFloat(getComputedStyle(box).paddingLeft)") >= 12
 
 
-def test_a_case_that_is_known_has_its_link_without_a_key(page: Page) -> None:
+def test_a_case_that_is_known_has_its_link_and_a_key_of_its_own(page: Page) -> None:
     page.goto(EXAMPLE)
     page.locator("[data-share]").click()
     first = create(page)
+    key = page.get_by_label("Delete key").input_value()
     page.reload()
     page.locator("[data-share]").click()
     page.get_by_label("Title").press("Enter")
     expect(page.get_by_label("Permalink")).to_have_value(first)
-    expect(page.get_by_label("Delete key")).to_have_count(0)
+    expect(page.get_by_label("Delete key")).not_to_have_value(key)
 
 
 def test_what_is_shared_while_a_text_is_edited_is_the_edited_text(page: Page) -> None:
@@ -140,3 +142,14 @@ def test_without_script_a_comparison_is_shared_by_a_page(plain: Page) -> None:
     plain.get_by_role("button", name="Share").click()
     plain.get_by_role("button", name="Create a permalink").click()
     assert "/compare?" in plain.url or "/compare?" in plain.get_by_label("Permalink").input_value()
+
+
+def test_a_share_over_the_quota_is_refused_in_the_dialog(page: Page, watch: Watch) -> None:
+    watch.allowed.append("429 (Too Many Requests)")
+    page.goto(f"{EXAMPLE}?step=19")
+    answer = '<form id="share-form"><div role="alert">Nothing was stored.</div></form>'
+    page.route("**/cases", lambda route: route.fulfill(status=429, content_type="text/html", body=answer))
+    page.locator("[data-share]").click()
+    page.get_by_role("button", name="Create a permalink").click()
+    expect(page.locator("#share-dialog").get_by_role("alert")).to_have_text("Nothing was stored.")
+    expect(page.locator("#connection")).to_be_hidden()

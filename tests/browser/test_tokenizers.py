@@ -110,6 +110,7 @@ def test_an_upload_is_listed_tried_chosen_and_deleted(tab: Page) -> None:
     tab.get_by_label("Name").fill("mine")
     tab.get_by_role("button", name="Upload").click()
     expect(tab.get_by_text("can be chosen now")).to_be_visible(timeout=20_000)
+    key = tab.locator("#delete-key").input_value()
     tab.get_by_role("link", name="Use it for a run").click()
     expect(tab.locator("#tokenizer option:checked")).to_have_text("mine, 2,049")
     tab.go_back()
@@ -124,6 +125,7 @@ def test_an_upload_is_listed_tried_chosen_and_deleted(tab: Page) -> None:
     expect(option).to_have_count(1)
     tab.goto("/tokenizers")
     tab.get_by_label("Delete mine").click()
+    tab.get_by_label("Delete key").fill(key)
     tab.get_by_role("button", name="Delete mine").click()
     expect(tab.get_by_text("The tokenizer is deleted.")).to_be_visible()
     expect(tab.get_by_role("link", name="mine", exact=True)).to_have_count(0)
@@ -179,6 +181,7 @@ def test_without_script_all_of_it_works(bare: Page, hub: Hub) -> None:
     bare.get_by_label("Name").fill("bare")
     bare.get_by_role("button", name="Upload").click()
     expect(bare.get_by_text("can be chosen now").first).to_be_visible()
+    key = bare.locator("#delete-key").input_value()
     bare.get_by_label("Repository").fill("owner/nothing")
     bare.get_by_role("button", name="Fetch").click()
     for _ in range(100):
@@ -192,6 +195,7 @@ def test_without_script_all_of_it_works(bare: Page, hub: Hub) -> None:
     expect(bare.locator("#tried")).to_contain_text("1 token")
     bare.goto("/tokenizers")
     bare.get_by_label("Delete bare").click()
+    bare.get_by_label("Delete key").fill(key)
     bare.get_by_role("button", name="Delete bare").click()
     expect(bare.get_by_text("The tokenizer is deleted.")).to_be_visible()
 

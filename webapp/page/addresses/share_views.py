@@ -79,8 +79,6 @@ def save() -> ResponseReturnValue:
     try:
         saved, step, opened, others = _stored(posted.case)
     except OverQuota as over:
-        if is_partial():
-            raise
         return too_many(_share_again(posted, said_of(over)), over)
     subject = case_subject(saved.id)
     dropped = [] if saved.created else _not_kept(subject.case)
@@ -119,7 +117,8 @@ def _share_again(subject: Subject, problem: str) -> Response:
         expires=said.get("expires", NEVER),
         problem=problem,
     )
-    return render("share.html", share=replace(share, source="", case=case_line(subject.case)))
+    share = replace(share, source="", case=case_line(subject.case))
+    return render("_share_form.html" if is_partial() else "share.html", share=share)
 
 
 def _saved(case: Case) -> tuple[Saved, int | None]:
