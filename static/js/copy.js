@@ -54,8 +54,9 @@ function shown(pane) {
   const [parts, exact] = [[], []];
   const final = pane.dataset.show !== "step";
   const raw = pane.querySelector(".chunk-raw"); // a chunk is copied as it came
-  for (const part of raw ? [raw] : pane.children)
+  for (const part of raw ? [raw] : pane.children) {
     if (!part.matches(".pane-head, .who")) gather(part, parts, exact, final);
+  }
   const laidOut = parts
     .join("")
     .split("\n")
