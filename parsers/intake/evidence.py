@@ -63,6 +63,8 @@ WarnCode = Literal[
     "chunks_differ", "no_expectation", "request_file", "request_unread", "har_secrets", "secret", "skipped", "take_as",
 ]  # fmt: skip
 _CLOSING = frozenset(("CALL_END", "CALLS_END", "FUNCTION_END", "INVOKE_END", "SECTION_END", "TOOLS_END"))
+_CLOSING_TAG = re.compile(r"</(?:arg_|args?\b|argument|param|function|invoke|tool)[\w:.-]{0,40}>")
+_BREAKS = 4  # line breaks that a marker of a format begins with, at most
 _MENTIONS = 20  # so many markers of a text are looked at one by one
 # What a warning says of the raw text; what is missing for good outweighs what is assumed.
 _DOUBTS: tuple[tuple[Certainty, frozenset[WarnCode]], ...] = (
@@ -316,8 +318,15 @@ def means_markers(text: str) -> bool:
 
 
 def only_closes_calls(text: str) -> bool:
-    """Return True where each of the markers that are meant closes a call: a parser took what stood before."""
-    return all(text.startswith(_closers(), at) for at in _meant(text))
+    """Return True where each of the markers that are meant closes a call, or arguments: a parser took what stood
+    before."""
+    return all(_closes(text, at) for at in _meant(text))
+
+
+def _closes(text: str, at: int) -> bool:
+    """Return whether a marker closes something. Some formats have the line break before it in their marker."""
+    at += len(text[at : at + _BREAKS]) - len(text[at : at + _BREAKS].lstrip())
+    return text.startswith(_closers(), at) or _CLOSING_TAG.match(text, at) is not None
 
 
 def _meant(text: str) -> Iterator[int]:

@@ -132,6 +132,9 @@ def test_content_that_only_shows_markers_in_code_is_no_raw_text(content: str) ->
     [
         ("Hi you</tool_call>", False),
         ("Hi <|tool_call_end|>", False),
+        ("Hi you.\n</tool_call>", False),
+        ("Hi</arg_value></tool_call>", False),
+        ("Hi\n</parameter>\n</function>", False),
         ("Hm.</think>Hi", True),
         ("<tool_call>f</tool_call>", True),
         ('{"name": "f", "arguments": {}}\n</tool_call>', True),
