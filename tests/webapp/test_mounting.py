@@ -107,7 +107,6 @@ def test_permalinks_have_the_path_once(client: FlaskClient) -> None:
     assert stored.headers["Location"] == f"{ROOT}/api/v1/cases/{stored.json['id']}"
     page = ask(client, link.removeprefix(HOST))
     assert (page.status_code, outside(page.text)) == (200, [])
-    assert link in page.text
     assert f"{HOST}{ROOT}{ROOT}" not in page.text
     embedded = ask(client, f"{link.removeprefix(HOST)}/embed")
     assert f'href="{link}"' in embedded.text

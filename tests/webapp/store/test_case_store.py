@@ -100,7 +100,7 @@ def test_a_deleted_case_is_gone_and_its_body_empty(store: CaseStore) -> None:
     key = store.save(ID, BODY, "digest", "1.0", message="{}").delete_key
     assert getattr(store.get(ID), "message", "") == "{}"
     store.withdraw(ID, str(key))
-    with pytest.raises(Gone, match=f"case {ID} was deleted at 2"):
+    with pytest.raises(Gone, match=f"case {ID} was deleted on 2"):
         store.get(ID)
     with store.engine.connect() as connection:
         assert connection.exec_driver_sql("SELECT body, message FROM cases").one() == ("", None)

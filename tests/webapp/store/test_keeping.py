@@ -32,7 +32,7 @@ def keeper(store: CaseStore) -> Keeper:
 
 def test_cases_are_counted_and_listed_oldest_first(keeper: Keeper) -> None:
     assert keeper.counts() == Counts(2, 210, 1, 0, 0)
-    old, new = Kept(OLD, DAY.format(1), 10, listed=True), Kept(NEW, DAY.format(2), 200, listed=False)
+    old, new = Kept(OLD, DAY.format(1), 10, listed=True), Kept(NEW, DAY.format(3), 200, listed=False)
     assert [*keeper.kept(Chosen())] == [old, new]
     assert [*keeper.kept(Chosen(before=DAY.format(2)))] == [old]
     assert [*keeper.kept(Chosen(larger=10))] == [new]

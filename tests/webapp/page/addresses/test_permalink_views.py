@@ -114,8 +114,8 @@ def test_the_page_of_a_listed_case_names_its_picture_by_the_public_address(
     path = share(framed, "named", title='A "title"', listed="1")[0]
     soup = BeautifulSoup(framed.get(path).text, "html.parser")
     told = {one["property"]: one["content"] for one in soup.find_all("meta", property=True)}
-    assert told["og:image"] == f"https://inspector.example/t{path}/preview.png"
-    assert (told["og:url"], told["og:title"]) == (f"https://inspector.example/t{path}", 'A "title"')
+    assert told["og:image"] == f"https://inspector.example{path}/preview.png"
+    assert (told["og:url"], told["og:title"]) == (f"https://inspector.example{path}", 'A "title"')
     card = soup.find("meta", attrs={"name": "twitter:card"})
     assert isinstance(card, Tag)
     assert card["content"] == "summary_large_image"

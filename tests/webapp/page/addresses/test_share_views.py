@@ -105,7 +105,7 @@ def a_case(text: str = OUTPUT, **more: Any) -> str:
 def share(client: FlaskClient, text: str, **fields: str) -> tuple[str, str]:
     """Share a text; its address and its delete key."""
     html = client.post("/cases", data={"case": a_case(text), **fields}).text
-    path, key = re.search(r'href="(/c/\w{16})', html), re.search(r'id="delete-key" value="([^"]+)"', html)
+    path, key = re.search(r'href="((?:/t)?/c/\w{16})', html), re.search(r'id="delete-key" value="([^"]+)"', html)
     assert path
     assert key
     return path[1], key[1]
