@@ -24,12 +24,12 @@ from werkzeug.wsgi import ClosingIterator
 from webapp.children.crew import CrewState
 from webapp.mounting import placed, public_path
 from webapp.request_log import REQUESTS
-from webapp.security import METRICS
 from webapp.settings import Settings
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
+METRICS = "/metrics"
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 BUCKETS = (0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40)  # seconds
 _PREFIX = "toolcall_inspector"

@@ -73,7 +73,7 @@ HEADERS = {
 }
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 API_PREFIX = "/api/"
-HEALTH, READY, METRICS = "/healthz", "/readyz", "/metrics"
+HEALTH, READY = "/healthz", "/readyz"
 PROBES = frozenset((HEALTH, READY))  # for machines that ask again and again, with whatever query
 SHOWS_ONLY = frozenset({"/new"})  # what is posted there is shown in the form, and neither run nor stored
 REFUSAL = "inspector.refusal"  # in the environ of a request: the HTTPException that answers it

@@ -92,8 +92,11 @@ def test_every_address_of_a_page_stands_below_the_path(client: FlaskClient, path
 def test_a_run_and_what_it_leads_to_stand_below_the_path(client: FlaskClient) -> None:
     run = ask(client, f"{ROOT}/run", method="POST", data={"text": TEXT, "parser": "qwen"})
     assert (run.status_code, outside(run.text)) == (200, [])
-    saved = ask(client, f"{ROOT}/share", method="POST", data={"case": json.dumps(CASE), "store": "1"})
-    assert outside(saved.text) == []
+    asks = ask(client, f"{ROOT}/share", method="POST", data={"case": json.dumps(CASE)})
+    assert (asks.status_code, outside(asks.text)) == (200, [])
+    saved = ask(client, f"{ROOT}/cases", method="POST", data={"case": json.dumps(CASE)})
+    assert (saved.status_code, outside(saved.text)) == (201, [])
+    assert f'value="{HOST}{ROOT}/c/' in saved.text
 
 
 def test_the_description_of_the_api_says_where_its_paths_stand(client: FlaskClient) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import os
@@ -18,6 +19,7 @@ from werkzeug.test import Client
 
 from webapp.app import create_app
 from webapp.front.front import Front
+from webapp.front.replay_program import tasks
 from webapp.observed import FOLDER, measured
 from webapp.request_log import JsonLines, set_up
 from webapp.services import EXTENSION
@@ -199,6 +201,20 @@ def test_a_failure_says_where_it_was_and_not_what_was_read(
     assert (there["event"], there["frames"]) == ("A child failed: %s", [f"{__file__}:7 f"])
     assert busy["event"] == "Busy with %(what)s"
     assert SECRET not in json.dumps([here, there, busy])
+
+
+def test_children_log_as_their_parent_does(make: Make, lines: Callable[[], list[dict[str, Any]]]) -> None:
+    given = make(log_format="json")[1].model_dump(mode="json")
+    freeze = gc.get_freeze_count()
+    before = gc.get_threshold()
+    try:
+        tasks(given)
+    finally:
+        gc.set_threshold(*before)
+        if not freeze:
+            gc.unfreeze()
+    logging.getLogger("any").warning("It failed for %s.", SECRET)
+    assert [line["event"] for line in lines()] == ["It failed for %s."]
 
 
 def test_text_is_logged_as_ever(make: Make) -> None:

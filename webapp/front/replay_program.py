@@ -18,6 +18,7 @@ from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 from parsers.vocabulary.types import UsageError
 from webapp.app import create_app
 from webapp.children.worker import Interrupted, Parent, Task
+from webapp.request_log import set_up
 from webapp.security import REFUSAL
 from webapp.services import EXTENSION, Services
 from webapp.settings import ENV_PREFIX, Settings
@@ -48,7 +49,9 @@ class _NoMemory(BaseException):
 
 def tasks(settings: Mapping[str, Any]) -> Mapping[str, Task]:
     """A request; and less memory between requests."""
-    replays = _Replays(Settings(**settings))
+    found = Settings(**settings)
+    set_up(found)
+    replays = _Replays(found)
     gc.freeze()
     gc.set_threshold(100_000, 20, 50)  # a long output is many objects that stay: looking at them takes a third of it
     return {"answer": replays.answer, "keep": replays.keep}

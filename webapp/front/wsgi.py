@@ -49,8 +49,8 @@ def application() -> WSGIApplication:
     """The application of a worker, with the children that replay for it."""
     with _one_line():
         settings = get_settings()
+        set_up(settings)
         app = create_app(settings)
-    set_up(settings)
     front = Front(app, settings) if settings.replay_processes else None
     if front is not None:
         front.warm_up()

@@ -1,5 +1,8 @@
 """gunicorn for a team: two workers, each an inspector with child processes of its own, behind a proxy."""
 
+import os
+from typing import Any
+
 wsgi_app = "webapp.front.wsgi:application()"
 bind = "127.0.0.1:8765"
 workers = 2
@@ -16,3 +19,11 @@ def on_starting(_server: object) -> None:
     from webapp.front.wsgi import require_database
 
     require_database()
+
+
+def child_exit(_server: object, worker: Any) -> None:
+    """Counts of requests that a worker was at end with it, where counts of workers are added up."""
+    if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
+        from prometheus_client.multiprocess import mark_process_dead
+
+        mark_process_dead(worker.pid)  # type: ignore[no-untyped-call]  # nothing says its types
