@@ -22,6 +22,7 @@ from parsers.checks import (  # noqa: F401  their checks are registered
     metamorphic_request,
     origins,
     running,
+    left_over,
     said_again,
     server_stream,
 )
@@ -43,7 +44,7 @@ _LISTED = (
     "id_once", "calls_apart", "arguments_json", "arguments_prefix", "arguments_closed", "arguments_schema",
     "strings_whole", "values_kept", "utf8_clean", "answer_only_in_reasoning", "reasoning_boundary", "channels_kept",
     "ends_idle", "finish_reason", "call_as_asked", "parser_raised", "linear_time", "emission_lag",
-    "deltas_build_message", "server_agrees", "chunk_shape", "sent_once", "bookkeeping", "rerenders",
+    "deltas_build_message", "server_agrees", "chunk_shape", "sent_once", "nothing_left_over", "bookkeeping", "rerenders",
     "changed_output_raised", "truncation", "recovers", "reusable", "escapes", "no_length_cap", "linear_arguments",
     "neighbours", "start_state", "schema_changes", "tool_choice",
 )  # fmt: skip

@@ -10,7 +10,7 @@ from parsers.checks.known import Finish
 from parsers.checks.metamorphic_output import grows_steeply, spent_words
 from parsers.checks.subject import GROWTH, Subject, chunking_of
 from parsers.replays.cut_grades import CutGrade
-from parsers.vocabulary.events import Raised
+from parsers.vocabulary.events import Raised, Severity
 from parsers.vocabulary.trace import Finding, Hold, Proof, Topic, Trace
 from parsers.vocabulary.types import Span
 from parsers.vocabulary.words import counted, listed, quoted
@@ -56,8 +56,8 @@ def _length(hold: Hold) -> int:
 def _finish_reason(subject: Subject) -> Iterator[Finding]:
     """The reason is wrong; the server saw calls that the parser does not.
 
-    A named tool choice may also end with stop, as in the OpenAI API. That a recording has none is no fault: it may end
-    early, or be of a shape that never has one.
+    A named tool choice may also end with stop, as in the OpenAI API; of a recording whose request is not known, nobody
+    knows that. That a recording has none is no fault: it may end early, or be of a shape that never has one.
     """
     trace, given = subject.trace, subject.request.finish_reason
     last = trace.steps[-1].index if trace.steps else None
@@ -70,13 +70,18 @@ def _finish_reason(subject: Subject) -> Iterator[Finding]:
     named = subject.request.tool_choice == "named" and trace.finish_reason == "stop" and wanted == "tool_calls"
     old = subject.has_old_call and trace.finish_reason == "function_call" and wanted == "tool_calls"
     if trace.finish_reason != wanted and not (named or old):
-        message = f"The finish reason is `{trace.finish_reason}` and should be `{wanted}`."
-        yield _finish_reason.finding(message, step=last, expected=wanted, actual=trace.finish_reason)
+        message = f"The finish reason is `{trace.finish_reason}` and should be `{wanted}`"
+        perhaps = subject.server.plays and not subject.known.tools and (trace.finish_reason, wanted) == _OF_NAMED
+        message += ", unless the request named the tool." if perhaps else "."
+        severity: Severity = "warning" if perhaps else "error"
+        actual = trace.finish_reason
+        yield _finish_reason.finding(message, severity=severity, step=last, expected=wanted, actual=actual)
     if given == "tool_calls" and not subject.calls:
         message = "The server ended with `tool_calls`, but the parser found no call."
         yield _finish_reason.finding(message, severity="warning", step=last, expected=given, actual=wanted)
 
 
+_OF_NAMED = ("stop", "tool_calls")  # the finish reason of a call that the request named, and of any other
 _OF_CALLS = ("tool_calls", "function_call")
 _UNFINISHED = {
     Finish.LEFT_OUT: "The server ended its stream without a finish reason.",

@@ -118,7 +118,8 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "whole_output",
-        "All of the output behind reasoning is content, stripped or not, if text stands beside calls.",
+        "All of the output behind reasoning is content, stripped or not, if text stands beside calls that no marker "
+        "begins.",
         call_rules.whole_output,
     ),
     Rule(

@@ -26,6 +26,9 @@ from parsers.vocabulary.types import Context, Message, ToolCall
 _UNCLOSED = frozenset({"missing_list_end", "missing_array_end", "missing_section_end"})
 _JUDGED = frozenset({"undeclared_arguments"})  # said of a call that is whole
 _NONE = frozenset({"text", "drop"})
+_MARKED = re.compile(r"<[^<>\s]{2,48}|\[[A-Z_]{4,}\]|functools|✿")
+_BEHIND_MARKER = re.compile(rf"(?:<[^<>\s]{{2,48}}>|\[[A-Z_]{{4,}}\]|functools)\s{{0,8}}\[?\s{{0,8}}\Z")
+_NEAR = 80  # characters before a call in which its marker ends
 _WORD = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s"\[\]{},:]+', re.DOTALL)
 
 
@@ -330,9 +333,15 @@ def _same_name(pair: Pair, place: CallPlace, call: ToolCall, other: ToolCall) ->
 
 
 def whole_output(pair: Pair) -> Readings:
-    """Text stands beside calls that may only be all of the output."""
-    if pair.said.calls and pair.said.text.strip():
+    """Text stands beside calls that may only be all of the output, for no marker tells where they begin."""
+    if pair.said.calls and pair.said.text.strip() and not _is_marked(pair.text, pair.said.calls[0][0].start):
         yield from all_content(pair)
+
+
+def _is_marked(text: str, start: int) -> bool:
+    """Return whether a call begins with a marker, or right behind one."""
+    before = text[max(0, start - _NEAR) : start]
+    return _MARKED.match(text, start) is not None or _BEHIND_MARKER.search(before) is not None
 
 
 def without_calls(pair: Pair) -> Readings:

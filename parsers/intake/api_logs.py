@@ -25,6 +25,7 @@ from parsers.intake.evidence import (
     WarnCode,
     lost_text_warnings,
     number,
+    only_closes_calls,
     text_facts,
 )
 from parsers.intake.json_frames import Frame, object_frames, read_event_lines
@@ -283,6 +284,8 @@ def _recording(log: Log, label: str, chunks: list[RawChunk]) -> tuple[Recording,
     known = [part for part in ids if part is not None]
     whole = len(known) > 0 and all(part is not None or not text for part, text in zip(ids, texts, strict=True))
     text = None if None in texts else "".join([part or "" for part in texts])
+    if text is not None and log.family.parsed and only_closes_calls(text):  # nothing shows that no parser was at work
+        text = None
     if text is not None and has_lone_surrogate(text):
         warnings.append(LONE_SURROGATE)
         texts = [without_lone_surrogates(part or "") for part in texts]

@@ -19,11 +19,12 @@ from parsers.intake.json_frames import Frame
 from parsers.intake.message_blocks import MessageBlocks
 from parsers.intake.written_values import ids_of, object_of, objects_of, word_of
 from parsers.wire.chat_parts import ChatPart, chat_part_of
-from parsers.wire.read import BLOCKS_APART, CLOSED_OTHERWISE
+from parsers.wire.read import BLOCK_UNENDED, BLOCKS_APART, CLOSED_OTHERWISE
 
 STOPS = {"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length", "tool_use": "tool_calls"}
 _TEXTS = {
     "response.output_text.delta": "content",
+    "response.refusal.delta": "content",
     "response.reasoning_text.delta": "reasoning",
     "response.reasoning.delta": "reasoning",
     "response.reasoning_summary_text.delta": "reasoning",
@@ -38,11 +39,13 @@ class ChatState:
     name: str | None = None
     model: str | None = None
     calls: dict[Any, int] = field(default_factory=dict)
+    inputs: dict[Any, Any] = field(default_factory=dict)
+    """The arguments that blocks of Anthropic's began with, of those that no delta added any to."""
 
     def begin(self, value: Payload) -> None:
         """Begin a new response."""
         self.name, self.model = word_of(value.get("id")), word_of(value.get("model"))
-        self.calls = {}
+        self.calls, self.inputs = {}, {}
 
     def chunk(self, said: Payload, finish: str | None = None, part: str = "delta", **more: Any) -> Payload:
         """Return a chat chunk with one delta, or a whole answer with a message."""
@@ -74,8 +77,13 @@ class ChatState:
 
     def _index(self, event: Payload) -> int:
         """Return the index of the call that an item of a response, or a block of a message, is."""
-        item = event.get("output_index", event.get("item_id", event.get("index")))
-        return self.calls.setdefault(item if isinstance(item, int | str) else None, len(self.calls))
+        return self.calls.setdefault(_place(event), len(self.calls))
+
+
+def _place(event: Payload) -> int | str | None:
+    """Return which item of a response, or block of a message, an event is about."""
+    item = event.get("output_index", event.get("item_id", event.get("index")))
+    return item if isinstance(item, int | str) else None
 
 
 def responses_as_chat(frames: list[Frame]) -> list[Frame]:
@@ -94,17 +102,19 @@ def responses_as_chat(frames: list[Frame]) -> list[Frame]:
 def anthropic_as_chat(frames: list[Frame]) -> list[Frame]:
     """Translate events or answers of Anthropic's Messages, as `responses_as_chat` does.
 
-    Blocks that are numbered otherwise than clients count are noted where that shows first.
+    Blocks that are numbered otherwise than clients count, or never end, are noted where that shows first.
     """
-    blocks, told = MessageBlocks(), list[str]()
+    blocks, told = MessageBlocks(), set[str]()
 
     def noted(state: ChatState, payload: Payload) -> Payload | None:
         blocks.add(payload)
         chunk = _anthropic(state, payload)
-        if chunk is None or blocks.apart is None or told:
-            return chunk
-        told.append(blocks.apart)
-        return chunk | {BLOCKS_APART: blocks.apart}
+        if chunk is None:
+            return None
+        found = {BLOCKS_APART: blocks.apart, BLOCK_UNENDED: blocks.unended}
+        new = {code: words for code, words in found.items() if words is not None and code not in told}
+        told.update(new)
+        return chunk | new
 
     return list(chat_frames(frames, noted))
 
@@ -192,7 +202,8 @@ def _responses(state: ChatState, payload: Payload) -> Payload | None:
         response = object_of(payload.get("response"))
         more: Payload = {"response_token_ids": ids} if (ids := _message_ids(response)) else {}
         return state.chunk({}, _finish(response, bool(state.calls)), **more) | _usage(response)
-    return payload if "error" in payload else None
+    failed = object_of(payload.get("response")) if kind == "response.failed" else payload
+    return payload | {"error": failed["error"]} if failed.get("error") else None
 
 
 def _finish(response: Payload, calls: bool) -> str:
@@ -220,11 +231,12 @@ def _whole_response(state: ChatState, payload: Payload) -> Payload:
         if item.get("type") == "function_call":
             parts.append(("tool_calls", whole_call(item.get("call_id"), item.get("name"), item.get("arguments"))))
         elif item.get("type") in ("reasoning", "message"):
-            text = "".join([part["text"] for part in texts if isinstance(part.get("text"), str)])
+            text = "".join([word_of(part.get("text", part.get("refusal"))) or "" for part in texts])
             parts.append(("reasoning" if item["type"] == "reasoning" else "content", text))
     finish = _finish(payload, "tool_calls" in dict(parts))
     more = {"token_ids": ids} if (ids := _message_ids(payload)) else {}
-    return state.answer(parts, finish, **more) | _usage(payload)
+    failed = {"error": payload["error"]} if payload.get("error") else {}
+    return state.answer(parts, finish, **more) | _usage(payload) | failed
 
 
 def _anthropic(state: ChatState, payload: Payload) -> Payload | None:
@@ -236,14 +248,20 @@ def _anthropic(state: ChatState, payload: Payload) -> Payload | None:
         return state.chunk({"role": "assistant"})
     if kind == "content_block_start":
         block = object_of(payload.get("content_block"))
-        call = block.get("type") == "tool_use"
-        return state.call_start(payload, block.get("id"), block.get("name")) if call else None
+        if block.get("type") != "tool_use":
+            return None
+        state.inputs[_place(payload)] = block.get("input") or {}
+        return state.call_start(payload, block.get("id"), block.get("name"))
     if kind == "content_block_delta":
         for key, name in (("text", "content"), ("thinking", "reasoning")):
             if isinstance(delta.get(key), str):
                 return state.chunk({name: delta[key]})
         more = delta.get("partial_json")
+        if more:
+            state.inputs.pop(_place(payload), None)
         return state.arguments(payload, more) if isinstance(more, str) else None
+    if kind == "content_block_stop" and _place(payload) in state.inputs:
+        return state.arguments(payload, json.dumps(state.inputs.pop(_place(payload)), ensure_ascii=False))  # clients keep what it began with
     if kind == "message_delta":
         reason = delta.get("stop_reason")
         return state.chunk({}, STOPS.get(str(reason), word_of(reason))) | _usage(payload)

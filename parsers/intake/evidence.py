@@ -14,6 +14,7 @@ from functools import cache
 from itertools import chain, islice
 from typing import Any, Literal, NamedTuple
 
+from parsers.checks.closers import CLOSING_TAG, closers
 from parsers.formats.model import builtin_formats
 from parsers.search.markup import BODY, LEFT_OVER
 from parsers.selection.claims import is_shown, telling_literals
@@ -50,7 +51,7 @@ WarnCode = Literal[
     # what was pasted or logged is damaged
     "bad_chunk", "bad_object", "broken_off", "curl_error", "cut_json", "cut_line", "error", "no_done", "no_finish",
     "other_lines", "prefixed", "lone_surrogate", "lossy_bytes", "lossy_text", "text_cut", "text_maybe_cut",
-    "text_start_missing", "only_the_call", "unquoted", "rewritten", "closed_otherwise", "blocks_apart",
+    "text_start_missing", "only_the_call", "unquoted", "rewritten", "closed_otherwise", "blocks_apart", "block_unended",
     # whose chunks they are, and which were left out
     "ids_differ", "increments", "interleaved", "left_out",
     "no_id", "other_chunk", "other_recordings", "other_text", "several",
@@ -62,8 +63,6 @@ WarnCode = Literal[
     # the request, the case, the person
     "chunks_differ", "no_expectation", "request_file", "request_unread", "har_secrets", "secret", "skipped", "take_as",
 ]  # fmt: skip
-_CLOSING = frozenset(("CALL_END", "CALLS_END", "FUNCTION_END", "INVOKE_END", "SECTION_END", "TOOLS_END"))
-_CLOSING_TAG = re.compile(r"</(?:arg_|args?\b|argument|param|function|invoke|tool)[\w:.-]{0,40}>")
 _BREAKS = 4  # line breaks that a marker of a format begins with, at most
 _MENTIONS = 20  # so many markers of a text are looked at one by one
 # What a warning says of the raw text; what is missing for good outweighs what is assumed.
@@ -326,19 +325,13 @@ def only_closes_calls(text: str) -> bool:
 def _closes(text: str, at: int) -> bool:
     """Return whether a marker closes something. Some formats have the line break before it in their marker."""
     at += len(text[at : at + _BREAKS]) - len(text[at : at + _BREAKS].lstrip())
-    return text.startswith(_closers(), at) or _CLOSING_TAG.match(text, at) is not None
+    return text.startswith(closers(), at) or CLOSING_TAG.match(text, at) is not None
 
 
 def _meant(text: str) -> Iterator[int]:
     """Where the first markers stand that are not only shown."""
     places = chain.from_iterable(pattern.finditer(text) for pattern in (_markers(), LEFT_OVER, BODY))
     return (match.start() for match in islice(places, _MENTIONS) if not is_shown(text, match.start()))
-
-
-@cache
-def _closers() -> tuple[str, ...]:
-    named = [pair for fmt in builtin_formats().values() for pair in fmt.terminals.items()]
-    return tuple({text.strip() for key, text in named if key in _CLOSING})
 
 
 def facts_about(recording: Recording, given: Iterable[Fact] = ()) -> tuple[Fact, ...]:

@@ -42,6 +42,7 @@ VerdictKind = Literal[
     "recording_cut",
     "no_output",
     "perhaps_no_output",
+    "nothing_to_parse",
     "no_answer",
 ]
 
@@ -75,6 +76,7 @@ class Why(Enum):
     CUT_CALL = auto()  # the output ends inside a call, behind whole ones
     TORN = auto()  # parts of what was recorded are missing, and nothing came of that
     DOUBTFUL = auto()  # what was given may be no output of a model
+    UNMARKED = auto()  # nothing in the text is for a parser, and nothing else is known of it
     NOTHING = auto()  # all checks hold
 
 

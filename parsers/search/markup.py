@@ -66,6 +66,11 @@ def any_marker() -> re.Pattern[str]:
     return any_of([text for name, text in named if is_marker(text) and not name.startswith("THINK")])
 
 
+def is_marked(text: str) -> bool:
+    """Return whether a text holds markup of calls, whoever's it is: a marker, or a call's body."""
+    return any(pattern.search(text) for pattern in (LEFT_OVER, BODY, any_marker()))
+
+
 def almost_markers(text: str) -> list[AlmostMarker]:
     """Tags that are no marker of any format but almost one: other punctuation, or one wrong letter."""
     return [

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from parsers.search.markup import BODY, LEFT_OVER, any_marker
+from parsers.search.markup import BODY, LEFT_OVER, is_marked
 from parsers.search.pasted import look
 from parsers.search.pasted_kinds import Pasted
 from parsers.search.pasted_logs import bare_quotes
@@ -42,7 +42,7 @@ def _quotes(text: str) -> Iterator[str]:
     """The quoted texts with markers in them; of a block that is a log or an error, what that quotes."""
     for quote in quotes_in(text):
         before = text[max(0, quote.start - _BESIDE) : quote.start]
-        if not _is_marked(quote.text) or _PROMPT.search(before) or _is_shortened(quote, before):
+        if not is_marked(quote.text) or _PROMPT.search(before) or _is_shortened(quote, before):
             continue
         inner = look(quote.text) if quote.marked.is_block else None
         if inner is None:
@@ -53,10 +53,6 @@ def _quotes(text: str) -> Iterator[str]:
 
 def _is_shortened(quote: Quote, before: str) -> bool:
     return "..." in quote.text and _SHORTENED.search(before) is not None
-
-
-def _is_marked(text: str) -> bool:
-    return any(pattern.search(text) for pattern in (LEFT_OVER, BODY, any_marker()))
 
 
 def _is_output(text: str) -> bool:

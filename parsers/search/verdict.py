@@ -31,7 +31,7 @@ from parsers.search.verdict_outputs import (
     unanswered,
     unfinished_json,
 )
-from parsers.search.verdict_passes import all_hold, by_contract
+from parsers.search.verdict_passes import all_hold, by_contract, nothing_to_parse
 from parsers.search.verdict_recordings import (
     left_markup,
     recording_cut,
@@ -128,5 +128,6 @@ _RULES: Mapping[Why, _Rule] = {
     Why.CUT_CALL: _Rule(cut_call, (Fact.RAW, Fact.PARSER)),
     Why.TORN: _Rule(recording_torn, (Fact.STREAM,)),
     Why.DOUBTFUL: _Rule(perhaps_no_output, (Fact.RAW,)),
+    Why.UNMARKED: _Rule(nothing_to_parse, (Fact.RAW, Fact.PARSER)),
 }
 _OF_PASTED = (Why.NO_OUTPUT, Why.DOUBTFUL)  # these say what a text looks like

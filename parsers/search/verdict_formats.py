@@ -6,7 +6,7 @@ import re
 from itertools import islice
 
 from parsers.checks.ill_formed import first_flaw
-from parsers.checks.leaks import CONTROL, SHOWN, call_markers
+from parsers.checks.leaks import CONTROL, SHOWN, call_markers, is_marker
 from parsers.checks.mentions import is_shown, is_spoken_of
 from parsers.formats.model import builtin_formats
 from parsers.search.found import Detail, Guess, Verdict
@@ -15,11 +15,12 @@ from parsers.search.verdict_evidence import Evidence
 from parsers.selection.claims import SHORT, has_calls
 from parsers.vocabulary.events import Severity
 from parsers.vocabulary.trace import Proof
+from parsers.vocabulary.types import Span
 from parsers.vocabulary.words import counted, listed, quoted
 
 _DOUBT = 180  # a reading that loses more than this dropped text or left markup over: it does not fit either
 _LOOSE = re.compile(
-    r"\bfunctions\.[\w.-]{1,64}:\d{1,4}|\bto=functions\.\w|✿[A-Z]{3,9}✿"
+    r"\bfunctions\.[\w.-]{1,64}:\d{1,4}|\bto=functions\.\w|✿[A-Z]{3,9}✿|```tool_code(?=\r?\n)"
 )  # calls' own, but no terminals
 _LAST = frozenset((*CONTROL, "<|return|>", "<|end|>"))  # a server may leave them out before its parser is asked
 # What follows from a wrong parser.
@@ -64,7 +65,7 @@ def stray_markup(evidence: Evidence) -> Verdict | None:
     others = (match for match in islice(places, SHOWN) if match.group() not in own)
     found = next((match for match in others if not _is_told(content, match)), None)
     if found is None:
-        return _almost(evidence)
+        return _almost(evidence) or _opened(evidence)
     whose = [fmt.name for fmt in builtin_formats().values() if found.group() in fmt.terminals.values()]
     names = [quoted(name) for name in whose[:3]] + ([counted(len(whose) - 3, "more format")] if whose[3:] else [])
     of = f"a marker of {listed(names)}" if whose else "which looks like part of a call"
@@ -83,6 +84,30 @@ def _almost(evidence: Evidence) -> Verdict | None:
     text = quoted(content[found.start : found.end])
     words = f"The content holds {text}, which is almost {quoted(found.literal)}: {quoted(evidence.trace.parser)}"
     return Verdict("output_flawed", "warning", "output", f"{words} does not read it as that.")
+
+
+def _opened(evidence: Evidence) -> Verdict | None:
+    """A marker of the format that opens a call, first of all or on a line of its own after a sentence, and no call comes
+    after it."""
+    text = evidence.text
+    openers = [one for one in evidence.fmt.terminals.values() if is_marker(one)] if evidence.fmt is not None else []
+    for call in evidence.trace.rejected_calls[:SHOWN]:
+        start = call.end - len(text[call.start : call.end].lstrip())
+        literal = max([one.strip() for one in openers if text.startswith(one.strip(), start)], key=len, default="")
+        if literal and call.name is None and _stands_alone(text, start, start + len(literal)):
+            words = f"{quoted(literal)} opens a call at character {start}, and what follows is none."
+            span = Span(start, start + len(literal))
+            return Verdict("output_flawed", "warning", "output", words, span=span)
+    return None
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    """Return whether a marker is the first thing of a text, or stands on a line of its own after a sentence."""
+    before = text[:start].rstrip()
+    if not before:
+        return True
+    alone = "\n" in text[len(before) : start] and text[end : end + 1] in ("", "\r", "\n")
+    return alone and before[-1] in ".!?>" and not is_shown(text, start)
 
 
 def _without_beginning(content: str, found: re.Match[str]) -> tuple[Detail, ...]:

@@ -1,4 +1,4 @@
-"""The verdict where no rule speaks: all checks hold, with what was judged, and what is said beside it."""
+"""The verdicts without a fault: all checks hold, with what was judged and what is said beside it, or nothing to judge."""
 
 from __future__ import annotations
 
@@ -6,17 +6,38 @@ import re
 from dataclasses import replace
 
 from parsers.checks.causes import flattened
+from parsers.checks.known import Tokens
 from parsers.checks.metamorphic_request import SAME_CALLS
 from parsers.compare.divergence import same_message
 from parsers.formats.contracts import contract_keys
 from parsers.search.found import Detail, Verdict
+from parsers.search.markup import is_marked
 from parsers.search.no_output import looks_pasted
+from parsers.search.pasted import look
 from parsers.search.verdict_evidence import BESIDE, Evidence
 from parsers.search.verdict_phrases import harm
 from parsers.vocabulary.trace import Topic
 from parsers.vocabulary.words import counted, listed, quoted
 
-_THINK = re.compile(r"</?(?:think|seed:think|mm:think|longcat_think|reasoning)>|\[/?THINK\]|◁/?think▷")
+_EXPECTED = "If it was to hold a call, paste what the model wrote, with its special tokens, or what the server sent."
+_THINK = re.compile(r"</?(?:think|thinking|thought|seed:think|mm:think|longcat_think|reasoning)>|\[/?THINK\]|◁/?think▷")
+
+
+def nothing_to_parse(evidence: Evidence) -> Verdict | None:
+    """Nothing is known of a text but its words, and none of them is for a parser: prose, a report, a page.
+
+    Who wrote it nobody can say, and every parser passes it on as it is, so that all checks hold proves nothing.
+    """
+    known, context, content = evidence.known, evidence.context, evidence.message.content
+    told = known.stream or known.tools or known.start or known.tokens is Tokens.RECORDED
+    if told or context.finish_reason is not None or context.tool_choice != "auto" or evidence.replayer.black_box:
+        return None
+    if content != evidence.text or evidence.findings or is_marked(content) or _THINK.search(content):
+        return None
+    holds = f"If a model wrote it, it is a plain answer, and all checks hold{_judged(evidence)}."
+    words = "Nothing in this text is for a parser: no call, no reasoning, no marker of a known format."
+    notes = () if look(content) is not None else (Detail(_EXPECTED),)
+    return Verdict("nothing_to_parse", "info", "request", words, (Detail(holds), *notes))
 
 
 def all_hold(evidence: Evidence) -> Verdict:

@@ -16,6 +16,7 @@ from parsers.search.markup import LEFT_OVER
 from parsers.search.reading import read
 from parsers.search.verdict_blame import kind_of
 from parsers.search.verdict_evidence import GUESSED, Evidence
+from parsers.search.verdict_phrases import lowered
 from parsers.selection.registry import Evidence as Selectable
 from parsers.selection.registry import get_format, select
 from parsers.vocabulary.events import CallStart
@@ -57,7 +58,7 @@ def _left_markup(evidence: Evidence) -> Verdict | None:
     if not numbers:
         return _left_call(evidence)
     first = evidence.findings[numbers[0]]
-    words = f"The server left markup in what it sent: {first.message}"
+    words = f"The server left markup in what it sent: {lowered(first.message)}"
     found = Verdict("marker_leak", "warning", "parser", words, evidence.messages(numbers[1:]), tuple(numbers))
     fits = None if evidence.message.reasoning else _fitting(evidence)
     if fits is not None:

@@ -24,12 +24,18 @@ SERVER_ERROR = "server_error"
 FINISH_OTHER = "finish_other"  # a second finish reason that is not the first one
 CLOSED_OTHERWISE: Final = "closed_otherwise"
 BLOCKS_APART: Final = "blocks_apart"
+BLOCK_UNENDED: Final = "block_unended"
 # Also the fields of a chunk in which the reader of another API's log says so.
-OF_OTHER_LOGS: tuple[Literal["closed_otherwise", "blocks_apart"], ...] = (CLOSED_OTHERWISE, BLOCKS_APART)
+OF_OTHER_LOGS: tuple[Literal["closed_otherwise", "blocks_apart", "block_unended"], ...] = (
+    CLOSED_OTHERWISE,
+    BLOCKS_APART,
+    BLOCK_UNENDED,
+)
 NOTES: dict[str, Severity] = {
     SERVER_ERROR: "error",
     CLOSED_OTHERWISE: "warning",
     BLOCKS_APART: "error",
+    BLOCK_UNENDED: "warning",
     "no_object": "error",
     "no_index": "error",
     "odd_index": "error",
@@ -39,6 +45,7 @@ NOTES: dict[str, Severity] = {
     "odd_field": "warning",
     "two_reasonings": "warning",
     "content_parts": "info",
+    "refusal": "info",
     "several_choices": "info",
     "finish_again": "warning",
     FINISH_OTHER: "error",
@@ -143,13 +150,21 @@ class _Reader:
         if isinstance(legacy := said.get("function_call"), Mapping):
             self._note("function_call", "It holds the old `function_call`: clients that read tool_calls see no call.")
             calls.append(self._function(0, None, legacy))
-        return _sent(self._reasoning(said), self._text(said, "content"), calls)
+        return _sent(self._reasoning(said), self._text(said, "content") or self._refusal(said), calls)
 
     def _reasoning(self, said: Mapping[str, Any]) -> str | None:
         one, other = self._text(said, "reasoning"), self._text(said, "reasoning_content")
         if one and other and one != other:
             self._note("two_reasonings", "`reasoning` and `reasoning_content` differ; the first one is read.")
         return one or other
+
+    def _refusal(self, said: Mapping[str, Any]) -> str | None:
+        """Why the model refuses: clients show it in place of the content."""
+        refusal = said.get("refusal")
+        if not isinstance(refusal, str) or not refusal:
+            return None
+        self._note("refusal", "It is a refusal; its text is read as the content.")
+        return refusal
 
     def _text(self, said: Mapping[str, Any], key: str) -> str | None:
         text = said.get(key)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from parsers.checks import CHECKS, Subject, run_checks
+from parsers.checks.known import Known
 from parsers.vocabulary.events import Raised
 from parsers.vocabulary.trace import Finding, Hold, HoldKind, Trace
 from parsers.vocabulary.types import Context
@@ -94,6 +95,16 @@ def test_the_finish_reason_follows_from_calls_and_length(
     assert [(f.expected, f.actual, f.severity, f.step) for f in findings] == (
         [(wanted, reason, "error", 2)] if wanted else []
     )
+
+
+@pytest.mark.parametrize(("tools", "severity"), [(False, "warning"), (True, "error")])
+def test_of_a_recording_nobody_knows_whether_the_request_named_the_tool(
+    build: Build, tools: bool, severity: str
+) -> None:
+    played = subject(build(CALL, finish_reason="stop"), plays=True, known=Known(tools=tools))
+    (finding,) = found("finish_reason", played)
+    assert finding.severity == severity
+    assert ("unless the request named the tool" in finding.message) == (severity == "warning")
 
 
 def test_calls_that_only_the_server_saw_are_a_warning(build: Build) -> None:

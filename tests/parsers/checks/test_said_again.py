@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -21,12 +21,13 @@ TODAY = "\u4eca\u65e5\u306f"
 STAYS = [" It", " will", " stay", " so", "."]
 
 
-def recorded(deltas: list[dict[str, Any]], **given: Any) -> Subject:
+def recorded(deltas: list[dict[str, Any]], tools: Sequence[dict[str, Any]] = (), **given: Any) -> Subject:
     stream: list[dict[str, Any]] = [
         {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas
     ]
     stream.append({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
-    case = load_case({"schema": 1, "parser": {"name": "recorded"}, "input": {"stream": stream, **given}})
+    told = {"input": {"stream": stream, **given}, "tools": [*tools]}
+    case = load_case({"schema": 1, "parser": {"name": "recorded"}, **told})
     replayer = replayer_of(case, choose(case), case.pieces() or characters(case.text()))
     trace = replayer.trace(replayer.traced)
     return subject_of(replayer, trace, trace, ())

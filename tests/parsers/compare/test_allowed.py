@@ -157,8 +157,8 @@ ROWS: list[Row] = [
     # all of the output
     Row("whole_output", "any only", "pythonic", "Hi. [f()]\n", said("Hi. [f()]"), said("[f()]")),
     Row("whole_output", "any only", "pythonic", "[f()]\n", said(None, F), said("[f()]")),
-    Row("whole_output", "any only", "qwen", f"<think>Hm.</think>Hi. {QWEN_F}",
-        said(f"Hi. {QWEN_F}", reasoning="Hm."), said(f"<think>Hm.</think>Hi. {QWEN_F}")),
+    Row("whole_output", "any only", "json", 'Hi. {"name": "f", "arguments": {}}',
+        said('Hi. {"name": "f", "arguments": {}}'), said("Hi.")),
     Row("without_calls", "read text", "kimik2", f"Hi. {SECTION}{SECTION_END}",
         said(f"Hi. {SECTION}{SECTION_END}"), said(f"Hi. {SECTION}")),
     Row("without_calls", "read text", "qwen", " x <think>a</think> Hi <tool_call><|im_end|>",
@@ -294,6 +294,22 @@ def test_text_of_calls_stands_where_they_did_with_the_markup_around_them_or_with
         row = Row("", "", "kimik2", text, said(content, G1), said(None))
         assert allowed(promised, row, row.allowed) is not None, content
     row = Row("", "", "kimik2", text, said(f"Hi.  Bye.{odd}", G1), said(None))
+    assert allowed(promised, row, row.allowed) is None
+
+
+@pytest.mark.parametrize(
+    ("fmt", "text"),
+    [
+        ("qwen", f"Hi. {QWEN_F}"),
+        ("mistral", 'Hi. [TOOL_CALLS][{"name": "f", "arguments": {}}]'),
+        ("hunyuan_a13b", 'Hi. <tool_calls>[{"name": "f", "arguments": {}}]</tool_calls>'),
+        ("kimik2", f"Hi. {SECTION}{KIMI_G}<|tool_call_end|>{SECTION_END}"),
+    ],
+)
+def test_a_call_that_a_marker_begins_is_lost_beside_text_by_no_contract(fmt: str, text: str) -> None:
+    promised = contract("whole_output", "any only")
+    row = Row("whole_output", "any", fmt, text, said(text), said(None))
+    assert right(row).tool_calls
     assert allowed(promised, row, row.allowed) is None
 
 

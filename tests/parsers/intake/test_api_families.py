@@ -192,6 +192,15 @@ def test_content_of_an_ollama_chat_without_calls_is_a_stream_and_perhaps_raw() -
     assert [fact.certainty for fact in found.facts if fact.about == "text"] == ["assumed"]
 
 
+@pytest.mark.parametrize("content", ["It is done.", "It is done.\n</tool_call>", "Write `<tool_call>` for it."])
+def test_content_of_an_ollama_chat_that_shows_no_lack_of_a_parser_is_the_servers(content: str) -> None:
+    found = lines([{**OLLAMA, "message": {"content": content}, "done": True}])
+    assert found.recording is not None
+    assert (found.recording.text, found.recording.deltas) == (None, None)
+    assert [chunk["choices"][0]["delta"] for chunk in found.recording.stream or ()] == [{"content": content}]
+    assert "perhaps" not in found.message
+
+
 def test_tokens_that_repeat_each_other_are_taken_once() -> None:
     def so_far(count: int) -> Payload:
         logged = [[-1, at, letter] for at, letter in enumerate("abc"[:count])]

@@ -44,6 +44,7 @@ STOP = event("message_stop")
 OTHER: list[tuple[Payloads, list[Any], str | None]] = [
     ([event("response.created"), event(TEXT, 5)], [{"role": "assistant"}], None),
     ([event(TEXT, "a"), CUT], [{"content": "a"}, {}], "length"),
+    ([event("response.refusal.delta", "No."), DONE], [{"content": "No."}, {}], "stop"),
     ([event(THOUGHT, "a"), DONE], [{"reasoning": "a"}, {}], "stop"),
     ([event(ITEM, item={"type": "message"}), event("response.done")], [{}], "stop"),
     ([event(ARGUMENTS, "{", item_id="x")], [call("{")], None),

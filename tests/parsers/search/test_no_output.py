@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from parsers.cases.find import CaseFound, CaseSearch, find_json
 from parsers.cases.io import load_case
-from parsers.search.found import Why
+from parsers.search.found import Verdict, Why
 from parsers.search.no_output import no_output_in
 from parsers.vocabulary.types import Context
 from tests.parsers.search.test_pasted import CURL, PROSE, TRACEBACK
@@ -73,10 +75,58 @@ def test_what_people_paste_and_models_write_is_judged_and_no_pass(text: str) -> 
     assert not any("looks like" in words for words in said.sentences)
 
 
-@pytest.mark.parametrize(
-    "text", ["Error: the file does not exist. Which one did you mean?", CALL, f"<think>{TABLE}</think>\nHi."]
-)
-def test_words_calls_and_reasoning_take_nothing_away_from_a_pass(text: str) -> None:
-    search = CaseSearch(load_case({"schema": 1, "parser": {"name": "qwen3"}, "input": {"text": text}}))
+def verdict_of(text: str, **given: Any) -> Verdict:
+    search = CaseSearch(load_case({"schema": 1, "parser": {"name": "qwen3"}, "input": {"text": text}, **given}))
     assert list(search.run())
-    assert search.result().found.verdict.kind == "all_hold"
+    return search.result().found.verdict
+
+
+ERROR = "Error: the file does not exist. Which one did you mean?"
+
+
+@pytest.mark.parametrize("text", [f"{ERROR}<|im_end|>", CALL, f"<think>{TABLE}</think>\nHi."])
+def test_markers_calls_and_reasoning_take_nothing_away_from_a_pass(text: str) -> None:
+    assert verdict_of(text).kind == "all_hold"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We run it behind nginx, and every third request returns an empty answer. Any pointers?",
+        "404 page not found",
+        '{"detail": "Not Found"}',
+        '["Qwen/Qwen3-32B"]',
+        "The weather is nice.",
+    ],
+)
+def test_a_text_that_holds_nothing_for_a_parser_is_no_pass(text: str) -> None:
+    said = verdict_of(text)
+    assert (said.kind, said.severity, said.about, said.why) == ("nothing_to_parse", "info", "request", Why.UNMARKED)
+    assert said.sentences[0].startswith("If a model wrote it, it is a plain answer, and all checks hold (")
+    assert said.sentences[1].startswith("If it was to hold a call, paste what the model wrote")
+
+
+def test_what_it_looks_like_is_said_in_place_of_what_to_paste() -> None:
+    said = verdict_of(ERROR)
+    assert said.kind == "nothing_to_parse"
+    assert said.sentences[0].startswith("It looks like the message of an error.")
+    assert not any("paste what the model wrote" in words for words in said.sentences)
+
+
+TOOL = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"tools": [TOOL]},
+        {"context": {"finish_reason": "stop"}},
+        {"context": {"reasoning_open": False}},
+        {"context": {"prompt_tail": "<|im_start|>assistant\n"}},
+        {"context": {"tool_choice": "none"}},
+    ],
+    ids=lambda given: "-".join(given),
+)
+def test_what_else_is_known_of_it_says_that_it_is_an_output(given: dict[str, Any]) -> None:
+    said = verdict_of("It is done.", **given)
+    assert (said.kind, said.severity) == ("all_hold", "pass")

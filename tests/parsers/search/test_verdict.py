@@ -105,14 +105,14 @@ def test_a_broken_parser_is_blamed_for_what_it_does(change: Change | None, kind:
 @pytest.mark.parametrize(
     ("text", "name", "kind", "severity", "words"),
     [
-        ("Just an answer.", "qwen", "all_hold", "pass", "All checks hold: a plain answer without calls."),
+        ("Just an answer.", "qwen", "nothing_to_parse", "info", "Nothing in this text is for a parser"),
         (TWO, "qwen", "all_hold", "pass", "All checks hold: 2 complete calls."),
         (ONE.replace('"f"', LONG), "qwen", "all_hold", "pass", "All checks hold: 1 complete call."),
         ("", "qwen", "all_hold", "pass", "plain answer"),
-        ('{"name": "John", "age": 30}', "json", "all_hold", "pass", "plain answer"),
+        ('{"name": "John", "age": 30}', "json", "nothing_to_parse", "info", "no call, no reasoning, no marker"),
         ('{"city": "Oslo"', "qwen", "output_flawed", "warning", "ends before it is whole: a `,` or `}` is missing"),
-        ('{"city" is what I call it', "qwen", "all_hold", "pass", "plain answer"),
-        ("{city", "qwen", "all_hold", "pass", "plain answer"),
+        ('{"city" is what I call it', "qwen", "nothing_to_parse", "info", "no marker of a known format"),
+        ("{city", "qwen", "nothing_to_parse", "info", "no marker of a known format"),
         ('{"user": {"name": "f", "arguments": {}}}', "llama", "all_hold", "pass", "plain answer"),
         ("The <tool_call> tag: <tool_call>x</tool_call>", "json", "output_flawed", "warning", "wrote a marker as text"),
         (CODER, "qwen", "wrong_parser", "error", "`qwen_coder` reads 1 complete call in this output (so do"),

@@ -88,6 +88,8 @@ def test_a_whole_answer_is_one_chunk_whose_calls_are_counted() -> None:
         (chunk({"content": [{"type": "text", "text": "a"}, "b", {"type": "image"}]}), "content_parts", "ab"),
         (chunk({"reasoning": "a", "reasoning_content": "b"}), "two_reasonings", None),
         (chunk({"content": "a"}) | {"blocks_apart": "Block 2."}, "blocks_apart", "a"),
+        (chunk({"content": "a"}) | {"block_unended": "Block 2."}, "block_unended", "a"),
+        (chunk({"content": None, "refusal": "I will not."}), "refusal", "I will not."),
         (chunk({"content": "a"}) | {"closed_otherwise": "It has b."}, "closed_otherwise", "a"),
     ],
 )
