@@ -276,7 +276,17 @@ def _changed_values(subject: Subject, index: int, pair: _Pair, places: ChannelTe
             span=None if one.written is None else _raw_span(places, pair.written.arguments, one, one.written),
             expected=old,
             actual=new,
+            sort=_sort(one),
         )
+
+
+def _sort(one: _Other) -> str:
+    """What became of a value, in a word."""
+    if one.written is None or one.given is None:
+        return "added" if one.written is None else "missing"
+    old, new = one.written.value, one.given.value
+    cut = isinstance(old, str) and isinstance(new, str) and new and old.startswith(new)
+    return "cut" if cut else "changed"
 
 
 def _change(one: _Other, old: str | None, new: str | None) -> str:

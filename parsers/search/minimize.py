@@ -139,6 +139,8 @@ def _worst_first(findings: Sequence[Finding], said: Verdict | None) -> list[Find
     mine = [one for one in mine if one.check not in LONG]
     order = {name: place for place, name in enumerate(FIRST)}
     leads = [findings[number] for number in (said.findings[:1] if said is not None else ())]
+    if said is not None and said.kind == "chunk_boundary" and not leads:  # the outcomes tell of it, and these checks
+        leads = [one for one in mine if one.check in COMPARING][:1]
     first = {one.check: one for one in leads if one.about == "parser" and one.check not in LONG}
     for one in sorted(mine, key=lambda one: (one.severity != "error", order.get(one.check, len(order)))):
         first.setdefault(one.check, one)

@@ -270,4 +270,4 @@ class Finds:
 
 
 def _sort(one: Finding) -> tuple[object, ...]:
-    return one.topic, one.severity, one.about, one.grade, one.policy
+    return one.topic, one.severity, one.about, one.grade, one.policy, one.sort
