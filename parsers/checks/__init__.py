@@ -18,13 +18,14 @@ from parsers.checks import (  # noqa: F401  their checks are registered
     deltas,
     departures,
     leaks,
+    left_over,
     metamorphic_output,
     metamorphic_request,
     origins,
     running,
-    left_over,
     said_again,
     server_stream,
+    structure,
 )
 from parsers.checks.check import LIMIT, REGISTERED, Check, CheckReport
 from parsers.checks.gaps import blamed_on_recording
@@ -39,14 +40,14 @@ __all__ = ["CHECKS", "Check", "CheckReport", "Subject", "run_checks", "run_each_
 _LISTED = (
     "chunking", "whole_equals_streamed", "monotone", "decodes_alike", "spans_cover_input", "all_output_lost",
     "nothing_invented", "no_double_ownership", "spaces_kept", "ids_with_text", "no_terminal_leak", "no_reasoning_leak",
-    "no_argument_leak", "no_early_leak", "no_control_tokens", "tool_call_dropped", "held_bounded",
+    "no_argument_leak", "no_early_leak", "no_structure_sent", "no_control_tokens", "tool_call_dropped", "held_bounded",
     "name_once_before_arguments", "no_empty_delta", "known_tool", "names_kept", "calls_as_promised", "index_dense",
     "id_once", "calls_apart", "arguments_json", "arguments_prefix", "arguments_closed", "arguments_schema",
     "strings_whole", "values_kept", "utf8_clean", "answer_only_in_reasoning", "reasoning_boundary", "channels_kept",
     "ends_idle", "finish_reason", "call_as_asked", "parser_raised", "linear_time", "emission_lag",
-    "deltas_build_message", "server_agrees", "chunk_shape", "sent_once", "nothing_left_over", "bookkeeping", "rerenders",
-    "changed_output_raised", "truncation", "recovers", "reusable", "escapes", "no_length_cap", "linear_arguments",
-    "neighbours", "start_state", "schema_changes", "tool_choice",
+    "deltas_build_message", "server_agrees", "chunk_shape", "sent_once", "nothing_left_over", "bookkeeping",
+    "rerenders", "changed_output_raised", "truncation", "recovers", "reusable", "escapes", "no_length_cap",
+    "linear_arguments", "neighbours", "start_state", "schema_changes", "tool_choice",
 )  # fmt: skip
 
 CHECKS: dict[str, Check] = {name: REGISTERED[name] for name in sorted(REGISTERED, key=_LISTED.index)}

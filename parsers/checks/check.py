@@ -133,7 +133,7 @@ _TOPICS: Mapping[str, Topic] = {
     **dict.fromkeys(("J1", "J2", "J3"), Topic.ARGUMENTS),
     **dict.fromkeys(("A1", "A2", "L6", "F1"), Topic.LOSS),
     **dict.fromkeys(("A3", "A4"), Topic.ADDITION),
-    **dict.fromkeys(("L1", "L2", "L3", "L4", "L5", "K5"), Topic.LEAK),
+    **dict.fromkeys(("L1", "L2", "L3", "L4", "L5", "L8", "K5"), Topic.LEAK),
     **dict.fromkeys(("Y2", "Y3", "Y4"), Topic.VALUE),
     **dict.fromkeys(("R2", "F4"), Topic.UNANSWERED),
     **dict.fromkeys(("A6", "N7"), Topic.CHANGE),

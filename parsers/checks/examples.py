@@ -190,8 +190,8 @@ class _Writer:
 
 def _textless(kind: str, start: int, end: int, text: str, other: Sequence[Any]) -> list[Event]:
     """The events of an entry that writes no text of its own."""
-    if kind == "marker":
-        return [Marker(start, end, "marker")]
+    if kind in ("marker", "structure"):
+        return [Marker(start, end, kind)]
     if kind in ("lost", "dropped"):
         reason = other[0] if other and other[0] else LOST if kind == "lost" else UNSAID
         return [Dropped(start, end, stated(reason) if isinstance(reason, str) else reason)]

@@ -2,7 +2,8 @@
 
 Nobody knows the output, so only what no model means to say counts: a closing tag of arguments at the end of a text that
 opened none, half of a marker there, a closing marker at the end of a string of arguments, brackets or quotation marks
-in the name of a function, and a call that Gemini wrote as code (`tool_code`, in Google's own replies). Whole markers in texts are the leak checks' (`parsers/checks/leaks.py`).
+in the name of a function, and a call that Gemini wrote as code (`tool_code`, in Google's own replies). Whole markers in
+texts are the leak checks' (`parsers/checks/leaks.py`).
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ _UNCLOSED = frozenset({"missing_list_end", "missing_array_end", "missing_section
 _JUDGED = frozenset({"undeclared_arguments"})  # said of a call that is whole
 _NONE = frozenset({"text", "drop"})
 _MARKED = re.compile(r"<[^<>\s]{2,48}|\[[A-Z_]{4,}\]|functools|✿")
-_BEHIND_MARKER = re.compile(rf"(?:<[^<>\s]{{2,48}}>|\[[A-Z_]{{4,}}\]|functools)\s{{0,8}}\[?\s{{0,8}}\Z")
+_BEHIND_MARKER = re.compile(r"(?:<[^<>\s]{2,48}>|\[[A-Z_]{4,}\]|functools)\s{0,8}\[?\s{0,8}\Z")
 _NEAR = 80  # characters before a call in which its marker ends
 _WORD = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s"\[\]{},:]+', re.DOTALL)
 

@@ -260,8 +260,8 @@ def _anthropic(state: ChatState, payload: Payload) -> Payload | None:
         if more:
             state.inputs.pop(_place(payload), None)
         return state.arguments(payload, more) if isinstance(more, str) else None
-    if kind == "content_block_stop" and _place(payload) in state.inputs:
-        return state.arguments(payload, json.dumps(state.inputs.pop(_place(payload)), ensure_ascii=False))  # clients keep what it began with
+    if kind == "content_block_stop" and _place(payload) in state.inputs:  # clients keep what it began with
+        return state.arguments(payload, json.dumps(state.inputs.pop(_place(payload)), ensure_ascii=False))
     if kind == "message_delta":
         reason = delta.get("stop_reason")
         return state.chunk({}, STOPS.get(str(reason), word_of(reason))) | _usage(payload)

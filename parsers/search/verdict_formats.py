@@ -87,8 +87,8 @@ def _almost(evidence: Evidence) -> Verdict | None:
 
 
 def _opened(evidence: Evidence) -> Verdict | None:
-    """A marker of the format that opens a call, first of all or on a line of its own after a sentence, and no call comes
-    after it."""
+    """A marker of the format that opens a call, first of all or on a line of its own after a sentence, and no call
+    comes after it."""
     text = evidence.text
     openers = [one for one in evidence.fmt.terminals.values() if is_marker(one)] if evidence.fmt is not None else []
     for call in evidence.trace.rejected_calls[:SHOWN]:

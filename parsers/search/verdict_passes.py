@@ -1,4 +1,4 @@
-"""The verdicts without a fault: all checks hold, with what was judged and what is said beside it, or nothing to judge."""
+"""The verdicts without a fault: all checks hold, with what was judged, or there is nothing to judge."""
 
 from __future__ import annotations
 

@@ -90,6 +90,7 @@ ELSEWHERE = {
     "finish_reason": "the server's fault: tests/parsers/checks/test_server_stream.py",
     "server_agrees": "the server's fault: tests/parsers/checks/test_server_stream.py",
     "chunk_shape": "the server's fault: tests/parsers/checks/test_server_stream.py",
+    "no_structure_sent": "a matter of black boxes: tests/parsers/checks/test_structure.py",
     "nothing_left_over": "the server's fault: tests/parsers/checks/test_left_over.py",
     "sent_once": "the server's fault: tests/parsers/checks/test_said_again.py",
     "calls_as_promised": "a matter of contracts: tests/parsers/checks/test_departures.py",

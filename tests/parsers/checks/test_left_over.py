@@ -12,7 +12,6 @@ from parsers.vocabulary.trace import Finding, Topic
 from tests.growth import assert_linear, seconds
 from tests.parsers.checks.test_said_again import content, recorded
 
-
 SIZES = (2_000, 4_000, 8_000)
 
 
@@ -45,7 +44,8 @@ LEFT: dict[str, tuple[list[dict[str, Any]], str]] = {
     ),
     "a line break in a name": (call("f\n"), "`\\n` stands in no name of a function."),
     "a call as code": (
-        content('I will.\n```tool_code\nprint(default_api.f(a="b"))\n```'), "A block of `tool_code` is left in the content",
+        content('I will.\n```tool_code\nprint(default_api.f(a="b"))\n```'),
+        "A block of `tool_code` is left in the content",
     ),
 }  # fmt: skip
 
@@ -70,7 +70,9 @@ HONEST: dict[str, list[dict[str, Any]]] = {
     "a page": call(html="<div><function>1</function></div>"),
     "text about a tag": call(text="The tag </parameter> closes it."),
     "one that opens and closes": call(text="<parameter=a>1</parameter>"),
-    "arguments that are no JSON": [{"tool_calls": [{"index": 0, "id": "a", "function": {"name": "f", "arguments": "<"}}]}],
+    "arguments that are no JSON": [
+        {"tool_calls": [{"index": 0, "id": "a", "function": {"name": "f", "arguments": "<"}}]}
+    ],
     "code of another kind": content("```python\nprint(1)\n```"),
     "nothing": [],
 }  # fmt: skip

@@ -532,7 +532,7 @@ def test_a_call_that_was_left_in_the_content_is_told_before_the_finish_reason() 
     result = searched(streamed(begun("{}"), left, finish="stop")).found
     verdict = result.verdict
     assert (verdict.kind, verdict.severity) == ("marker_leak", "error")
-    assert any("finish_reason" == found.check for found in result.findings)
+    assert any(found.check == "finish_reason" for found in result.findings)
 
 
 @pytest.mark.parametrize("delta", [{"content": "A <tool_call> b"}, {"content": "<tool_call>", "reasoning": "Hm."}])
