@@ -8,20 +8,22 @@ give one, and none gives a word that was there before.
 Where all of a word cannot go, a part of it may: its replacement may keep the first or the last characters, or have no
 letters but those of hexadecimal digits, which is what patterns of schemas ask for most.
 
-Left alone are the markers of formats, what notations and schemas spell themselves (`KEYWORDS`), escapes, single letters
-and digits of ASCII. A text is looked at once, and a run is worked out once.
+Left alone are the markers of formats, what notations and schemas spell themselves (`KEYWORDS`), escapes of what is no
+letter, single letters and digits of ASCII. A text is looked at once, and a run is worked out once.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from types import MappingProxyType
+from typing import NamedTuple
 
 # What JSON, Python and JSON Schema spell; the keys of calls; roles; what token ids and templates are told of.
 KEYWORDS = frozenset({
@@ -33,11 +35,12 @@ KEYWORDS = frozenset({
 })  # fmt: skip
 _SPECIAL = r"<[|｜][^<>\s]{1,60}[|｜]>"  # what looks like a special token, whatever the format says
 _POWER = r"[eE][+-]?\d{1,3}(?![^\W_])"  # of ten: what a number ends with
-_SKIPPED = rf"(?<=\d){_POWER}|&(?:#\d+|#x[0-9a-fA-F]+|amp|lt|gt|quot|apos|nbsp);"
-_ESCAPED = r"\\+u[0-9a-fA-F]{4}"
-_ESCAPE = r"\\+(?:x[0-9a-fA-F]{2}|[bfnrt])?"
+_SKIPPED = rf"(?<=\d){_POWER}|&(?:amp|lt|gt|quot|apos|nbsp);"
+_ESCAPED = r"\\+u[0-9a-fA-F]{4}|\\+x[0-9a-fA-F]{2}|&#\d{1,6};|&#[xX][0-9a-fA-F]{1,6};"  # a character in JSON, HTML ...
+_ESCAPE = r"\\+[bfnrt]?"
 _CONSONANTS, _VOWELS, _HEX = "lmnrvd", "aeiou", "abcdef"
 _IDEOGRAPHS = "一二三上下中天地山水木石田目日月火土"
+_HEXADECIMAL, _BLANK = 16, ord(" ")
 _TRIES = 400  # so many neutral words are tried before any letters will do
 _BOUNDS = re.compile(rf"({_ESCAPED})")
 
@@ -71,7 +74,7 @@ def runs_of(raw: str) -> Iterator[tuple[str, bool]]:
     """The parts of what the pattern found, with whether it is a run: an escape may stand for a blank."""
     held: list[str] = []
     for part in _BOUNDS.split(raw):
-        if part.startswith("\\") and not unescaped(part).isalnum():
+        if _BOUNDS.fullmatch(part) and not unescaped(part).isalnum():
             yield "".join(held), True
             yield part, False
             held = []
@@ -82,20 +85,50 @@ def runs_of(raw: str) -> Iterator[tuple[str, bool]]:
 
 def unescaped(raw: str) -> str:
     """A run in its own characters."""
-    return _BOUNDS.sub(lambda match: chr(int(match[0][-4:], 16)), raw) if "\\" in raw else raw
+    return _BOUNDS.sub(lambda match: chr(_Escape.of(match[0]).code), raw) if "\\" in raw or "&" in raw else raw
+
+
+class _Escape(NamedTuple):
+    """An escaped character: what stands before and behind its digits, these, and their base."""
+
+    before: str
+    digits: str
+    base: int
+    behind: str
+
+    @classmethod
+    def of(cls, text: str) -> _Escape:
+        """Read one that the pattern found."""
+        behind = ";" if text.startswith("&") else ""
+        size = {"u": 4, "x": 2}[text.lstrip("\\")[0]] if not behind else len(text) - 3 - (text[2] in "xX")
+        end = len(text) - len(behind)
+        return cls(text[: end - size], text[end - size : end], 10 if behind and text[2] not in "xX" else 16, behind)
+
+    @property
+    def code(self) -> int:
+        """The character's number; that of a blank for one that there is not."""
+        code = int(self.digits, self.base)
+        return code if code <= sys.maxunicode else _BLANK
+
+    def spelled(self, char: str) -> str:
+        """Another character in its place, in as many digits: the nearest one of its kind that has so many."""
+        near = [char, *("azAZ" if char.isalpha() else "19")]
+        kinds = [one for one in near if len(self._digits(one)) <= len(self.digits)]
+        digits = self._digits(kinds[0] if kinds else chr(self.code)).rjust(len(self.digits), "0")
+        return f"{self.before}{digits}{self.behind}"
+
+    def _digits(self, char: str) -> str:
+        digits = str(ord(char)) if self.base != _HEXADECIMAL else f"{ord(char):x}"
+        return digits.upper() if self.digits != self.digits.lower() else digits
 
 
 def _respelled(raw: str, word: str) -> str:
     """`word` with the escapes that `raw` has at the same places."""
     made, at = [], 0
     for part in _BOUNDS.split(raw):
-        if part.startswith("\\"):
-            digits = f"{ord(word[at]):04x}"
-            made.append(part[:-4] + (digits.upper() if part[-4:] != part[-4:].lower() else digits))
-            at += 1
-        else:
-            made.append(word[at : at + len(part)])
-            at += len(part)
+        is_escape = _BOUNDS.fullmatch(part) is not None
+        made.append(_Escape.of(part).spelled(word[at]) if is_escape else word[at : at + len(part)])
+        at += 1 if is_escape else len(part)
     return "".join(made)
 
 

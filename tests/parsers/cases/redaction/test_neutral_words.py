@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
 
@@ -79,6 +80,29 @@ def test_one_word_is_one_word_in_any_case_and_with_escapes() -> None:
 def test_escapes_keep_the_case_of_their_digits_and_blanks_that_are_escaped_part_words() -> None:
     made = replaced("\\u00e9t\\u00C9\\u0020later")
     assert re.fullmatch(r"\\u[0-9a-f]{4}\w\\u[0-9A-F]{4}\\u0020\w{5}", made)
+
+
+@pytest.mark.parametrize(
+    ("text", "escaped"),
+    [
+        ("\\x57\\x61\\x6c\\x74", r"\\x[0-9a-f]{2}"),
+        ("\\x57alt\\x65r", r"\\x[0-9a-f]{2}"),
+        ("&#87;&#97;&#108;&#116;", r"&#\d{2,3};"),
+        ("&#x57;&#X61;&#x6C;&#x74;", r"&#[xX][0-9a-fA-F]{2};"),
+    ],
+)
+def test_letters_of_other_notations_are_replaced_in_as_many_digits(text: str, escaped: str) -> None:
+    made = replaced(text)
+    assert [len(one) for one in re.findall(escaped, made)] == [len(one) for one in re.findall(escaped, text)]
+    assert len(made) == len(text)
+    before, after = (html.unescape(re.sub(r"\\x(..)", r"&#x\1;", one)) for one in (text, made))
+    assert (before[:4], after[:4].isalpha(), after[0].isupper()) == ("Walt", True, True)
+    assert sum(one == other for one, other in zip(before, after, strict=True)) < len(before)
+
+
+@pytest.mark.parametrize("text", ["&#60;b&#62;", "\\x3cb\\x3e", "a&#999999;b", "\\x20", "&#x1FFFFF;", "&#32;"])
+def test_escapes_of_what_is_no_letter_stay(text: str) -> None:
+    assert replaced(text) == text
 
 
 def test_a_word_that_is_kept_stays_and_another_style_is_another_word() -> None:
