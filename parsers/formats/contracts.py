@@ -104,7 +104,7 @@ class Contract(Model):
         (), description="A name with what models put before it, such as `functions.f`: kept, or repaired to `f`."
     )
     whole_output: tuple[Literal["any", "only"], ...] = Field(
-        (), description="Calls are read anywhere in the output, or only where they are all of it."
+        (), description="Calls that no marker begins are read anywhere in the output, or only where they are all of it."
     )
     ids: Literal["any", "stable"] = Field(
         "any", description="Ids of calls from a parser that shows only its deltas: as it likes, or always the same."

@@ -28,12 +28,13 @@ MOST_ALIKE = 2  # of those that look alike are made small
 
 def fuzz_items(session: pytest.Session, items: Sequence[pytest.Item]) -> Iterator[pytest.Item]:
     """A test for each format that is named, else for each that cases are in. It stands beside the first case of its
-    format, so that it gets the same fixture."""
+    format, so that it gets the same fixture. A small case that a search wrote spells the format of its case otherwise,
+    so it counts only where there are no others."""
     config = session.config
     cases = [item for item in items if isinstance(item, CaseItem)]
     named = config.getoption("toolcall_format") or config.getini("toolcall_formats")
     known: dict[str, CaseItem] = {}
-    for case in cases:
+    for case in [case for case in cases if not case.path.name.endswith(SMALL)] or cases:
         known.setdefault(_parser_of(case.text), case)
     for name in named or [one for one in known if one]:
         beside = known.get(name) or (cases[0] if cases else None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 from pathlib import Path
@@ -242,6 +243,17 @@ def test_a_case_whose_parser_may_be_called_anything_gives_the_format_of_its_outp
     out = run(tmp_path, "--toolcall-fuzz", "0", "--toolcall-engine", "builtin:qwen").out
     assert "PASSED one.case.json::toolcall-fuzz[MyParser]" in out
     assert "qwen: 1 generated outputs, nothing was found" in out
+
+
+@pytest.mark.parametrize(("names", "formats"), [(("one", "one.min"), ["hermes"]), (("one.min",), ["qwen"])])
+def test_a_small_case_beside_its_own_brings_no_format_of_its_own(
+    tmp_path: Path, names: tuple[str, ...], formats: list[str]
+) -> None:
+    cases = {"one": case(parser={"name": "hermes"}), "one.min": case(parser={"name": "qwen"})}
+    for name in names:
+        (tmp_path / f"{name}.case.json").write_text(json.dumps(cases[name]))
+    out = run(tmp_path, "--toolcall-fuzz", "0", "--toolcall-engine", "builtin:qwen").out
+    assert re.findall(r"PASSED \S+::toolcall-fuzz\[(\w+)\]", out) == formats
 
 
 def test_the_command_of_a_failure_finds_its_case_whatever_that_is_called(tmp_path: Path) -> None:

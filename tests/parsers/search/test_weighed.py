@@ -121,7 +121,6 @@ BESIDE = [
     ("content_before_calls", ["drop_blank", "drop"], "Well then. " + TWO, shown(lambda _: "")),
     ("content_after_calls", ["drop_blank", "drop"], TWO + " Well then.", shown(lambda _: "")),
     ("content_start", ["keep", "strip"], "\n\nWell then.", shown(str.lstrip)),
-    ("whole_output", ["any", "only"], "Well then. " + TWO, lambda said: Message(content="Well then. " + TWO)),
 ]
 
 
@@ -153,6 +152,7 @@ def test_the_library_takes_a_contract_and_honest_chunkings_alone() -> None:
     found = find("Well then. It is.", "qwen", contract="vllm", honest_only=True)
     assert found.case.contract == "vllm"
     assert {group.grade.value for group in found.found.groups} == {"honest"}
-    assert find("Hi.", "qwen", contract={"name": "own", "ids": "stable"}).found.verdict.kind == "all_hold"
+    own = find(CALL % ("f", "{}"), "qwen", contract={"name": "own", "ids": "stable"})
+    assert own.found.verdict.kind == "all_hold"
     with pytest.raises(CaseError, match="there is no contract 'mine'"):
         find("Hi.", "qwen", contract="mine")
