@@ -115,7 +115,7 @@ def _heads(pairs: Pairs) -> list[CallIndex | None]:
 
 def _shown(calls: Sequence[Pairs], compared: Compared, view: View) -> tuple[int, int]:
     """Which calls are open or begin inside the window, on any side."""
-    around = list(zip(compared.sides, view.windows, strict=True))
+    around = list(zip(compared.sides, view.texts, strict=True))
     inside = [
         at
         for at, pairs in enumerate(calls)
@@ -145,7 +145,7 @@ def _call(pairs: Pairs, compared: Compared, view: View) -> _CallRow:
 
 def _row(pairs: Sequence[Pair | None], label: str, compared: Compared, view: View) -> _Row:
     """One channel. A side that has no pair has nothing in it, and neither has the first."""
-    first, window = compared.sides[0], view.windows[0]
+    first, window = compared.sides[0], view.texts[0]
     known = next(pair for pair in pairs if pair)
     beside = [(pair, one) for pair, one in zip(pairs, compared.sides[1:], strict=True) if pair]
     if len(compared.sides) == 2:
@@ -153,7 +153,7 @@ def _row(pairs: Sequence[Pair | None], label: str, compared: Compared, view: Vie
     else:
         own = _Cell(first, known.a, first, known.a, _union([hunk for pair, _ in beside for hunk in pair.hunks]), window)
     cells = [list(_parts(own))]
-    for pair, one, shown in zip(pairs, compared.sides[1:], view.windows[1:], strict=True):
+    for pair, one, shown in zip(pairs, compared.sides[1:], view.texts[1:], strict=True):
         turned = [Hunk(hunk.b0, hunk.b1, hunk.a0, hunk.a1) for hunk in pair.hunks] if pair else []
         cells.append(list(_parts(_Cell(one, pair.b, first, pair.a, turned, shown))) if pair else [])
     differing = [number for number, pair in enumerate(pairs, 1) if pair and not pair.same]
