@@ -91,7 +91,7 @@ function sharing() {
   const opener = document.querySelector("#page [data-share]");
   const all = opener ? document.querySelectorAll("#share-dialog form:not([method=dialog]) :is(button, a[href])") : [];
   const ways = [...all].filter((way) => !way.disabled && !way.closest("[hidden]"));
-  const choose = (element) => {
+  const open = (element) => {
     opener.click();
     element.focus();
   };
@@ -100,7 +100,7 @@ function sharing() {
     place: "Share",
     key: "",
     element,
-    choose: () => choose(element),
+    choose: () => open(element),
   }));
 }
 

@@ -77,11 +77,12 @@ def test_the_palette_chooses_a_parser_by_its_name(page: Page) -> None:
 
 # Controls of a run that are no commands: pieces of texts, rows and steps that lists name, what another set-up shows.
 PIECES = """#strip *, #message *, table *, .card *, .facts *, .findings *, #findings .pane-body *, .heat *, .product,
- .drop-places *, [hidden], [hidden] *, .unscripted, [aria-disabled=true], [data-palette], .jump-list *, [data-unfold],
- [data-step]:not([data-jump], [data-leap], [data-choice]), #drop *, .template-part *, #template-part *, .skip-link,
- .screens *, #more-facts > summary, #search-poll"""
+ .drop-places *, [hidden], [hidden] *, .unscripted, [aria-disabled=true], [data-palette], .jump-list *,
+ [data-unfold], [data-step]:not([data-jump], [data-leap], [data-choice]), #drop *, .template-part *,
+ #template-part *, .skip-link, .screens *, #more-facts > summary, #search-poll, .when-holds"""
 LEFT_OUT = """async pieces => {
-  const module = [...document.scripts].find(one => one.src.includes("/js/main")).src.replace(/main[^/]*$/, "palette.js");
+  const { src } = [...document.scripts].find(one => one.src.includes("/js/main"));
+  const module = src.replace(/main[^/]*$/, "palette.js");
   const { commands, nameOf } = await import(module);
   const offered = new Set(commands().map(one => one.name));
   const all = document.querySelectorAll(`.banner :is(a[href], button, summary), #setup :is(button, summary, select),

@@ -17,7 +17,8 @@ PATHS = (
     "/gallery",
     "/library",
 )
-# What is cut and opens: a chip says in its menu, the folded verdict and the grounds below it unfold, a name is a heading.
+# What is cut and opens: a chip says it in its menu, a folded verdict unfolds, a name is the heading of the page, and
+# what the head of a panel counts stands in the panel.
 OPENS = ".side-words, [data-folded] .grounds, [data-cut] .grounds, .case-name, select, .panel .pane-note"
 CUT = """opens => [...document.querySelectorAll("body *")].filter(one => {
   const { textOverflow, webkitLineClamp: lines } = getComputedStyle(one);
@@ -43,7 +44,9 @@ def test_a_chip_of_a_side_says_it_whole_when_it_is_open(page: Page) -> None:
     page.goto(f"{COMPARED}&c_text=example:unknown-tool")
     page.locator("#side-c > summary").click()
     expect(page.locator("#side-c .side-said")).to_be_visible()
-    expect(page.locator("#side-c .side-said")).to_have_text("example, A tool nobody declared: llama, token by token, markers by text")
+    expect(page.locator("#side-c .side-said")).to_have_text(
+        "example, A tool nobody declared: llama, token by token, markers by text"
+    )
 
 
 def test_the_verdict_of_a_listed_run_is_read_whole(page: Page) -> None:

@@ -70,7 +70,8 @@ def reader_groups(offered: Sequence[Option], reading: Mapping[str, str]) -> list
         name, entered = _format_name(option.value), ":" in option.value
         calls = "" if entered else reading.get(name, "")
         heading = READ if name in order else ENGINES if entered else OTHERS
-        groups[heading].append(replace(option, words=f"{option.words}: {calls}") if calls else option)
+        words = f"{option.value}: {calls}{option.words.removeprefix(option.value)}" if calls else option.words
+        groups[heading].append(replace(option, words=words))
     return [ReaderGroup(heading, options) for heading, options in groups.items() if options]
 
 

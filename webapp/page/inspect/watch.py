@@ -45,8 +45,8 @@ class Tail:
 class Watched:
     """What stands after a step; 0 is before the first. `changed` names what the step changed.
 
-    `call` is the one that was sent last, with its `arguments`; where one that is not sent stands open, `unsent` says what
-    may become of it, and there are no arguments.
+    `call` is the one that was sent last, with its `arguments`; where one that is not sent stands open, `unsent` says
+    what may become of it, and there are no arguments.
     """
 
     step: int

@@ -24,7 +24,12 @@ def side(runner: Runner, make: Any, text: str) -> Replayed:
 
 @pytest.mark.parametrize(
     ("text", "first", "calls"),
-    [(CALL, "qwen", "1 call"), (CALL * 2, "qwen", "2 calls"), (CALL[:-18], "qwen", "1 call"), ("Words alone.", None, "")],
+    [
+        (CALL, "qwen", "1 call"),
+        (CALL * 2, "qwen", "2 calls"),
+        (CALL[:-18], "qwen", "1 call"),
+        ("Words alone.", None, ""),
+    ],
 )
 def test_formats_that_find_a_call_read_an_output(
     runner: Runner, make: Any, text: str, first: str | None, calls: str
@@ -67,6 +72,8 @@ def test_the_picker_offers_every_parser_but_that_of_a_and_says_why_a_few(runner:
     assert {*builtin_formats()} - {"qwen"} <= {*values}
     assert found.parsers[0].heading == READ
     notes = [choice.note for choice in dict(found.groups)["Same text, another parser"]]
-    assert notes == sorted(notes, key=["reads 1 call", "reads a call", "shares markers", "all is text", "built in"].index)
+    assert notes == sorted(
+        notes, key=["reads 1 call", "reads a call", "shares markers", "all is text", "built in"].index
+    )
     assert "reads 1 call" in notes
     assert (found.name, found.words) == ("c", {"c_chunk": one.side.chunk})
