@@ -174,8 +174,10 @@ def _union(hunks: Sequence[Hunk]) -> list[Hunk]:
 
 @dataclass(slots=True)
 class _Cell:
-    """One channel of one side: `hunks` say where it differs from that of another, this side first. It is shown as far as
-    `window` goes, and step by step where `steps` are on the page."""
+    """One channel of one side: `hunks` say where it differs from that of another, this side first.
+
+    It is shown as far as `window` goes, and step by step where `steps` are on the page.
+    """
 
     one: Placed
     channel: Channel
