@@ -3,6 +3,9 @@
 /* Whether a click is for this page: with one of these keys the browser opens a tab or a window, or saves. */
 export const isPlain = (event) => !event.ctrlKey && !event.metaKey && !event.shiftKey;
 
+/* Whether what was swapped in is the page as a whole: by the browser's Back and Forward. */
+export const isRestored = ({ detail }) => detail.ctx?.target === document.body;
+
 /* Whether a field of a form is not as the page came with it. */
 export function isChanged(field) {
   if (["checkbox", "radio"].includes(field.type)) return field.checked !== field.defaultChecked;

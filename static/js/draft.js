@@ -1,12 +1,11 @@
 /* What is typed on the first page stays in this tab until it is run or cleared, and comes back after a reload. It is
    never sent anywhere. Storage may be refused or full: then it is not kept. */
-import { isChanged, say } from "./dom.js";
+import { isChanged, isRestored, say } from "./dom.js";
 
 const KEY = "draft";
 const RAN = "ran"; // what was run last: it is there again for who goes back to the first page
 const PAUSE = 200; // milliseconds
 let waiting = 0;
-let returning = false;
 
 const form = () => document.querySelector("#setup.at-home");
 const fields = () =>
@@ -98,17 +97,13 @@ export function startDraft() {
   }
   window.addEventListener("pagehide", () => form() && keep());
   document.addEventListener("submit", ({ target }) => target.matches?.("#setup.at-home") && keep(), true);
-  document.addEventListener("htmx:before:history:restore", () => {
-    returning = true;
-  });
-  document.addEventListener("htmx:after:swap", ({ detail }) => {
-    if (detail.ctx?.target?.id === "page" && document.getElementById("inspector")) ran();
-    else if (returning && form()) {
+  document.addEventListener("htmx:after:swap", (event) => {
+    if (event.detail.ctx?.target?.id === "page" && document.getElementById("inspector")) ran();
+    else if (isRestored(event) && form()) {
       restore();
       restore(RAN);
       document.getElementById("text").focus();
     }
-    returning = false;
   });
   document.addEventListener("click", ({ target }) => target.closest("[data-clear]") && clear());
 }

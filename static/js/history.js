@@ -53,7 +53,7 @@ function current() {
     address,
     title: shortened(named || text || "empty output"),
     parser: root.dataset.parser ?? "",
-    verdict: shortened(headline?.textContent.trim() ?? ""),
+    verdict: (headline?.textContent.trim() ?? "").replace(/\s+/g, " "),
     severity: headline?.dataset.severity ?? "",
     time: Date.now(),
   };

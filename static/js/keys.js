@@ -107,6 +107,7 @@ function isMeant(key, target) {
   if (!Object.hasOwn(inspector() ? INSPECTOR : COMPARISON, key)) return false;
   // the slider of steps would start from where the window on its way begins, and lose what was pressed meanwhile
   if (target.matches("input[type=range]:not([data-slider])") && /^(Arrow|Home|End)/.test(key)) return false;
+  if (target.matches("input[type=radio]") && key.startsWith("Arrow")) return false; // the next choice
   return !SCROLLS.includes(key) || target.matches(STEPS) || refocusing() || !isInScrolling(target);
 }
 

@@ -22,6 +22,7 @@ import { startLag } from "./lag.js";
 import { startLive } from "./live.js";
 import { startMachine } from "./machine.js";
 import { startPalette } from "./palette.js";
+import { startPick } from "./pick.js";
 import { startPlay } from "./play.js";
 import { startPreferences } from "./preferences.js";
 import { startPrivate } from "./private.js";
@@ -74,6 +75,7 @@ startTruncation();
 startSearch();
 startCompare();
 startWatch();
+startPick();
 startWho();
 startLines();
 

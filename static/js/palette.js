@@ -1,6 +1,7 @@
 /* The command palette: every action of the page by its name. The actions are the controls themselves: what is chosen is
    pressed, or has the focus where it is a field. Keys that have no control stand in a list of their own. */
 import { inspector } from "./inspector.js";
+import { openPanel } from "./views.js";
 
 const PLACES = ["#inspector", "#page", "main", ".banner"]; // what is nearest to the run comes first
 const CONTROLS = "a[href], button, summary, select, input:not([type=hidden]), textarea";
@@ -8,7 +9,13 @@ const NOT = [
   "#strip *, #completions *, dialog *, table *, .card *, .skip-link, .product",
   "[hidden], .unscripted, [aria-disabled=true]",
   ".findings *, .heat *, .drop-places *, .facts *, #verdict form *",
+  "[data-step]:not([data-jump], [data-leap], [data-tab], [data-choice])", // a step that a list names
 ].join(", ");
+// What another tab hides: of the dock, or on a narrow screen of the run. Inside it these are hidden by themselves.
+const PARTS = "#inspector :is(.panel, .screen, .dock)";
+const FOLDED = ".banner nav, #step-bar"; // where a narrow screen has no room for all: it can be chosen all the same
+const CLOSED = "[hidden] *, details:not([open]) > :not(summary), details:not([open]) > :not(summary) *";
+const PANES = ["input", "step", "result", "machine", "dock"]; // by the number that is their key
 const MOST = 80;
 let actions = [];
 let chosen = 0;
@@ -28,11 +35,24 @@ const spoken = (element) => {
 /* What stands in a closed menu or another tab can be chosen too; what the page does not offer now cannot. */
 function isOffered(element) {
   if (element.matches(NOT) || element.disabled) return false;
-  const menu = element.closest("details.menu:not([open])");
-  return menu ? menu.checkVisibility() : element.checkVisibility();
+  const shown = element.closest("details.menu:not([open])") ?? element;
+  return shown.checkVisibility() || isBehindATab(shown) || shown.closest(FOLDED) !== null;
 }
 
-function nameOf(element) {
+function isBehindATab(element) {
+  const part = element.closest(PARTS);
+  return part !== null && !part.checkVisibility() && !element.matches(CLOSED);
+}
+
+/* Shows the part of the run that an element is in. */
+function showPart(element) {
+  openPanel(element);
+  const part = element.closest(PARTS);
+  if (part && !part.checkVisibility()) location.hash = part.matches(".panel") ? "dock" : part.id;
+  else if (element.closest("#stops") && !element.checkVisibility()) location.hash = "step"; // there is room for them
+}
+
+export function nameOf(element) {
   const own = element.getAttribute("aria-label") ?? element.labels?.[0]?.textContent;
   const keyless = element.cloneNode(true);
   for (const kbd of keyless.querySelectorAll?.("kbd, .visually-hidden") ?? []) kbd.remove();
@@ -41,6 +61,7 @@ function nameOf(element) {
 
 /* Where it is: the menu, the pane or the group that it is in. */
 function placeOf(element) {
+  showPart(element);
   const menu = element.closest("details.menu");
   if (menu && element.tagName !== "SUMMARY") return spoken(menu.querySelector("summary"));
   const group = element.closest("[aria-label], [aria-labelledby]");
@@ -49,7 +70,8 @@ function placeOf(element) {
   return words(label ?? document.getElementById(outer?.getAttribute("aria-labelledby"))?.textContent);
 }
 
-function gather() {
+/* Every command of the page, as it is now. */
+export function commands() {
   const seen = new Set();
   const found = [];
   const all = PLACES.flatMap((place) => [...document.querySelectorAll(`${place} :is(${CONTROLS})`)]);
@@ -61,7 +83,25 @@ function gather() {
     const key = words(element.getAttribute("title") || element.querySelector("kbd")?.textContent);
     found.push({ name, place, key, element });
   }
-  return [...found, ...parsers(), ...keyed()];
+  return [...found, ...sharing(), ...parsers(), ...keyed(), ...panes()];
+}
+
+/* The ways to share: the dialog asks before anything is stored, so it opens with the focus on what was chosen. */
+function sharing() {
+  const opener = document.querySelector("#page [data-share]");
+  const all = opener ? document.querySelectorAll("#share-dialog form:not([method=dialog]) :is(button, a[href])") : [];
+  const ways = [...all].filter((way) => !way.disabled && !way.closest("[hidden]"));
+  const open = (element) => {
+    opener.click();
+    element.focus();
+  };
+  return ways.map((element) => ({
+    name: nameOf(element),
+    place: "Share",
+    key: "",
+    element,
+    choose: () => open(element),
+  }));
 }
 
 /* The parsers that the set-up offers, each by its name: the run is replayed with it, or the first one will be. */
@@ -92,6 +132,23 @@ function keyed() {
     key: row.dataset.press,
     press: row.dataset.press,
   }));
+}
+
+function panes() {
+  if (!inspector()) return [];
+  const there = PANES.map((name, index) => [document.getElementById(name), String(index + 1)]);
+  return there
+    .filter(([pane]) => pane)
+    .map(([pane, key]) => ({
+      name: `Go to ${words(pane.querySelector("h2")?.textContent) || pane.getAttribute("aria-label") || "dock"}`,
+      place: "Panes",
+      key,
+      choose: () => {
+        if (!pane.checkVisibility()) location.hash = pane.id;
+        pane.focus();
+        pane.scrollIntoView({ block: "nearest" });
+      },
+    }));
 }
 
 /* How well an action fits: 0 where its name begins so, 1 where words of its name do, 2 where words of its name or place
@@ -161,6 +218,7 @@ function run(action) {
     document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
     return;
   }
+  showPart(element);
   const menu = element.closest("details.menu");
   if (menu && element.tagName !== "SUMMARY") menu.open = true;
   if (element.matches("select, input:not([type=checkbox], [type=radio]), textarea")) element.focus();
@@ -169,7 +227,7 @@ function run(action) {
 
 export function openPalette() {
   if (dialog().open) return;
-  actions = gather();
+  actions = commands();
   field().value = "";
   dialog().showModal();
   show();

@@ -1,6 +1,6 @@
 /* The form: policies of the chosen parser only, focus on what is wrong, what was changed and is not run yet, and after
    a run the head of the page and the focus, which goes to the verdict. */
-import { isChanged } from "./dom.js";
+import { isChanged, isRestored } from "./dom.js";
 
 function showPolicies(parser) {
   document.getElementById("setup").dataset.parser = parser;
@@ -19,7 +19,18 @@ function focusProblem() {
   return problem !== null;
 }
 
+/* Back and Forward bring another page, and the focus went with the one before: it goes to where it is after Run. What
+   the address names is shown, and no browser puts the focus there by itself. */
+function restored() {
+  if (focusProblem() || document.activeElement !== document.body) return;
+  const place = document.querySelector("#headline, #compare-headline, #setup.at-home #text");
+  const found = place ?? document.getElementById("main");
+  found.toggleAttribute("data-by-keys", byKeys);
+  found.focus({ preventScroll: true });
+}
+
 function swapped(event) {
+  if (isRestored(event)) restored();
   if (event.detail.ctx?.target?.id !== "page") return;
   const wrong = focusProblem();
   const { heading, note: said } = document.getElementById("inspector")?.dataset ?? {};

@@ -147,3 +147,45 @@ def test_an_edited_copy_says_what_it_changed_and_is_compared_with_its_parent(pag
     expect(page.locator("#fork ins")).to_have_text("7")
     page.get_by_role("button", name="Compare with the parent").click()
     expect(page.locator(".compare-sentence")).to_contain_text("The output of B differs from A's in 1 place")
+
+
+def test_the_list_of_parsers_begins_with_those_that_read_the_output_and_is_filtered_by_keys(page: Page) -> None:
+    page.goto(f"{EXAMPLE}?a_chunk=token&b_parser=passthrough")
+    choice = page.locator("#pick-parser")
+    groups = choice.locator("optgroup").evaluate_all("all => all.map(one => one.label)")
+    assert groups[-1] == "Others"
+    page.get_by_label("Filter the parsers by name").fill("deeps V3")
+    shown = choice.locator("option").all_inner_texts()
+    assert 0 < len(shown) < 6
+    assert all("deeps" in words.lower() for words in shown)
+    expect(page.locator("[data-pick-note]")).to_have_text(re.compile(r"^\d parsers?$"))
+    page.keyboard.press("ArrowDown")
+    expect(choice).to_be_focused()
+    chosen = choice.input_value()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(f"c_chunk=token&c_parser={chosen}"))
+    assert sides(page)[2].startswith("C deepseek")
+    page.get_by_label("Filter the parsers by name").fill("nobody")
+    expect(page.locator("[data-pick-note]")).to_have_text("no parser has that name")
+    page.get_by_label("Filter the parsers by name").fill("hermes")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("d_chunk=token&d_parser="))
+
+
+@pytest.mark.parametrize("posted", [False, True])
+def test_without_script_the_list_of_parsers_is_a_plain_select(plain: Page, posted: bool) -> None:
+    if posted:
+        plain.goto("/")
+        plain.locator("#text").fill(OUTPUT)
+        plain.locator("#parser").select_option("passthrough")
+        plain.locator("#setup [name=run]").click()
+        plain.get_by_role("button", name="Compare", exact=True).click()
+    else:
+        plain.goto(f"{EXAMPLE}?a_chunk=token&a_parser=passthrough")
+    choice = plain.locator("#pick-parser")
+    expect(plain.locator("#pick-filter")).to_be_hidden()
+    assert choice.locator("optgroup").first.get_attribute("label") == "Read this output"
+    assert ("1 call (" if posted else "2 calls (") in choice.locator("option").first.inner_text()
+    value = choice.input_value()
+    plain.get_by_role("button", name="Put the parser beside").click()
+    assert sides(plain)[2].startswith(f"C {value}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Literal
 
 import pytest
@@ -72,6 +73,53 @@ def test_the_palette_chooses_a_parser_by_its_name(page: Page) -> None:
     page.keyboard.press("Enter")
     expect(page.locator("#inspector")).to_have_attribute("data-parser", "llama4_pythonic")
     expect(page.locator("#headline")).to_be_focused()
+
+
+# Controls of a run that are no commands: pieces of texts, rows and steps that lists name, what another set-up shows.
+PIECES = """#strip *, #message *, table *, .card *, .facts *, .findings *, #findings .pane-body *, .heat *, .product,
+ .drop-places *, [hidden], [hidden] *, .unscripted, [aria-disabled=true], [data-palette], .jump-list *,
+ [data-unfold], [data-step]:not([data-jump], [data-leap], [data-choice]), #drop *, .template-part *,
+ #template-part *, .skip-link, .screens *, #more-facts > summary, #search-poll, .when-holds"""
+LEFT_OUT = """async pieces => {
+  const { src } = [...document.scripts].find(one => one.src.includes("/js/main"));
+  const module = src.replace(/main[^/]*$/, "palette.js");
+  const { commands, nameOf } = await import(module);
+  const offered = new Set(commands().map(one => one.name));
+  const all = document.querySelectorAll(`.banner :is(a[href], button, summary), #setup :is(button, summary, select),
+    #inspector :is(a[href], button, summary, select, input:not([type=hidden]), textarea),
+    #share-dialog form:not([method=dialog]) :is(button, a[href])`);
+  return [...all].filter(one => !one.matches(pieces) && !one.disabled && !offered.has(nameOf(one)))
+    .map(one => `${nameOf(one)} (${one.closest("[id]")?.id})`);
+}"""
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("path", [f"{EXAMPLE}?step=19&until=sent:args", "/example/unfinished-json?step=3"])
+def test_every_action_of_a_run_is_a_command(page: Page, path: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(path)
+    expect(page.locator("html[data-ready]")).to_be_attached()
+    assert page.evaluate(LEFT_OUT, PIECES) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        ("filter events", "#filter"), ("download the whole stream", None), ("redact first", "#share-dialog"),
+        ("copy the findings", "#findings"), ("not streamed", "#wire"), ("go to dock", "#dock"),
+        ("cut it at the cursor", "#truncation"), ("run to the next", None), ("private link", "#share-dialog"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("width", [1440, 390])
+def test_commands_open_the_panel_that_they_are_in(page: Page, words: str, shown: str | None, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(f"{EXAMPLE}?step=19")
+    page.keyboard.press("Control+k")
+    page.keyboard.type(words)
+    expect(page.locator("#palette-list [aria-selected=true]")).to_contain_text(re.compile(words.split()[0], re.I))
+    if shown:
+        page.keyboard.press("Enter")
+        expect(page.locator(shown)).to_be_visible()
 
 
 def test_labels_of_the_palette_are_words_with_blanks_between(page: Page) -> None:

@@ -27,6 +27,8 @@ RUN = ("setup", "verdict", "overview", "step-bar", "input", "step", "result", "m
 COMPARE = ("sides", "cursor-bar", "output", "messages", "steps", "places", "beside", "conformance")
 FOUR = "a_chunk=token&b_text=example:unknown-tool&c_parser=passthrough&d_chunk=char&matrix=near"
 MANY = {
+    "two": "a_chunk=token&b_parser=passthrough&b_chunk=token&at=21",
+    "pair": "a_chunk=token&b_text=example:call-inside-reasoning&at=21",
     "three": "a_chunk=token&b_parser=passthrough&c_parser=llama&at=21",
     "texts": "a_chunk=token&b_text=example:unknown-tool&c_text=example:call-inside-reasoning&at=21",
     "four": FOUR.replace("&matrix=near", ""),
@@ -59,14 +61,14 @@ PAGES = {
     ),
     "compare": Screen(
         "/example/two-calls-with-prose/compare?a_chunk=token&b_parser=passthrough&b_chunk=token&at=21",
-        COMPARE, COMPARE_TABS, ((1440, 1), (1100, 2.5), (390, 2.4)),
+        COMPARE, COMPARE_TABS, ((1440, 1), (1100, 2.5), (390, 2.1)),
     ),
     "four": Screen(
-        f"/example/two-calls-with-prose/compare?{FOUR}", COMPARE, COMPARE_TABS, ((1440, 1), (390, 3.5))
+        f"/example/two-calls-with-prose/compare?{FOUR}", COMPARE, COMPARE_TABS, ((1440, 1), (390, 2.2))
     ),
     "three": Screen(
         "/example/two-calls-with-prose/compare?a_chunk=token&b_parser=passthrough&c_parser=llama", COMPARE,
-        COMPARE_TABS, ((1440, 1), (390, 3.5)),
+        COMPARE_TABS, ((1440, 1), (390, 2.2)),
     ),
     "home": Screen("/", ("text", "drop", "tools-menu", "policies"), high=((1440, 1.02),)),
     "gallery": Screen("/gallery"),
@@ -143,11 +145,65 @@ def test_parts_stand_apart_and_inside_the_screen(page: Page, name: str) -> None:
             assert (where, screens_high(page) <= dict(asked.high).get(width, 100)) == (where, True), screens_high(page)
 
 
-@pytest.mark.parametrize("name", ["three", "texts", "four", "fourtexts"])
-def test_sides_of_three_and_more_outputs_have_height_and_stand_in_one_column_each(page: Page, name: str) -> None:
+TEXT_LINES = {".pairs": 24, ".both-strip": 26}  # pixels of a line of what is compared
+
+
+@pytest.mark.parametrize(
+    ("name", "compared"),
+    [("two", ".pairs"), ("three", ".pairs"), ("four", ".both-strip"), ("pair", ".both-strip"),
+     ("texts", ".both-strip"), ("fourtexts", ".both-strip")],
+)  # fmt: skip
+def test_what_is_compared_shows_twelve_lines_or_all_of_it_beside_each_other(
+    page: Page, name: str, compared: str
+) -> None:
     page.goto(f"/example/two-calls-with-prose/compare?{MANY[name]}")
-    messages = page.locator("#messages .pairs")
-    assert messages.evaluate("one => one.clientHeight") >= 250
+    shown = page.locator(f"{compared}:visible").evaluate_all(
+        "all => all.map(one => [one.clientHeight, one.scrollHeight, one.getBoundingClientRect().top])"
+    )
+    assert len(shown) == (1 if compared == ".pairs" else {"pair": 2, "four": 2, "texts": 3, "fourtexts": 4}[name])
+    assert len({round(top) for _, _, top in shown}) == 1
+    least = 12 * TEXT_LINES[compared]
+    assert [box for box in shown if box[0] < min(least, box[1])] == []
+    for part in ("#compare-headline", ".first-place >> nth=0", "#cursor-bar", "#output-title", ".compare-dock"):
+        expect(page.locator(part)).to_be_in_viewport(ratio=0.9)
+
+
+def test_text_around_the_steps_on_the_page_is_shown_too(page: Page) -> None:
+    page.goto("/example/two-calls-with-prose/compare?a_chunk=char&b_chunk=char&b_parser=passthrough&at=150")
+    strip = page.locator("#both")
+    expect(strip).to_contain_text("end of output")
+    expect(strip).to_contain_text("will")
+    window = page.locator("[data-compare-window]")
+    end = int(window.get_attribute("data-to") or "0")
+    assert end < 317
+    far = strip.locator("[data-bit]").last
+    far.click()
+    expect(page.locator("#go-to")).to_have_value("317")
+    expect(window).to_have_attribute("data-to", "317")
+
+
+def test_of_three_sides_a_narrow_screen_shows_one_beside_a(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"/example/two-calls-with-prose/compare?{MANY['three']}")
+    sides = page.locator("#messages .pair-side:visible")
+
+    def letters() -> set[str | None]:
+        return {one.get_attribute("data-side") for one in sides.all()}
+
+    assert letters() == {"a", "b"}
+    page.get_by_label("A and B").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_label("A and C")).to_be_checked()
+    assert letters() == {"a", "c"}
+    page.get_by_role("link", name="Steps", exact=True).click()
+    assert [one.get_attribute("data-side") for one in page.locator("#steps > section:visible").all()] == ["a", "c"]
+    page.get_by_label("all sides", exact=True).check()
+    expect(page.locator("#steps > section:visible")).to_have_count(3)
+
+
+@pytest.mark.parametrize("name", ["two", "three", "texts", "four", "fourtexts"])
+def test_sides_stand_in_one_column_each_and_every_panel_of_the_dock_has_height(page: Page, name: str) -> None:
+    page.goto(f"/example/two-calls-with-prose/compare?{MANY[name]}")
     rows = page.locator("#messages .pair:not(.pair-heads)").evaluate_all(
         """rows => rows.map(row => [...row.querySelectorAll(".pair-side")].map(one => one.getBoundingClientRect()))
           .map(sides => [sides.map(one => Math.round(one.left)), Math.max(...sides.map(one => one.width))
@@ -159,7 +215,7 @@ def test_sides_of_three_and_more_outputs_have_height_and_stand_in_one_column_eac
         page.get_by_role("link", name=tab, exact=True).click()
         shown = boxes(page, ("messages", "steps", "places", "conformance"))
         assert [*shown] == [part]
-        assert shown[part]["height"] >= 250
+        assert shown[part]["height"] >= 90
         assert shown[part]["bottom"] <= 901
 
 

@@ -52,6 +52,30 @@ def test_a_log_is_played_and_shows_which_client_breaks(page: Page, plain: Page, 
     expect(tab.locator("#go-to")).to_have_value("2")
 
 
+def test_the_cursor_strikes_no_number_of_a_chunk_through(page: Page, base: str) -> None:
+    page.goto(f"{shared(page, base, 'no-index')}?step=2")
+    struck = """() => {
+      const line = document.querySelector("#overview [data-band-cursor]");
+      const at = line.getBoundingClientRect();
+      return [...document.querySelectorAll("#overview .axis-text")].filter(text => {
+        const { left, right } = text.getBoundingClientRect();
+        const over = line.compareDocumentPosition(text) & Node.DOCUMENT_POSITION_FOLLOWING
+          && getComputedStyle(text).paintOrder.startsWith("stroke");
+        return left < at.right && at.left < right && !over;
+      }).length;
+    }"""
+    for number in range(1, 7):
+        page.locator("#go-to").fill(str(number))
+        page.locator("#go-to").press("Enter")
+        expect(page.locator("#input tr[aria-current=step]")).to_have_attribute("data-row", str(number))
+        assert page.evaluate(struck) == 0
+        own = page.locator("#overview .axis-text", has_text=str(number)).first.bounding_box()
+        cursor = page.locator("#overview [data-band-cursor]").bounding_box()
+        assert own is not None
+        assert cursor is not None
+        assert cursor["x"] + cursor["width"] < own["x"] + 1
+
+
 @pytest.mark.parametrize("script", [True, False])
 def test_the_end_of_a_stream_is_a_place_and_no_chunk(page: Page, plain: Page, base: str, script: bool) -> None:
     tab = page if script else plain

@@ -258,6 +258,27 @@ def test_back_after_a_run_returns_to_the_first_page(page: Page) -> None:
     assert "Step 12" in heading(page)
 
 
+def test_back_and_forward_put_the_focus_where_run_does(page: Page) -> None:
+    run(page, OUTPUT)
+    page.locator("#source > summary").click()
+    page.locator("#text").fill(f"{OUTPUT} More.")
+    first = page.url.partition("?")[0]
+    page.locator("#setup [name=run]").click()
+    expect(page).not_to_have_url(re.compile(re.escape(first)))
+    expect(page.locator("#headline")).to_be_focused()
+    page.go_back()
+    expect(page).to_have_url(re.compile(re.escape(first)))
+    expect(page.locator("#headline")).to_be_focused()
+    page.go_forward()
+    expect(page).not_to_have_url(re.compile(re.escape(first)))
+    expect(page.locator("#headline")).to_be_focused()
+    page.keyboard.press("End")
+    expect(page.locator("#step .card:not([hidden]) h2")).to_contain_text("End of output")
+    for _ in range(2):
+        page.go_back()
+    expect(page.locator("#setup.at-home #text")).to_be_focused()
+
+
 def test_a_file_over_the_limit_of_a_request_leaves_the_page_as_it_is(page: Page, tmp_path: Path) -> None:
     path = tmp_path / "big.txt"
     path.write_bytes(b"x" * 9_000_000)

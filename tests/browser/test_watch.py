@@ -65,6 +65,22 @@ def test_the_watch_shows_before_and_after_while_stepping(page: Page) -> None:
     expect(rows.nth(1).locator("th")).to_have_text("20")
 
 
+def test_the_watch_says_of_a_tentative_call_that_it_is_not_sent(page: Page) -> None:
+    page.goto("/")
+    page.locator("#parser").select_option("qwen")
+    call = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>\n'
+    page.locator("#text").fill(call * 2)
+    page.locator("#setup [name=run]").click()
+    show_panel(page, "watch")
+    page.locator("#until").fill('text:"<tool_call>"')
+    page.locator("#until").press("Enter")
+    now = page.locator("#watch tbody:first-of-type tr[aria-current]")
+    second = page.locator("#strip [data-token]", has_text="<tool_call>").last
+    second.click()
+    expect(now).to_contain_text("call 1: not sent yet, it may still be text")
+    expect(now).not_to_contain_text("call 0")
+
+
 def test_without_script_steps_are_pinned_by_a_link(plain: Page) -> None:
     plain.goto(f"{EXAMPLE}?step=19")
     plain.get_by_role("button", name="Pin this step").click()

@@ -9,13 +9,13 @@ from parsers.cases.engines import FALLBACK
 from parsers.compare.divergence import Rules
 from parsers.decoding import POLICIES
 from parsers.formats.contracts import builtin_contracts
-from webapp.engines import RESPONSE_TEMPLATE
 from webapp.formats.folder import formats_folder
 from webapp.page.compare.asked import RULES, Asked
+from webapp.page.compare.readers import ReaderGroup, offered_parsers, reader_groups, reading_formats
 from webapp.page.compare.sides import Replayed
 from webapp.page.form.form_page import Option, PolicyField, choices, stream_option
 from webapp.page.form.setup import Setup, decode_words
-from webapp.settings import Settings
+from webapp.runs.runner import Runner
 
 CHUNKS: tuple[tuple[str, str], ...] = (
     ("token", "token by token"),
@@ -36,10 +36,12 @@ DECODED = (("", ""), ("+skip", ", special tokens skipped"))
 
 @dataclass(slots=True, frozen=True)
 class SideRow:
-    """The part of one side: its parsers, the policies that are set for it, and what its case says."""
+    """The part of one side: its parsers, those of its case and all others in groups, the policies that are set for it,
+    and what its case says."""
 
     side: Replayed
     parsers: list[Option]
+    groups: list[ReaderGroup]
     policies: dict[str, str]
     has_ids: bool
     own_start: str
@@ -63,18 +65,17 @@ class CompareForm:
 
 
 def compare_form(
-    case: Case, sides: list[Replayed], wrong: dict[str, str], settings: Settings, texts: list[Option]
+    runner: Runner, case: Case, sides: list[Replayed], wrong: dict[str, str], texts: list[Option]
 ) -> CompareForm:
     """The form of a comparison of `case`."""
-    offered = choices(Setup(), formats_folder(settings).formats)
-    parsers = [option for option in offered.parsers if option.value != RESPONSE_TEMPLATE]
+    offered, parsers = choices(Setup(), formats_folder(runner.settings).formats), offered_parsers(runner)
     known = {option.value for option in texts}
     named = [Option(side.side.text, side.source) for side in sides if side.side.text and side.side.text not in known]
     usual = rules_of(case, Asked(), sides)
     recorded = any(side.own.input.deltas for side in sides)
     return CompareForm(
         wrong=wrong,
-        rows=[_row(side, parsers) for side in sides],
+        rows=[_row(side, reader_groups(parsers, reading_formats(runner, side.run))) for side in sides],
         chunks=[Option(*chunk) for chunk in CHUNKS if chunk[0] != "recorded" or recorded],
         policies=offered.policies,
         contracts=[Option(name, name) for name in builtin_contracts()],
@@ -111,21 +112,21 @@ def _rule(name: str, usual: Rules) -> tuple[str, str, str, list[Option]]:
     return name, label, f"as usual: {words[own]}", [Option(*pair) for pair in words.items()]
 
 
-def _row(side: Replayed, offered: list[Option]) -> SideRow:
+def _row(side: Replayed, groups: list[ReaderGroup]) -> SideRow:
     case, word = side.own, side.given.parser
     own = case.parser.name + (" behind the wrapper" if case.parser.engine == FALLBACK else "")
     parsers = [Option("", f"as in the case: {own}")]
     if case.parser.engine is None:
         parsers.append(Option(f"+{FALLBACK}", f"{own}, behind the wrapper"))
-    parsers += offered
     if case.input.stream:
         parsers.append(stream_option(len(case.input.stream)))
-    if word not in {option.value for option in parsers}:
+    if word not in {option.value for options in (parsers, *[group.options for group in groups]) for option in options}:
         parsers.append(Option(word, word))
     contract = case.contract if isinstance(case.contract, str) else "its own" if case.contract else "openai"
     return SideRow(
         side=side,
         parsers=parsers,
+        groups=groups,
         policies=dict(pair.split(":", 1) for pair in side.given.policy.split(",") if ":" in pair),
         has_ids=case.mode() == "ids",
         own_start="reasoning" if case.context.reasoning_open else "content",

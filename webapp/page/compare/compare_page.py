@@ -170,6 +170,12 @@ class SidesPage:
         return sides[0].case.parser != sides[1].case.parser
 
     @property
+    def parts_first(self) -> str:
+        """The letter of the side that a narrow screen shows beside A: the first that is worst."""
+        firsts = self.sentence.firsts
+        return min(firsts, key=lambda first: SEVERITIES.index(first.severity)).name if firsts else "b"
+
+    @property
     def apart(self) -> Bit | None:
         """The first characters on the page that have not the same role on all sides that read them."""
         return next((bit for strip in self.strips for bit in strip.bits if not bit.agrees), None)

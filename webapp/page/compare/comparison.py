@@ -25,6 +25,7 @@ from webapp.page.inspect.plots import ALONE, RoleBar, role_bars
 from webapp.page.search.lost import in_marker
 
 CHARACTERS_EACH_SIDE = 1_500
+TEXT_EACH_SIDE = 600  # columns around the cursor that are read, be they of steps on the page or not
 _LINE_ENDS = re.compile(r"\n")
 
 
@@ -180,11 +181,16 @@ class Strip:
 
 @dataclass(slots=True)
 class View:
-    """Columns [start, end) are on the page, with the steps of each side that feed them."""
+    """Columns [start, end) are on the page, with the steps of each side that feed them. Around them text is shown
+    without its steps, so that one has enough of it to read where a step is one character: columns [low, high), which
+    the steps `texts` of each side feed."""
 
     start: int
     end: int
     windows: list[Window]
+    low: int
+    high: int
+    texts: list[Window]
 
 
 def view_around(compared: Compared, at: int) -> View:
@@ -196,8 +202,15 @@ def view_around(compared: Compared, at: int) -> View:
         first, last = steps_around(step, total)
         low = max(low, one.begin(first))
         high = min(high, one.end(last, size))
-    low, high = 0 if low <= SPARE else low, size if size - high <= SPARE else high
-    return View(low, high, [_steps(one, low, high, size) for one in compared.sides])
+    low, high = _near_ends(low, high, size)
+    left, right = _near_ends(min(low, at - TEXT_EACH_SIDE), max(high, at + TEXT_EACH_SIDE), size)
+    windows, texts = [[_steps(one, *ends, size) for one in compared.sides] for ends in ((low, high), (left, right))]
+    return View(low, high, windows, left, right, texts)
+
+
+def _near_ends(low: int, high: int, size: int) -> tuple[int, int]:
+    """A range that reaches the ends of the axis where too little is left to be worth counting."""
+    return 0 if low <= SPARE else low, size if size - high <= SPARE else high
 
 
 def _steps(one: Placed, low: int, high: int, size: int) -> Window:
@@ -220,13 +233,13 @@ def _strip(
     group: list[Placed], compared: Compared, view: View, at: int, parts: tuple[list[Parting], list[int]]
 ) -> Strip:
     lane, size = group[0].lane, len(group[0].text)
-    low, high = lane.offset(view.start), lane.offset(view.end)
+    low, high = lane.offset(view.low), lane.offset(view.high)
     number = compared.sides.index(group[0])
     others = [(hunk.b0, hunk.b1) for hunk in compared.axis.hunks[number] if hunk.b1 > low and hunk.b0 < high]
     edges = {low, high, *_inside([edge for other in others for edge in other], low, high)}
     for one in group:
         edges.update(_inside(one.index.owner_starts, low, high))
-        edges.update(_inside(one.index.step_ends, low, high))
+        edges.update(_steps_inside(one, view, low, high))
         edges.update(_inside(one.index.marker_edges, low, high))
     edges.update(offset for edge in _edges(parts, view) if low < (offset := lane.offset(edge)) < high)
     edges.update(match.end() for match in _LINE_ENDS.finditer(group[0].text, low, high))
@@ -243,7 +256,7 @@ def _strip(
                 marked=_marked(group[0].index.marker_edges, start, end),
             )
         )  # fmt: skip
-    end_shown = lane.edge(size) if view.end == compared.size else None
+    end_shown = lane.edge(size) if view.high == compared.size else None
     return Strip([one.side.name for one in group], bits, low, size - high, size, end_shown)
 
 
@@ -269,16 +282,23 @@ def role_at(index: TraceIndex, offset: int) -> str:
     return DRAWN.get(owner.owner, owner.owner) if owner else UNKNOWN
 
 
+def _steps_inside(one: Placed, view: View, low: int, high: int) -> Iterator[int]:
+    """Where the steps on the page end, and the characters around them that are shown without theirs."""
+    start, end = one.lane.offset(view.start), one.lane.offset(view.end)
+    yield from _inside(one.index.step_ends, start, end)
+    yield from (edge for edge in (start, end) if low < edge < high)
+
+
 def _inside(places: Sequence[int], low: int, high: int) -> Sequence[int]:
     return [place for place in places[bisect_right(places, low) : bisect_left(places, high)] if low < place < high]
 
 
 def _edges(parts: tuple[list[Parting], list[int]], view: View) -> Iterable[int]:
     places, starts = parts
-    low = max(0, bisect_right(starts, view.start) - 1)
-    high = bisect_left(starts, view.end)
+    low = max(0, bisect_right(starts, view.low) - 1)
+    high = bisect_left(starts, view.high)
     for parting in places[low:high]:
-        yield from (edge for edge in (parting.start, parting.end) if view.start < edge < view.end)
+        yield from (edge for edge in (parting.start, parting.end) if view.low < edge < view.high)
 
 
 # The overview of a comparison: the whole axis, a lane for each side, and where they part.

@@ -1,24 +1,28 @@
 """What an edited copy changed: the parts of a case that are not those of its parent, in words.
 
-The outputs are aligned by their words and shown as what stayed, went and came; the rest is a value before and after.
+The outputs are aligned by their words and shown as what stayed, went and came, and so is every value too long to be
+shown whole; the rest is a value before and after. Inside a run of letters without words, such as one long line of
+base64, it is the characters that are told apart.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from parsers.cases.case import Case
 from parsers.cases.engines import traced_chunking
+from parsers.compare.divergence import shared_prefix
 from parsers.replays.chunking import label
 from webapp.glyphs import count, shorten
-from webapp.page.compare.alignment import text_hunks
+from webapp.page.compare.alignment import Hunk, text_hunks
 from webapp.page.form.setup import decode_words
 
 EXCERPT = 200
 AROUND = 24
+LONG_WORD = 40  # characters
 HUNKS_SHOWN = 12
 
 
@@ -32,8 +36,8 @@ class Piece:
 
 @dataclass(slots=True, frozen=True)
 class Change:
-    """One part that differs: `name` in a word, its value before and after; for the output `pieces`, and `note` says how
-    much of it."""
+    """One part that differs: `name` in a word, its value before and after; for the output and long values `pieces`, and
+    `note` says how much of it."""
 
     name: str
     before: str = ""
@@ -86,24 +90,44 @@ def _changes(before: Case, case: Case) -> list[Change]:
 def _output(parent: Case, case: Case) -> Iterator[Change]:
     before, after = parent.text(), case.text()
     if before != after:
-        hunks = text_hunks(before, after)
-        note = f"{count(len(hunks), 'place')}, {len(before):,} characters before, {len(after):,} now"
-        yield Change("text", pieces=tuple(_pieces(before, after)), note=note)
+        yield _in_pieces("text", before, after)
 
 
-def _pieces(before: str, after: str) -> Iterator[Piece]:
+def _in_pieces(name: str, before: str, after: str) -> Change:
+    hunks = [_narrowed(hunk, before, after) for hunk in text_hunks(before, after)]
+    note = f"{count(len(hunks), 'place')}, {count(len(before), 'character')} before, {len(after):,} now"
+    return Change(name, pieces=tuple(_pieces(hunks, before, after)), note=note)
+
+
+def _narrowed(hunk: Hunk, before: str, after: str) -> Hunk:
+    """A difference of long texts without what they begin and end with alike, which is no word that a reader knows."""
+    gone, new = before[hunk.a0 : hunk.a1], after[hunk.b0 : hunk.b1]
+    if min(len(gone), len(new)) <= LONG_WORD:
+        return hunk
+    head = shared_prefix(gone, new)
+    tail = shared_prefix(gone[head:][::-1], new[head:][::-1])
+    return Hunk(hunk.a0 + head, hunk.a1 - tail, hunk.b0 + head, hunk.b1 - tail)
+
+
+def _pieces(hunks: Sequence[Hunk], before: str, after: str) -> Iterator[Piece]:
     """What went and came, with a little of what stayed around it."""
-    hunks, done = text_hunks(before, after), 0
+    done = 0
     for number, hunk in enumerate(hunks[:HUNKS_SHOWN]):
         yield Piece("same", _stayed(before[done : hunk.a0], first=number == 0))
-        yield Piece("gone", shorten(before[hunk.a0 : hunk.a1], EXCERPT))
-        yield Piece("new", shorten(after[hunk.b0 : hunk.b1], EXCERPT))
+        yield Piece("gone", _both_ends(before[hunk.a0 : hunk.a1]))
+        yield Piece("new", _both_ends(after[hunk.b0 : hunk.b1]))
         done = hunk.a1
     rest = before[done:]
     more = len(hunks) - HUNKS_SHOWN
     yield Piece("same", rest if more <= 0 and len(rest) <= 2 * AROUND else f"{rest[:AROUND]}…")
     if more > 0:
         yield Piece("same", f" and {count(more, 'more place')}")
+
+
+def _both_ends(text: str) -> str:
+    """A text, or how it begins and ends and how much is between."""
+    half = EXCERPT // 2
+    return text if len(text) <= EXCERPT else f"{text[:half]}… {len(text) - 2 * half:,} more …{text[-half:]}"
 
 
 def _stayed(text: str, *, first: bool) -> str:
@@ -115,7 +139,11 @@ def _stayed(text: str, *, first: bool) -> str:
 def _values(parent: Case, case: Case) -> Iterator[Change]:
     for name, value in PARTS.items():
         before, after = value(parent), value(case)
-        if before != after:
+        if before == after:
+            continue
+        if before and after and max(len(before), len(after)) > EXCERPT:
+            yield _in_pieces(name, before, after)
+        else:
             yield Change(name, _shown(before), _shown(after))
 
 

@@ -8,8 +8,8 @@ that any other lacks.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from webapp.glyphs import count, shorten
 from webapp.page.compare.alignment import Hunk
@@ -115,7 +115,7 @@ def _heads(pairs: Pairs) -> list[CallIndex | None]:
 
 def _shown(calls: Sequence[Pairs], compared: Compared, view: View) -> tuple[int, int]:
     """Which calls are open or begin inside the window, on any side."""
-    around = list(zip(compared.sides, view.windows, strict=True))
+    around = list(zip(compared.sides, view.texts, strict=True))
     inside = [
         at
         for at, pairs in enumerate(calls)
@@ -145,17 +145,18 @@ def _call(pairs: Pairs, compared: Compared, view: View) -> _CallRow:
 
 def _row(pairs: Sequence[Pair | None], label: str, compared: Compared, view: View) -> _Row:
     """One channel. A side that has no pair has nothing in it, and neither has the first."""
-    first, window = compared.sides[0], view.windows[0]
+    first, window, steps = compared.sides[0], view.texts[0], view.windows[0]
     known = next(pair for pair in pairs if pair)
     beside = [(pair, one) for pair, one in zip(pairs, compared.sides[1:], strict=True) if pair]
     if len(compared.sides) == 2:
-        own = _Cell(first, known.a, beside[0][1], known.b, known.hunks, window)
+        own = _Cell(first, known.a, beside[0][1], known.b, known.hunks, window, steps)
     else:
-        own = _Cell(first, known.a, first, known.a, _union([hunk for pair, _ in beside for hunk in pair.hunks]), window)
+        lacked = _union([hunk for pair, _ in beside for hunk in pair.hunks])
+        own = _Cell(first, known.a, first, known.a, lacked, window, steps)
     cells = [list(_parts(own))]
-    for pair, one, shown in zip(pairs, compared.sides[1:], view.windows[1:], strict=True):
+    for pair, one, *shown in zip(pairs, compared.sides[1:], view.texts[1:], view.windows[1:], strict=True):
         turned = [Hunk(hunk.b0, hunk.b1, hunk.a0, hunk.a1) for hunk in pair.hunks] if pair else []
-        cells.append(list(_parts(_Cell(one, pair.b, first, pair.a, turned, shown))) if pair else [])
+        cells.append(list(_parts(_Cell(one, pair.b, first, pair.a, turned, *shown))) if pair else [])
     differing = [number for number, pair in enumerate(pairs, 1) if pair and not pair.same]
     return _Row(label, cells, differing)
 
@@ -173,7 +174,10 @@ def _union(hunks: Sequence[Hunk]) -> list[Hunk]:
 
 @dataclass(slots=True)
 class _Cell:
-    """One channel of one side: `hunks` say where it differs from that of another, this side first."""
+    """One channel of one side: `hunks` say where it differs from that of another, this side first.
+
+    It is shown as far as `window` goes, and step by step where `steps` are on the page.
+    """
 
     one: Placed
     channel: Channel
@@ -181,6 +185,7 @@ class _Cell:
     other: Channel
     hunks: list[Hunk]
     window: Window
+    steps: Window
 
 
 def _parts(cell: _Cell) -> list[_Part]:
@@ -188,7 +193,24 @@ def _parts(cell: _Cell) -> list[_Part]:
     channel = cell.channel
     low, high = channel.length_at(cell.window.first - 1), channel.length_at(cell.window.last)
     before, after = folded(channel, 0, low), folded(channel, high, channel.length)
-    return [*map(_Part, before), *_marked(cell, low, high), *map(_Part, after)]
+    return [*map(_Part, before), *_at_once(_marked(cell, low, high), cell.steps), *map(_Part, after)]
+
+
+def _at_once(parts: Iterable[_Part], steps: Window) -> Iterator[_Part]:
+    """Parts that are sent before the steps on the page are one where they are alike, and so are those sent after: the
+    cursor does not come between them."""
+
+    def kind(part: _Part) -> object:
+        beside = part.sent.step < steps.first, part.sent.step > steps.last
+        alone = part.missing or part.sent.folded or not any(beside)
+        return object() if alone else (beside, part.differs, part.sent.role, part.sent.kind)
+
+    for _, found in itertools.groupby(parts, kind):
+        same = [*found]
+        first, last = same[0].sent, same[-1].sent
+        sent_at = last.step if last.step < steps.first else first.step
+        text = "".join([part.sent.text for part in same])
+        yield replace(same[0], sent=replace(first, text=text, step=sent_at, end=last.end))
 
 
 def _marked(cell: _Cell, low: int, high: int) -> Iterator[_Part]:

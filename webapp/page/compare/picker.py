@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from parsers.cases.case import Case
 from parsers.cases.engines import FALLBACK, RECORDED
@@ -11,12 +11,15 @@ from parsers.formats.model import Format, builtin_formats
 from parsers.replays.chunking import label, parse_spec
 from parsers.selection.registry import known_format
 from webapp.engines.entered import entered_parsers
-from webapp.page.compare.asked import CompareLinks, Side
+from webapp.page.compare.asked import NAMES, CompareLinks, Side
 from webapp.page.compare.matrix import near
+from webapp.page.compare.readers import ReaderGroup, offered_parsers, reader_groups, reading_formats
 from webapp.page.compare.sides import Replayed
+from webapp.runs.runner import Runner
 
 CHUNKS = ("whole", "token", "token:3", "char", "random:1")
 PARSERS_SHOWN = 4
+PASSTHROUGH = "passthrough"
 
 
 @dataclass(slots=True, frozen=True)
@@ -30,13 +33,17 @@ class Choice:
 
 @dataclass(slots=True, frozen=True)
 class Picker:
-    """The choices under their headings; none where all sides are taken."""
+    """The choices under their headings; none where all sides are taken. `parsers` are all that can read the output of
+    A, as the side `name`, of which `words` are the rest."""
 
     groups: list[tuple[str, list[Choice]]]
     full: bool
+    name: str = ""
+    words: dict[str, str] = field(default_factory=dict)
+    parsers: list[ReaderGroup] = field(default_factory=list)
 
 
-def picker(case: Case, sides: list[Replayed], links: CompareLinks) -> Picker:
+def picker(runner: Runner, case: Case, sides: list[Replayed], links: CompareLinks) -> Picker:
     """What can be put beside the sides of `links`."""
     asked = links.asked
     if asked.is_full:
@@ -50,13 +57,11 @@ def picker(case: Case, sides: list[Replayed], links: CompareLinks) -> Picker:
     case = sides[0].own
     if RECORDED not in (case.parser.name, first.parser) and case.input.stream and not _plays(sides, first.text):
         parsers += more("what the server sent", replace(first, parser=RECORDED, chunk=""), "recording")
-    names = [name for name in near(sides[0].run.trace.text, builtin_formats()) if name != own]
-    if own != "passthrough":
-        names = [*names[:PARSERS_SHOWN], "passthrough"]
+    names = _formats(runner, sides[0], own) if case.has_raw else {}
     for name, note in _entered(own, sides[0].run.replayer.format) if case.has_raw else []:
         parsers += more(name, replace(first, parser=name, policy=""), note)
-    for name in names if case.has_raw else []:
-        parsers += more(name, replace(first, parser=name, policy=""), "built in")
+    for name, note in names.items():
+        parsers += more(name, replace(first, parser=name, policy=""), note)
     if case.parser.engine is None and case.has_raw and not first.parser:
         parsers += more(f"{own}, wrapped", replace(first, parser=f"+{FALLBACK}"), "built in")
     chunks = [one for word in CHUNKS for one in more(label(parse_spec(word)), replace(first, chunk=word))]
@@ -64,7 +69,22 @@ def picker(case: Case, sides: list[Replayed], links: CompareLinks) -> Picker:
     texts = more("the parent of this copy", Side(text="parent")) if case.parent and not stands else []
     groups = [("Same text, another parser", parsers)]
     groups += [("Same parser, another chunking", chunks)] if not sides[0].run.choice.plays else []
-    return Picker([*groups, ("Another output", texts)], False)
+    groups.append(("Another output", texts))
+    if not case.has_raw:
+        return Picker(groups, False)
+    name, beside = NAMES[len(asked.sides)], replace(first, parser="", policy="")
+    others = [option for option in offered_parsers(runner) if option.value != own]
+    readers = reader_groups(others, reading_formats(runner, sides[0].run))
+    return Picker(groups, False, name, beside.words(name), readers)
+
+
+def _formats(runner: Runner, side: Replayed, own: str) -> dict[str, str]:
+    """The built-in formats that are worth a link, each with why: what reads the output, then what shares markers."""
+    found = {name: f"reads {calls or 'a call'}" for name, calls in reading_formats(runner, side.run).items()}
+    for name in near(side.run.trace.text, builtin_formats()):
+        found.setdefault(name, "shares markers")
+    others = [(name, note) for name, note in found.items() if name not in (own, PASSTHROUGH)]
+    return dict(others[:PARSERS_SHOWN]) | ({} if own == PASSTHROUGH else {PASSTHROUGH: "all is text"})
 
 
 def _entered(own: str, fmt: Format | None) -> list[tuple[str, str]]:

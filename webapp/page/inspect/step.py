@@ -195,7 +195,7 @@ def _emitted(step: Step) -> list[str]:
 def _summary(step: Step) -> str:
     extent = _extent(step.holds)
     sent = "sent " + ", ".join(_emitted(step)) if step.delta else "sent nothing"
-    held = f"held {extent[1] - extent[0]:,}" if extent else "held nothing"
+    held = f"held {extent[1] - extent[0]:,}" if extent else "held 0"
     return " · ".join([*([] if step.state == UNKNOWN_STATE else [step.state]), sent, held])
 
 

@@ -16,6 +16,16 @@ from webapp.page.inspect.index import CallIndex, Channel, TraceIndex, Window
 
 _TEXT = 48  # characters of the end of a text
 MOST_PINS = 30
+# What is true of a call of which nothing was sent, by the state of its life.
+_UNSENT = {
+    "MENTIONED": "nothing sent yet, it may still be reasoning",
+    "TENTATIVE": "not sent yet, it may still be text",
+    "NAMED": "not sent yet, it is judged when it is whole",
+    "AS_TEXT": "to an unknown tool, it goes out as text",
+    "DROPPED": "to an unknown tool, it reaches nobody",
+    "SKIPPED": "rejected, it reaches nobody",
+    "FAILED": "rejected, nothing after it reaches anybody",
+}
 
 
 @dataclass(slots=True, frozen=True)
@@ -33,13 +43,18 @@ class Tail:
 
 @dataclass(slots=True, frozen=True)
 class Watched:
-    """What stands after a step; 0 is before the first. `changed` names what the step changed."""
+    """What stands after a step; 0 is before the first. `changed` names what the step changed.
+
+    `call` is the one that was sent last, with its `arguments`; where one that is not sent stands open, `unsent` says
+    what may become of it, and there are no arguments.
+    """
 
     step: int
     title: str
     state: str
     held: Tail
     call: str
+    unsent: str
     arguments: Tail
     content: int
     reasoning: int
@@ -78,7 +93,8 @@ def watch(index: TraceIndex, window: Window, pins: Sequence[int]) -> Watch:
 def watched(index: TraceIndex, number: int) -> Watched:
     """What stands after the step counted `number`."""
     step = index.step(number) if number else None
-    call = _call(index, number)
+    unsent = _unsent(step)
+    call = None if unsent else _call(index, number)
     begun = "" if call is None else f"call {call.number}"
     return Watched(
         step=number,
@@ -86,6 +102,7 @@ def watched(index: TraceIndex, number: int) -> Watched:
         state=step.state if step is not None else "",
         held=_held(index, step),
         call=begun + (f", {_stands(step)}" if begun and _stands(step) else ""),
+        unsent=unsent,
         arguments=_tail(call.arguments, call.arguments.length_at(number)) if call is not None else Tail("", 0),
         content=index.content.length_at(number),
         reasoning=index.reasoning.length_at(number),
@@ -95,6 +112,14 @@ def watched(index: TraceIndex, number: int) -> Watched:
 
 def _stands(step: Step | None) -> str:
     return "" if step is None or step.view.call_state is None else step.view.call_state.lower().replace("_", " ")
+
+
+def _unsent(step: Step | None) -> str:
+    """What is true of the call that stands open, where nothing of it was sent; '' where there is none."""
+    words = _UNSENT.get(step.view.call_state or "") if step is not None else None
+    if step is None or words is None:
+        return ""
+    return f"{'a call' if step.view.call is None else f'call {step.view.call}'}: {words}"
 
 
 def _call(index: TraceIndex, number: int) -> CallIndex | None:
@@ -121,4 +146,5 @@ def _changed(index: TraceIndex, number: int, call: CallIndex | None) -> frozense
     named = {name for name, text in grown.items() if text.length_at(number) > text.length_at(number - 1)}
     named |= {"state"} if before is not None and now.state != before.state else set()
     named |= {"held"} if now.holds != (before.holds if before is not None else ()) else set()
-    return frozenset(named | ({"call"} if call is not _call(index, number - 1) else set()))
+    other = call is not _call(index, number - 1) or _unsent(now) != _unsent(before)
+    return frozenset(named | ({"call"} if other else set()))

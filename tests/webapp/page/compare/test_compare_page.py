@@ -161,6 +161,26 @@ def test_a_long_output_is_shown_in_a_window_with_the_jumps_that_leave_it(pages: 
     assert "more…" in content.cells[1][0].sent.text
 
 
+def test_text_around_the_steps_on_the_page_is_in_few_pieces_and_all_of_it(pages: Pages) -> None:
+    text = "".join(f"{number} " for number in range(900))
+    at = 2_000
+    shown = pages(text, Side(chunk="char"), Side(chunk="char"), at=at)
+    around = slice(at - compare_text.TEXT_EACH_SIDE, at + compare_text.TEXT_EACH_SIDE)
+    strip = "".join([bit.text for bit in shown.strips[0].bits])
+    assert strip == text[around]
+    view = shown.view
+    assert view.end - view.start < 100
+    outside = [bit for bit in shown.strips[0].bits if not view.start <= bit.start < view.end]
+    assert len(outside) == 2
+    (content,) = shown.messages.texts
+    parts = [part for part in content.cells[0] if not part.sent.folded]
+    assert "".join([part.sent.text for part in parts]) == text[around]
+    assert len(parts) < 100
+    window = view.windows[0]
+    assert [part.sent.step < window.first for part in parts][:2] == [True, False]
+    assert [part.sent.step > window.last for part in parts][-2:] == [False, True]
+
+
 def test_many_places_are_listed_around_the_cursor(pages: Pages) -> None:
     text = f"{CALL} and " * (LISTED + 20)
     shown = pages(text, Side(), Side(parser="passthrough"), at=30 * (len(CALL) + 5))

@@ -103,12 +103,12 @@ def test_other_versions_of_the_parser_are_offered_first(runner: Runner) -> None:
     write_entry(settings, "fake", own("Plain"))
     sides = [replayed(runner, found, "a", Side())]
     links = CompareLinks("/r/x/compare", Asked((sides[0].side, Side(chunk="whole"))))
-    offered = dict(picker(found, sides, links).groups)["Same text, another parser"]
+    offered = dict(picker(runner, found, sides, links).groups)["Same text, another parser"]
     assert not [one for one in offered if ":" in one.words]
     mine = [replayed(runner, case(), "a", Side())]
     write_entry(settings, "new", own("Old", **{"class": "paired_parsers:Old"}))
     entered(settings).card("new")
-    again = dict(picker(case(), mine, links).groups)["Same text, another parser"]
+    again = dict(picker(runner, case(), mine, links).groups)["Same text, another parser"]
     assert ("new:Old", "class 1") in [(one.words, one.note) for one in again]
 
 

@@ -52,6 +52,40 @@ def test_the_output_is_shown_by_its_words() -> None:
     assert change.note == "1 place, 17 characters before, 19 now"
 
 
+LINE = "".join(f"{number:03x}" for number in range(700))  # one line of one word
+
+
+@pytest.mark.parametrize(
+    ("changed", "gone", "new"),
+    [
+        (f"{LINE[:1000]}Q{LINE[1001:]}", LINE[1000], "Q"),
+        (f"{LINE[:1000]}QQ{LINE[1000:]}", "", "QQ"),
+        (f"{LINE[:1000]}{LINE[1002:]}", LINE[1000:1002], ""),
+        (f"{LINE}Q", "", "Q"),
+        (f"Q{LINE}", "", "Q"),
+        (f"{LINE[:90]}{LINE[-90:]}", f"{LINE[90:190]}… 1,720 more …{LINE[-190:-90]}", ""),
+    ],
+)
+def test_of_one_long_line_the_characters_that_changed_are_shown_with_some_around(
+    changed: str, gone: str, new: str
+) -> None:
+    (change,) = fork({"input": {"text": LINE}}, input={"text": changed}).changes
+    assert [piece.text for kind in ("gone", "new") for piece in change.pieces if piece.kind == kind] == [gone, new]
+    around = [piece.text for piece in change.pieces if piece.kind == "same" and piece.text]
+    assert 1 <= len(around) <= 2
+    assert all(len(text) <= 2 * 24 + 1 for text in around)
+
+
+def test_of_a_long_value_the_part_that_changed_is_shown() -> None:
+    tools = [{"name": f"tool_{number}", "description": "Does much."} for number in range(40)]
+    other = [*tools[:30], {"name": "tool_30", "description": "Does little."}, *tools[31:]]
+    (change,) = fork({"tools": tools}, tools=other).changes
+    assert [(piece.kind, piece.text) for piece in change.pieces if piece.kind != "same"] == [
+        ("gone", "much"), ("new", "little"),
+    ]  # fmt: skip
+    assert change.note.startswith("1 place, ")
+
+
 def test_much_that_stayed_is_cut() -> None:
     changed = LONG.replace("word100", "other").replace("word150", "else")
     (change,) = fork({"input": {"text": LONG}}, input={"text": changed}).changes

@@ -62,7 +62,7 @@ def test_without_the_raw_output_there_is_nothing_to_read(runner: Runner) -> None
     side = replayed(runner, case, "a", Side())
     assert matrix(runner, side, "all", EXACT) is None
     links = CompareLinks("/x", Asked((side.side, side.side)))
-    assert [heading for heading, _ in picker(case, [side, side], links).groups] == [
+    assert [heading for heading, _ in picker(runner, case, [side, side], links).groups] == [
         "Same text, another parser",
         "Another output",
     ]
@@ -79,8 +79,8 @@ def test_what_is_there_already_is_not_offered_and_four_are_enough(runner: Runner
     case = make.case(CALL)
     sides = [replayed(runner, case, name, Side(chunk=word)) for name, word in (("a", "token"), ("b", "whole"))]
     asked = Asked(tuple(side.side for side in sides))
-    groups = dict(picker(case, sides, CompareLinks("/x", asked)).groups)
+    groups = dict(picker(runner, case, sides, CompareLinks("/x", asked)).groups)
     assert "whole" not in [choice.words for choice in groups["Same parser, another chunking"]]
     assert "qwen, wrapped" in [choice.words for choice in groups["Same text, another parser"]]
     full = Asked(asked.sides * 2)
-    assert picker(case, sides, CompareLinks("/x", full)).full
+    assert picker(runner, case, sides, CompareLinks("/x", full)).full

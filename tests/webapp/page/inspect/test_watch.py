@@ -32,7 +32,7 @@ def test_before_the_first_step_nothing_stands(index: Any) -> None:
     [
         ("H", "CONTENT", "", "", "", {"content"}),
         ("<tool", "CONTENT", "<tool", "", "", {"held"}),
-        ("<tool_call>", "TOOL_CALL", "<tool_call>", "", "", {"held", "state"}),
+        ("<tool_call>", "TOOL_CALL", "<tool_call>", "", "", {"held", "state", "call"}),
         ('"name": "f"', "TOOL_CALL", "", "call 0, open", "", {"held", "call"}),
         ('"arguments": {', "TOOL_CALL", "", "call 0, open", "{", {"arguments"}),
         ('{"a": "b c"', "TOOL_CALL", "", "call 0, open", '{"a": "b c"', {"arguments"}),
@@ -45,6 +45,32 @@ def test_a_row_says_what_stands_after_a_step_and_what_that_changed(
     row = watched(index, after(index, fed))
     assert (row.state, row.held.text, row.call, row.arguments.text) == (state, held, call, arguments)
     assert row.changed == changed
+
+
+TWO = f"{CALL}{CALL}"
+SECOND = TWO.rindex("<tool_call>")
+
+
+@pytest.mark.parametrize(
+    ("parser", "tools", "fed", "expected"),
+    [
+        ({}, [], SECOND - 2, ("call 0", "", '{"a": "b c", "n": 3}')),
+        ({}, [], SECOND + 14, ("", "call 1: not sent yet, it may still be text", "")),
+        ({}, [], SECOND + 24, ("call 1, open", "", "")),
+        ({}, [], 20, ("", "call 0: not sent yet, it may still be text", "")),
+        ({"invalid_call": "strict"}, [], SECOND + 50, ("", "call 1: not sent yet, it is judged when it is whole", "")),
+        ({"unknown_tool": "text"}, ["g"], SECOND + 24, ("", "a call: to an unknown tool, it goes out as text", "")),
+        ({"unknown_tool": "drop"}, ["g"], SECOND + 24, ("", "a call: to an unknown tool, it reaches nobody", "")),
+    ],
+)
+def test_of_a_call_that_is_not_sent_that_is_said_and_not_what_another_call_had(
+    make: Any, parser: dict[str, str], tools: list[str], fed: int, expected: tuple[str, str, str]
+) -> None:
+    case = make.case(TWO, tokenizer={"name": "characters"}, tools=[{"name": name} for name in tools])
+    asked = case.model_copy(update={"parser": case.parser.model_copy(update={"policy": parser})})
+    index = index_of(make.runner.run(asked))
+    row = watched(index, int(index.step_at(fed)))
+    assert (row.call, row.unsent, row.arguments.text) == expected
 
 
 def test_of_a_long_text_the_end_is_shown(make: Any) -> None:
