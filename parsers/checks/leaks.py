@@ -27,7 +27,7 @@ from parsers.compare.divergence import ANY_ID, same_message
 from parsers.formats.model import builtin_formats
 from parsers.selection.claims import GLUED, first_meant
 from parsers.vocabulary.channels import CONTENT, REASONING, Channel, call_words, message_texts
-from parsers.vocabulary.events import Marker, ReasoningEnd, ReasoningText
+from parsers.vocabulary.events import Marker, ReasoningEnd, ReasoningText, Severity
 from parsers.vocabulary.stretches import Place
 from parsers.vocabulary.trace import About, Finding, RejectedCall, Topic, Trace
 from parsers.vocabulary.types import Message, Span
@@ -215,12 +215,21 @@ def _markers_in(
             if readers or own is not None:
                 reader = readers[0] if readers else "the parser itself"
                 message = f"`{literal}` leaks into {where}, while {reader} reads it as a marker."
-                yield of.finding(message, step=first.step, span=span, actual=literal)
+                severity = _weight_of_leak(subject, literal)
+                yield of.finding(message, severity=severity, step=first.step, span=span, actual=literal)
             elif _is_mentioned(subject, channel, literal) or is_all_shown(text.text, literal):
                 message = f"`{literal}` is mentioned in {where}."
                 yield of.finding(message, severity="info", about="output", step=first.step, span=span)
             else:
                 yield _stands(of, subject, channel, literal, where, step=first.step, span=span)
+
+
+def _weight_of_leak(subject: Subject, literal: str) -> Severity:
+    """How much a marker weighs that others read: less where it is one of reasoning, and a parser of others never gives
+    any. That is a parser of reasoning's to read, and none is at work."""
+    replays = [subject.trace, *[other for _, other in subject.others]]
+    silent = subject.black_box and not any(one.message.reasoning for one in replays)
+    return "warning" if silent and literal in _around_reasoning() else "error"
 
 
 def _stands(of: Check, subject: Subject, channel: Channel, literal: str, where: str, **place: Any) -> Finding:

@@ -18,7 +18,7 @@ from parsers.checks.closers import CLOSING_TAG, closers
 from parsers.checks.leaks import unmistakable_markers
 from parsers.checks.mentions import is_shown
 from parsers.checks.subject import Subject
-from parsers.vocabulary.channels import CONTENT, Channel
+from parsers.vocabulary.channels import CONTENT, REASONING, Channel
 from parsers.vocabulary.json_values import object_of
 from parsers.vocabulary.trace import Finding
 
@@ -26,7 +26,7 @@ from parsers.vocabulary.trace import Finding
 _IN_NO_NAME = re.compile(r"""[{}()<>\[\]"'`|｜\n\r]""")
 _TAG_AT_END = re.compile(rf"{CLOSING_TAG.pattern}\s*\Z")
 _TOOL_CODE = re.compile(r"^```tool_code(?=\r?\n)", re.MULTILINE)
-_HALF = 0.6  # so much of a marker is no chance
+_HALF, _BEFORE_CALL = 0.6, 0.4  # so much of a marker is no chance, and less of it where a call was read
 _TAIL = 80  # characters: no marker, and no tag of arguments, is longer
 
 
@@ -42,6 +42,7 @@ def _nothing_left_over(subject: Subject) -> Iterator[Finding]:
         return
     yield from _in_names(subject)
     yield from _at_the_end_of_content(subject)
+    yield from _between_channels(subject)
     yield from _in_strings(subject)
     yield from _as_code(subject)
 
@@ -69,10 +70,23 @@ def _at_the_end_of_content(subject: Subject) -> Iterator[Finding]:
         if left not in unmistakable_markers():
             words = f"`{left}` is left at the end of the content, which opens none."
             yield _found(subject, CONTENT, found.start(), left, words)
-    half = _half_at_end(text)
+    half = _half_at_end(text, _BEFORE_CALL if subject.calls else _HALF)
     if half is not None and not is_shown(text, len(text) - len(half[0])):
         words = f"`{half[0]}` is left at the end of the content: a part of `{half[1]}`."
         yield _found(subject, CONTENT, len(text) - len(half[0]), half[0], words)
+
+
+def _between_channels(subject: Subject) -> Iterator[Finding]:
+    """A marker of which the reasoning has the first part and the content the rest."""
+    reasoning, content = (subject.trace.channels[one].text for one in (REASONING, CONTENT))
+    half = _half_at_end(reasoning, 0)
+    if half is None:
+        return
+    begun, whole = half[0], [one for one in unmistakable_markers() if one.startswith(half[0])]
+    rest = next((one[len(begun) :] for one in whole if content.startswith(one[len(begun) :])), None)
+    if rest is not None:
+        words = f"`{begun}` is left at the end of the reasoning, and `{rest}` at the beginning of the content."
+        yield _found(subject, REASONING, len(reasoning) - len(begun), begun, words)
 
 
 def _is_opened(text: str, closer: re.Match[str]) -> bool:
@@ -80,11 +94,12 @@ def _is_opened(text: str, closer: re.Match[str]) -> bool:
     return f"<{closer[1]}" in text
 
 
-def _half_at_end(text: str) -> tuple[str, str] | None:
-    """What a text ends with that is the better half of a closing marker, and that marker."""
+def _half_at_end(text: str, share: float) -> tuple[str, str] | None:
+    """What a text ends with that is such a share of a marker, or more, and the shortest such marker."""
     start = text.rfind("<", len(text) - _TAIL if len(text) > _TAIL else 0)
     tail = text[start:] if start >= 0 else ""
-    begun = [one for one in closers() if tail and one.startswith(tail) and len(tail) >= _HALF * len(one)]
+    known = [*closers(), *unmistakable_markers()]
+    begun = [one for one in known if len(tail) > 1 and one.startswith(tail) and len(tail) >= share * len(one)]
     return None if not begun or tail in begun else (tail, min(begun, key=len))
 
 

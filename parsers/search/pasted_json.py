@@ -71,6 +71,12 @@ def is_logged(line: str) -> bool:
     return isinstance(value, dict) and all(not keys.isdisjoint(value) for keys in _RECORD)
 
 
+# What proxies and frameworks say beside the code and the message of an error (gRPC over JSON, Spring, FastAPI).
+_OF_ERRORS = frozenset((
+    "code", "status", "message", "error", "detail", "details", "path", "timestamp", "request_id", "requestId",
+    "traceId",
+))  # fmt: skip
+
 # What an answer cost, as OpenAI's chat and completions, and as Responses and Anthropic say it.
 _COSTS = (frozenset(("prompt_tokens", "completion_tokens")), frozenset(("input_tokens", "output_tokens")))
 
@@ -126,7 +132,10 @@ def _is_server_error(value: Any) -> bool:
     said = isinstance(error, dict) and isinstance(error.get("message"), str)
     invalid = bool(detail) and all("loc" in one and "msg" in one for one in _objects(detail))
     failed = value.get("object") == "error" and isinstance(value.get("message"), str)
-    return (said and len(value) == 1) or failed or (invalid and isinstance(detail, list))
+    refused = isinstance(detail, str) and len(value) == 1
+    status = isinstance(value.get("message"), str) and isinstance(value.get("code", value.get("status")), int)
+    bare = refused or (status and value.keys() <= _OF_ERRORS)
+    return (said and len(value) == 1) or failed or (invalid and isinstance(detail, list)) or bare
 
 
 def _is_tools(value: Any) -> bool:

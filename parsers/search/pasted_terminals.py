@@ -1,4 +1,4 @@
-"""What a terminal shows of commands that failed or tested a server, and what people copy beside: bytes, chats, mails.
+"""What a terminal or a proxy shows of commands and requests that failed, and what people copy beside: bytes, mails.
 
 Each is told by words that only that program prints, so that an answer about it is none of these.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from parsers.search.pasted_kinds import Given, Pasted, Shape, always, having
+from parsers.search.pasted_kinds import Given, Pasted, Shape, always, having, never
 
 _CURL = re.compile(r"\A\s*\* {1,3}(?:Trying|Host|connect|Could not resolve|Rebuilt URL|Uses proxy)\b")
 _CURL_ENDS = re.compile(r"^curl: \(\d{1,3}\) ", re.MULTILINE)
@@ -31,6 +31,19 @@ _JINJA = re.compile(r"\A\s*\{%-?\s{1,4}(?:if|for|set|macro)\b")
 _JINJA_TOOLS = re.compile(r"\{%-?\s{1,4}(?:for \w{1,40} in tools|if tools)\b")
 _MAIL = re.compile(r"\A\s*(?:From|To|Cc|Date|Subject): ")
 _REPLY = re.compile(r"^(?:On|Am|Le) .{5,120}(?:wrote|schrieb.{0,60}|écrit) ?:\s*\n\s*>", re.MULTILINE)
+_PROXY = re.compile(
+    r"\A\s*(?:upstream connect error or disconnect/reset before headers|no healthy upstream"
+    r"|upstream request timeout|stream timeout|404 page not found|default backend - 404"
+    r"|(?:502 )?Bad Gateway\s*\Z|(?:503 )?Service Unavailable\s*\Z|Internal Server Error\s*\Z|Gateway Time-?out\s*\Z)"
+)
+_SYSLOG = re.compile(r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,60} [\w./@-]{1,60}(?:\[\d{1,8}\])?: ")
+_TYPED = re.compile(r"^(?:\S{1,60}[@:]\S{0,80})?[$#] [a-z][\w./-]{0,40}(?: |$)", re.MULTILINE)
+_PROMPTED = re.compile(r"\A\s*(?:\S{1,60}[@:]\S{0,80})?[$#] (?:sudo )?[a-z][\w./-]{0,40}(?: -|\b.*[|/=:])")
+_NGINX = re.compile(r"\s*(?:[a-z_]{2,40}(?: [^\n{};]{1,200})?(?:;| \{)|\})\s*\Z")
+_NGINX_BLOCK = re.compile(r"^\s*(?:server|upstream|location|http|events|map)\b[^\n;]{0,120}\{\s*$", re.MULTILINE)
+_RULE = re.compile(r"^[\w./%-]{1,60}(?: [\w./%-]{1,60})*:(?: |$).*\n\t\S", re.MULTILINE)
+_MADE = re.compile(r"\$\(\w|\$[@<^]|^\.PHONY:", re.MULTILINE)
+_RULES = re.compile(r"(?:[\w./%$() -]{1,80}::?(?: .*)?|\t.*|\.[A-Z]+:.*|[\w]{1,40} ?[:?+]?= ?.*|#.*)\Z")
 _SPEAKERS = 2  # fewer lines are a note with its time
 
 
@@ -44,7 +57,17 @@ def _is_chat(given: Given) -> bool:
     return len(given.lines) >= _SPEAKERS and given.are(_SPEAKER)
 
 
+def _is_session(given: Given) -> bool:
+    """Return whether it begins with a command behind a prompt, and there is another one."""
+    return _PROMPTED.match(given.text) is not None and len(_TYPED.findall(given.text)) > 1
+
+
 TERMINALS = (
+    Shape(Pasted.SERVER_ERROR, having(_PROXY), always),
+    Shape(Pasted.LOG, lambda given: given.are(_SYSLOG)),
+    Shape(Pasted.LISTING, _is_session),
+    Shape(Pasted.OPTIONS, lambda given: _NGINX_BLOCK.search(given.text) is not None and given.are(_NGINX), never),
+    Shape(Pasted.SCRIPT, lambda given: having(_RULE, _MADE)(given) and given.are(_RULES)),
     Shape(Pasted.ERROR, having(_CURL, _CURL_ENDS), always),
     Shape(Pasted.LISTING, _is_curl_talk, always),
     Shape(Pasted.ERROR, lambda given: _PIP.match(given.text) is not None and given.are(_PIP_LINE), always),

@@ -18,6 +18,7 @@ from parsers.vocabulary.trace import Proof
 from parsers.vocabulary.types import Span
 from parsers.vocabulary.words import counted, listed, quoted
 
+_STRIPPED = "Special tokens may be missing in it: record it with skip_special_tokens=False, or give the token ids."
 _DOUBT = 180  # a reading that loses more than this dropped text or left markup over: it does not fit either
 _LOOSE = re.compile(
     r"\bfunctions\.[\w.-]{1,64}:\d{1,4}|\bto=functions\.\w|✿[A-Z]{3,9}✿|```tool_code(?=\r?\n)"
@@ -69,6 +70,9 @@ def stray_markup(evidence: Evidence) -> Verdict | None:
     whose = [fmt.name for fmt in builtin_formats().values() if found.group() in fmt.terminals.values()]
     names = [quoted(name) for name in whose[:3]] + ([counted(len(whose) - 3, "more format")] if whose[3:] else [])
     of = f"a marker of {listed(names)}" if whose else "which looks like part of a call"
+    if evidence.known.stream:  # what the server sent was taken for the output: whose fault it is nobody knows
+        words = f"The server left markup in the content: {quoted(found.group())}, {of}, and no format reads it whole."
+        return Verdict("server_unparsed", "warning", "request", words, (Detail(_STRIPPED),))
     words = f"The content holds {quoted(found.group())}, {of}: {quoted(evidence.trace.parser)} does not read it as one."
     return Verdict("output_flawed", "warning", "output", words, _without_beginning(content, found))
 

@@ -16,6 +16,7 @@ from parsers.search.no_output import looks_pasted
 from parsers.search.pasted import look
 from parsers.search.verdict_evidence import BESIDE, Evidence
 from parsers.search.verdict_phrases import harm
+from parsers.vocabulary.events import Diagnostic
 from parsers.vocabulary.trace import Topic
 from parsers.vocabulary.words import counted, listed, quoted
 
@@ -29,7 +30,7 @@ def nothing_to_parse(evidence: Evidence) -> Verdict | None:
     Who wrote it nobody can say, and every parser passes it on as it is, so that all checks hold proves nothing.
     """
     known, context, content = evidence.known, evidence.context, evidence.message.content
-    told = known.stream or known.tools or known.start or known.tokens is Tokens.RECORDED
+    told = known.stream or known.start or known.tokens is Tokens.RECORDED
     if told or context.finish_reason is not None or context.tool_choice != "auto" or evidence.replayer.black_box:
         return None
     if content != evidence.text or evidence.findings or is_marked(content) or _THINK.search(content):
@@ -90,12 +91,17 @@ def _no_calls_words(evidence: Evidence, by: str) -> str:
     own, content = evidence.own, evidence.message.content or ""
     calls = () if own is None or evidence.allowed is None else own.message.tool_calls
     if not calls:
-        return "a plain answer without calls"
+        return "a refusal" if _is_refusal(evidence) else "a plain answer without calls"
     stands = all(call.name in content for call in calls)
     many, verb = counted(len(calls), "call"), "stands" if len(calls) == 1 else "stand"
     if stands:
         return f"no calls, for the markup of {many} {verb} in the content, as {by} allows ({evidence.allowed})"
     return f"no calls, for {many} of the output {'is' if len(calls) == 1 else 'are'} left out, as {by} allows"
+
+
+def _is_refusal(evidence: Evidence) -> bool:
+    notes = (event for _, event in evidence.trace.events() if isinstance(event, Diagnostic))
+    return any(note.code == "refusal" for note in notes)
 
 
 def _judged(evidence: Evidence) -> str:

@@ -33,6 +33,14 @@ LEFT: dict[str, tuple[list[dict[str, Any]], str]] = {
         content("Booked.</tool_ca"), "`</tool_ca` is left at the end of the content: a part of `</tool_call>`.",
     ),
     "half of a special token": (content("Booked.<|tool_calls_section_en"), "a part of `<|tool_calls_section_end|>`."),
+    "a part of an opening marker before a call": (
+        [*content("One moment.\n<tool_c"), *call()],
+        "`<tool_c` is left at the end of the content: a part of `<tool_call>`.",
+    ),
+    "a marker that two channels share": (
+        [{"reasoning": "Hm.</thi"}, *content("nk>\n\nHi.")],
+        "`</thi` is left at the end of the reasoning, and `nk>` at the beginning of the content.",
+    ),
     "a special token at the end of a string": (
         call(text="x<|tool_call_end|>"),
         "`<|tool_call_end|>` is left at the end of a string in the arguments of call 0 (`f`).",
@@ -65,6 +73,9 @@ HONEST: dict[str, list[dict[str, Any]]] = {
     "half of a marker in code": content("Close it by `</tool_ca"),
     "a whole marker, which the leak checks tell of": content("Booked.</tool_call>"),
     "a comparison": content("That is so if a <"),
+    "a comparison before a call": [*content("That is so if a <"), *call()],
+    "an arrow between channels": [{"reasoning": "a <"}, *content("b")],
+    "half of a marker that goes on otherwise": [{"reasoning": "a </thi"}, *content("s>")],
     "another tag": content("<b>Booked</b>"),
     "names as servers of tools give them": call("mcp__files.read-all:v2/x"),
     "a page": call(html="<div><function>1</function></div>"),

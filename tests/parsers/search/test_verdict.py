@@ -176,7 +176,7 @@ def test_a_call_without_arguments_at_the_start_of_a_line_is_a_call() -> None:
 
 
 def test_prose_with_tools_declared_is_no_missing_call() -> None:
-    assert judged(replayer("It is 12 degrees.", "qwen", Context(tools=(Tool("f"),)))).kind == "all_hold"
+    assert judged(replayer("It is 12 degrees.", "qwen", Context(tools=(Tool("f"),)))).kind == "nothing_to_parse"
 
 
 def test_nothing_is_missing_where_calls_are_not_wanted() -> None:
