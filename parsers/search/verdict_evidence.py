@@ -132,12 +132,15 @@ class Evidence:
     def proven(self, guess: Guess) -> bool:
         """Return whether the calls of a guess are more than prose between two tags.
 
-        They have arguments, or names that are known, or the first one begins a line.
+        They have arguments, or names that are known, or the first one begins a line, and it is no code in a line of
+        words.
         """
         reading = self.reading(guess)
+        start = next((event.start for event in reading.events if isinstance(event, CallStart)), None)
+        if start is not None and is_inline_code(self.text, start):
+            return False
         if self.context.tools or any(call.arguments != "{}" for call in reading.message.tool_calls):
             return True
-        start = next((event.start for event in reading.events if isinstance(event, CallStart)), None)
         return start is not None and not self.text[:start].rpartition("\n")[2].strip()
 
     @cached_property

@@ -74,7 +74,7 @@ def stray_markup(evidence: Evidence) -> Verdict | None:
         words = f"The server left markup in the content: {quoted(found.group())}, {of}, and no format reads it whole."
         return Verdict("server_unparsed", "warning", "request", words, (Detail(_STRIPPED),))
     words = f"The content holds {quoted(found.group())}, {of}: {quoted(evidence.trace.parser)} does not read it as one."
-    return Verdict("output_flawed", "warning", "output", words, _without_beginning(content, found))
+    return Verdict("output_flawed", "warning", "output", words, _without_beginning(evidence.text, found.group()))
 
 
 def _almost(evidence: Evidence) -> Verdict | None:
@@ -114,10 +114,9 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
     return alone and before[-1] in ".!?>" and not is_shown(text, start)
 
 
-def _without_beginning(content: str, found: re.Match[str]) -> tuple[Detail, ...]:
-    """Say that the beginning may be missing, where a marker closes what nothing opened."""
-    closing = found.group()
-    if not closing.startswith("</") or f"<{closing[2:]}" in content[: found.start()]:
+def _without_beginning(text: str, closing: str) -> tuple[Detail, ...]:
+    """Say that the beginning may be missing, where a marker closes what nothing in the output opens."""
+    if not closing.startswith("</") or text.count(f"<{closing[2:]}") >= text.count(closing):
         return ()
     return (Detail(f"Nothing opens what {quoted(closing)} closes: the beginning of the output may be missing."),)
 

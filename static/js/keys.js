@@ -117,9 +117,12 @@ const isInScrolling = (target) =>
   target.closest(".pane-body, .scroll, .pairs, .side-steps > .pane") ||
   (inspector() && document.documentElement.scrollHeight > window.innerHeight);
 
-/* Space keeps its meaning on buttons and links; elsewhere on the step controls it plays. */
+/* Space keeps its meaning on buttons and links; elsewhere on the step controls, and where the focus stands after a run,
+   it plays. */
 function space(event) {
-  if (!event.target.closest("#step-bar, #overview") || event.target.matches("button, a, summary")) return;
+  const { target } = event;
+  const plays = target.closest("#step-bar, #overview") ?? target.closest("#verdict [tabindex='-1']");
+  if (!plays || target.matches("button, a, summary")) return;
   event.preventDefault();
   togglePlay();
 }

@@ -61,7 +61,6 @@ export function nameOf(element) {
 
 /* Where it is: the menu, the pane or the group that it is in. */
 function placeOf(element) {
-  showPart(element);
   const menu = element.closest("details.menu");
   if (menu && element.tagName !== "SUMMARY") return spoken(menu.querySelector("summary"));
   const group = element.closest("[aria-label], [aria-labelledby]");

@@ -17,7 +17,8 @@ const fits = (words, wanted) => wanted.every((word) => words.toLowerCase().inclu
 function narrowed(group, wanted) {
   const copy = group.cloneNode(false);
   const inHeading = fits(group.label, wanted);
-  for (const option of group.children) if (inHeading || fits(option.text, wanted)) copy.append(option.cloneNode(true));
+  const told = ({ text, dataset }) => `${text} ${dataset.also ?? ""}`;
+  for (const option of group.children) if (inHeading || fits(told(option), wanted)) copy.append(option.cloneNode(true));
   return copy;
 }
 

@@ -188,4 +188,5 @@ def test_without_script_the_list_of_parsers_is_a_plain_select(plain: Page, poste
     assert ("1 call (" if posted else "2 calls (") in choice.locator("option").first.inner_text()
     value = choice.input_value()
     plain.get_by_role("button", name="Put the parser beside").click()
+    expect(plain.locator(".pair-title")).to_have_count(3)
     assert sides(plain)[2].startswith(f"C {value}")

@@ -102,6 +102,28 @@ def test_every_action_of_a_run_is_a_command(page: Page, path: str, width: int) -
     assert page.evaluate(LEFT_OUT, PIECES) == []
 
 
+@pytest.mark.parametrize("width", [1440, 390])
+def test_to_look_at_the_commands_changes_nothing_on_the_page(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(f"{EXAMPLE}?step=19&dock=wire")
+    expect(page.locator("html[data-ready]")).to_be_attached()
+    address = page.url
+    page.keyboard.press(":")
+    expect(page.locator("#palette-dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    assert page.url == address
+    expect(page.locator("#wire")).to_have_count(1)
+
+
+def test_space_plays_from_where_the_focus_is_after_a_run(page: Page) -> None:
+    page.goto(EXAMPLE)
+    page.locator("#headline").focus()
+    page.keyboard.press("Space")
+    expect(page.locator("[data-play]").first).to_have_attribute("aria-pressed", "true")
+    page.keyboard.press("Space")
+    expect(page.locator("[data-play]").first).to_have_attribute("aria-pressed", "false")
+
+
 @pytest.mark.parametrize(
     ("words", "shown"),
     [

@@ -175,6 +175,17 @@ def test_a_call_without_arguments_at_the_start_of_a_line_is_a_call() -> None:
     assert judged(replayer("A <tool_call>list_files\n</tool_call>", "mistral")).kind != "wrong_parser"
 
 
+def test_a_call_of_another_format_that_is_code_in_a_sentence_is_only_written_about() -> None:
+    call = "<tool_call>f<arg_key>a</arg_key><arg_value>1</arg_value></tool_call>"
+    assert judged(replayer(f"GLM writes `{call}` for it.", "qwen_coder")).kind == "all_hold"
+    assert judged(replayer(call, "qwen_coder")).kind == "wrong_parser"
+
+
+def test_a_closing_marker_whose_opening_one_was_read_lacks_no_beginning() -> None:
+    changed = ONE.replace("</tool_call>", "</tool_call></tool_call>")
+    assert not any("may be missing" in words for words in judged(replayer(changed, "qwen_coder")).sentences)
+
+
 def test_prose_with_tools_declared_is_no_missing_call() -> None:
     assert judged(replayer("It is 12 degrees.", "qwen", Context(tools=(Tool("f"),)))).kind == "nothing_to_parse"
 

@@ -71,8 +71,13 @@ def reader_groups(offered: Sequence[Option], reading: Mapping[str, str]) -> list
         calls = "" if entered else reading.get(name, "")
         heading = READ if name in order else ENGINES if entered else OTHERS
         words = f"{option.value}: {calls}{option.words.removeprefix(option.value)}" if calls else option.words
-        groups[heading].append(replace(option, words=words))
+        groups[heading].append(replace(option, words=words, also=_aliases(option.value)))
     return [ReaderGroup(heading, options) for heading, options in groups.items() if options]
+
+
+def _aliases(parser: str) -> str:
+    known = known_format(parser)
+    return " ".join(known.aliases) if known else ""
 
 
 def _format_name(parser: str) -> str:

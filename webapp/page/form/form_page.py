@@ -52,10 +52,11 @@ NOUNS = {"error": "error", "warning": "warning", "info": "note"}
 
 @dataclass(slots=True, frozen=True)
 class Option:
-    """One choice: its value in the form, its words on the page."""
+    """One choice: its value in the form, its words on the page, and other names by which it may be looked for."""
 
     value: str
     words: str
+    also: str = ""
 
 
 @dataclass(slots=True, frozen=True)

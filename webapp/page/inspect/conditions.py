@@ -62,10 +62,12 @@ _UNSAID = {"held": "held asks what a parser kept back, and a recording does not 
 _OLD = {"arguments": "args", "tool": "call"}  # as addresses that were shared have them
 _OfCall = CallStart | CallName | CallId | CallArguments | CallEnd
 _TERM = re.compile(
-    r"(?P<minus>-?)(?:(?P<compared>held|step|gap)\s*(?P<sign>>=|<=|[><=:])\s*(?P<number>\d{1,9})(?:ms)?(?!\S)"
-    r"|(?P<wrong>held|step|gap)\s*[><=:]+\s*\S*"
+    r"(?P<minus>-?)(?:(?P<compared>(?i:held|step|gap))\s*(?P<sign>>=|<=|[><=:])\s*(?P<number>\d{1,9})(?:ms)?(?!\S)"
+    r"|(?P<wrong>(?i:held|step|gap))\s*[><=:]+\s*\S*"
     r'|(?P<key>\w+):(?:"(?P<quoted>[^"]*)"|(?P<plain>\S*))|"(?P<phrase>[^"]*)"|(?P<word>\S+))'
 )
+# What other languages of conditions have: signs, brackets around words, and words that join them.
+_NO_WORD = re.compile(r"[<>=!&|]+|\(.*|.*\)|(?i:or|and|not)")
 
 
 @dataclass(slots=True)
@@ -170,14 +172,19 @@ def _but_not(holds: Holds) -> Holds:
 
 
 def _term(term: re.Match[str], names: Names) -> Holds:
+    compared = _compared_of(term)
     if term["wrong"]:
-        raise _WrongError(f"{term['wrong']} is compared with a number, as in {term['wrong']} > 20.")
-    if (why := names.unknown.get(term["compared"] or "")) is not None:
+        wrong = term["wrong"].lower()
+        raise _WrongError(f"{wrong} is compared with a number, as in {wrong} > 20.")
+    if (why := names.unknown.get(compared)) is not None:
         raise _WrongError(why)
-    if term["compared"]:
-        return _compared(term["compared"], term["sign"], int(term["number"]))
+    if compared:
+        return _compared(compared, term["sign"], int(term["number"]))
     if (term["plain"] or term["word"] or "").startswith('"'):
         raise _WrongError(f"The quotation mark before {(term['plain'] or term['word'])[1:]} is not closed.")
+    if term["word"] and _NO_WORD.fullmatch(term["word"]):
+        words = f"{term['word']} is no condition: every word has to hold, one with a minus must not"
+        raise _WrongError(f'{words}; text with signs stands in quotation marks, as in "{term["word"]}".')
     if term["key"] is None:
         return _WORDS.get(term["word"] or "") or _mentioned(term["phrase"] or term["word"] or "")
     if (make := _KEYS.get(term["key"])) is None:
@@ -185,12 +192,16 @@ def _term(term: re.Match[str], names: Names) -> Holds:
     return make(term["plain"] if term["quoted"] is None else term["quoted"], names)
 
 
+def _compared_of(term: re.Match[str]) -> str:
+    return (term["compared"] or "").lower()
+
+
 def _where(term: re.Match[str]) -> Where | None:
     """Where a condition may hold, if the columns of a trace can tell."""
-    if term["compared"] == "step":
+    if _compared_of(term) == "step":
         compare, number = _SIGNS[term["sign"]], int(term["number"])
         return lambda index: [step for step in range(1, index.total + 1) if compare(step, number)]
-    if term["compared"] == "held" and not _SIGNS[term["sign"]](0, int(term["number"])):
+    if _compared_of(term) == "held" and not _SIGNS[term["sign"]](0, int(term["number"])):
         return lambda index: [step for step, _, _ in index.trace.columns.held()]
     if term["key"] is None:
         kind = {"raised": Raised, "commit": CallStart}.get(term["word"] or "")
