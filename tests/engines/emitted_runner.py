@@ -111,7 +111,7 @@ class Tokens:
     def __init__(self, sample: Any) -> None:
         self.vocab = {**sample.vocab, **{text: number for number, text in sample.tokens if text not in sample.vocab}}
         self.all_special_tokens, self.all_special_ids = [*sample.vocab], [*sample.vocab.values()]
-        self.texts = {**dict(sample.tokens), **{number: text for text, number in sample.vocab.items()}}
+        self.texts = dict(sample.tokens)  # as vLLM's own harness, which knows no text of other ids
 
     def get_vocab(self) -> dict[str, int]:
         """Ids by text."""

@@ -158,14 +158,24 @@ def _judge(found: CaseResult, known: Wrong) -> None:
         found.details.insert(0, f"worse than before: {in_words(found.worse)}")
 
 
+def _left_out(error: CaseError | EngineError, case: Case, by: By) -> str:
+    """Why an engine runs no such case; "" where the case is at fault, or the parser that was named."""
+    if isinstance(error, EngineError) or error.pointer == "/parser/engine":
+        return str(error)
+    if not by.label or ":" in by.word or error.pointer != "/parser/name":
+        return ""
+    read = "this output" if case.parser.name == "auto" else case.parser.name
+    return f"{by.word} has no parser that reads {read} (name one: {by.word}:PARSER)"
+
+
 def _result(title: str, again: str, case: Case, by: By, columns: Mapping[str, str]) -> CaseResult:
     began, of_rows = perf_counter(), [word for one in columns.items() for word in ("--column", "=".join(one))]
     try:
         asked = by.asks(case)
         found = _checked(title, again, run_case_of(again, asked), [*by.words(asked), *of_rows])
     except (CaseError, EngineError) as error:
-        skipped = isinstance(error, EngineError) or error.pointer == "/parser/engine"
-        found = CaseResult(title, "skip" if skipped else "unusable", why=str(error))
+        skipped = _left_out(error, case, by)
+        found = CaseResult(title, "skip" if skipped else "unusable", why=skipped or str(error))
         found.wrong = {NOT_RUN: ALL} if skipped and by.label else {}
     except UsageError as error:
         found = CaseResult(title, "unusable", why=reason(str(error), again))

@@ -9,7 +9,7 @@ as before         0                     it fails in nothing that the baseline, o
 known bug         0                     it fails, and its verdict says known_bug
 fixed             0                     it does not fail although its verdict says known_bug
 differs           0                     not as expected, verdict implementation_defined; a check's error still fails
-skip              0                     it asks for an engine that is not available here
+skip              0                     its engine is not here, or the one that was named has no parser for it
 unusable          2                     it is no case, or cannot be replayed
 ================  ====================  =========================================================================
 """

@@ -25,7 +25,6 @@ from parsers.cases.message_events import events_of
 from parsers.cases.outcome_words import WrittenOutcome, dumped
 from parsers.cases.run import CaseRun, api_stream, sent_of, settled_case, sse
 from parsers.cases.stored_outcome import Outcome, outcome_digest
-from parsers.selection.registry import known_format
 from parsers.vocabulary.trace import Finding, Trace
 from parsers.vocabulary.types import UsageError
 from parsers.wire.api_events import APIS
@@ -264,9 +263,8 @@ def suite_test(
 def offered(run: CaseRun) -> list[Target]:
     """The exports that a run has: no test where a stream is played back, and none for a project that is not known to
     read it."""
-    case, known = run.case, run.case.parser.format or known_format(run.selection.name)
+    case, fmt = run.case, grammar_of(run).name
     kind, _ = _engine(case.parser.engine)
-    fmt = known.name if known is not None else ""
     return [
         one
         for one in TARGETS.values()

@@ -124,8 +124,9 @@ class Subject:
     def tokens(self) -> TestedTokens:
         """The output in tokens, each of which has an id."""
         ids = TestedIds(self.case, self.parser, self.format, self.pieces, self.deltas)
-        rows = [ids.tokens(delta) for delta in self.deltas]
         late = any(delta.early_ids is not None for delta in self.deltas)
+        # ids that come before their text are those of whole tokens, whatever halves of these a delta has
+        rows = [ids.whole(self.pieces)] if late else [ids.tokens(delta) for delta in self.deltas]
         return TestedTokens(
             tuple([token for row in rows for token in row]),
             ids.vocabulary,
@@ -333,6 +334,10 @@ class TestedIds:
     def tokens(self, delta: Delta) -> list[tuple[int, str]]:
         """The tokens of the text of a delta."""
         return [self._token(piece) for piece in delta.pieces if piece.recorded or piece.text]
+
+    def whole(self, pieces: Sequence[Piece]) -> list[tuple[int, str]]:
+        """The tokens of the output as they were given."""
+        return [self._token(piece) for piece in pieces if piece.recorded or piece.text]
 
     def ids(self, delta: Delta) -> list[int]:
         """The ids that come with a delta."""

@@ -382,6 +382,9 @@ def test_a_marker_that_late_text_cuts_keeps_its_id_where_the_case_stores_no_toke
     found = subject_of(run).tokens
     wanted = [5, found.vocabulary["<tool_call>"], 7, found.vocabulary["</tool_call>"]]
     assert [one for _, ids in found.deltas for one in ids] == wanted
+    # a tokenizer made of the tokens has a text for every id that comes
+    assert found.tokens == tuple(zip(wanted, texts, strict=True))
+    assert "".join([text for text, _ in found.deltas]) == "".join(texts)
 
 
 def test_parts_of_a_token_that_is_cut_have_ids_of_their_own() -> None:

@@ -529,7 +529,8 @@ def test_what_leaked_is_offered_for_replay(
 
 def test_a_call_that_was_left_in_the_content_is_told_before_the_finish_reason() -> None:
     left = {"content": '<tool_call>\n{"name": "g", "arguments": {}}\n</tool_call>'}
-    result = searched(streamed(begun("{}"), left, finish="stop")).found
+    tools = [{"type": "function", "function": {"name": name}} for name in ("f", "g")]
+    result = searched(streamed(begun("{}"), left, finish="stop"), tools=tools).found
     verdict = result.verdict
     assert (verdict.kind, verdict.severity) == ("marker_leak", "error")
     assert any(found.check == "finish_reason" for found in result.findings)

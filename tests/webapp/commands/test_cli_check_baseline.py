@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from parsers.cases.case import CaseError
 from parsers.cases.io import load_case
 from tests.amount import TIMES
 from tests.webapp.engines.entering import FAKE
@@ -269,6 +270,25 @@ def test_an_engine_that_cannot_be_asked_leaves_a_case_out() -> None:
 
     found, *others = results_of("f", "f", "f", load_case(case("f v x")), Asked((By("mine", asks=refuse),)))
     assert (found.outcome, found.wrong, found.why, others) == ("skip", {NOT_RUN: ALL}, "engine mine does not start", [])
+
+
+@pytest.mark.parametrize(
+    ("word", "outcome", "why"),
+    [
+        ("mine", "skip", "mine has no parser that reads this output (name one: mine:PARSER)"),
+        ("mine:odd", "unusable", "/parser/name: mine has no parser 'odd'"),
+    ],
+)
+def test_an_engine_without_a_parser_for_a_case_leaves_it_out_unless_one_was_named(
+    word: str, outcome: str, why: str
+) -> None:
+    def refuse(_: Any) -> Any:
+        raise CaseError("mine has no parser 'odd'", "/parser/name")
+
+    given = load_case(case("f v x"))
+    (found,) = results_of("f", "f", "f", given, Asked((By("mine", word, asks=refuse),)))
+    assert (found.outcome, found.why) == (outcome, why)
+    assert found.wrong == ({NOT_RUN: ALL} if outcome == "skip" else {})
 
 
 @pytest.mark.replays
