@@ -116,3 +116,11 @@ def test_blocks_that_say_nothing_are_left_out(text: str) -> None:
     assert found.recording is not None
     [chunk] = found.recording.stream or ()
     assert chunk["choices"][0]["message"]["content"] == "Hm."
+
+
+def test_an_object_that_cannot_be_read_beside_one_that_can_is_told() -> None:
+    delta = "ChoiceDelta(content='Hi', role='assistant')"
+    chunk = f"ChatCompletionChunk(id='a', choices=[Choice(delta={delta}, finish_reason=None, index=0)])\n"
+    found = recognise(f"{chunk}ChatCompletionChunk(id=@@)\n".encode(), pasted=True)
+    assert found.kind == "client_objects"
+    assert "bad_object" in [warn.code for warn in found.warnings]

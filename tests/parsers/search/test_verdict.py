@@ -22,7 +22,7 @@ from parsers.selection.registry import Evidence, build, get_format, policies, se
 from parsers.vocabulary.drops import LOST
 from parsers.vocabulary.events import ContentText, Event, Failure, Raised, ReasoningText
 from parsers.vocabulary.trace import Finding, StreamParser, Topic
-from parsers.vocabulary.types import Context, Message, Piece, Tool
+from parsers.vocabulary.types import Context, Message, Piece, Span, Tool
 from tests.corpus import case_named
 from tests.parsers.search.faulty import (
     LEAKY,
@@ -184,6 +184,26 @@ def test_a_call_of_another_format_that_is_code_in_a_sentence_is_only_written_abo
 def test_a_closing_marker_whose_opening_one_was_read_lacks_no_beginning() -> None:
     changed = ONE.replace("</tool_call>", "</tool_call></tool_call>")
     assert not any("may be missing" in words for words in judged(replayer(changed, "qwen_coder")).sentences)
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("<tool_call>\nIt is booked.", 0),
+        ("  <tool_call> It is booked.", 2),
+        ("I will book it.\n\n<tool_call>\nIt is booked.", 17),
+        ("I will book it. <tool_call> It is booked.", None),
+        ("Write this marker\n<tool_call>\nin front of it.", None),
+        ("```\nSo.\n<tool_call>\n```", None),
+    ],
+)
+def test_a_marker_that_opens_a_call_and_none_follows_is_a_flaw_where_it_stands_alone(text: str, at: int | None) -> None:
+    said = judged(replayer(text, "qwen"))
+    if at is None:
+        assert said.kind == "all_hold"
+    else:
+        assert (said.kind, said.severity, said.span) == ("output_flawed", "warning", Span(at, at + len("<tool_call>")))
+        assert said.headline == f"`<tool_call>` opens a call at character {at}, and what follows is none."
 
 
 def test_prose_with_tools_declared_is_no_missing_call() -> None:

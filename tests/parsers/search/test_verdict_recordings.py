@@ -542,6 +542,17 @@ def test_what_makes_up_no_output_is_not_offered(delta: dict[str, Any]) -> None:
     assert (said.kind, said.offer, said.proof) == ("marker_leak", None, None)
 
 
+def test_what_looks_like_a_call_in_a_recorded_content_is_what_the_server_left() -> None:
+    text = 'Let me search. functions.go:0{"to": "Rome"}'
+    recorded = {"text": text, "stream": streamed({"content": text}, finish="stop")}
+    search = CaseSearch(load_case({"schema": 1, "parser": {"name": "passthrough"}, "input": recorded}))
+    assert list(search.run())
+    said = search.result().found.verdict
+    assert (said.kind, said.severity, said.about) == ("server_unparsed", "warning", "request")
+    assert said.headline.startswith("The server left markup in the content: `functions.go:0`")
+    assert said.sentences[0].startswith("Special tokens may be missing in it")
+
+
 def test_a_paste_that_is_no_output_does_not_pass() -> None:
     text = 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\nValueError: <tool_call>\n' + ONE
     search = CaseSearch(load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": [text]}}))
