@@ -40,7 +40,9 @@ _SYSLOG = re.compile(r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,60} [\w./@-
 _TYPED = re.compile(r"^(?:\S{1,60}[@:]\S{0,80})?[$#] [a-z][\w./-]{0,40}(?: |$)", re.MULTILINE)
 _PROMPTED = re.compile(r"\A\s*(?:\S{1,60}[@:]\S{0,80})?[$#] (?:sudo )?[a-z][\w./-]{0,40}(?: -|\b.*[|/=:])")
 _NGINX = re.compile(r"\s*(?:[a-z_]{2,40}(?: [^\n{};]{1,200})?(?:;| \{)|\})\s*\Z")
-_NGINX_BLOCK = re.compile(r"^\s*(?:server|upstream|location|http|events|map)\b[^\n;]{0,120}\{\s*$", re.MULTILINE)
+_NGINX_BLOCK = re.compile(
+    r"^[ \t]{0,40}(?:server|upstream|location|http|events|map)\b[^\n;]{0,120}\{[ \t]{0,8}$", re.MULTILINE
+)
 _RULE = re.compile(r"^[\w./%-]{1,60}(?: [\w./%-]{1,60})*:(?: |$).*\n\t\S", re.MULTILINE)
 _MADE = re.compile(r"\$\(\w|\$[@<^]|^\.PHONY:", re.MULTILINE)
 _RULES = re.compile(r"(?:[\w./%$() -]{1,80}::?(?: .*)?|\t.*|\.[A-Z]+:.*|[\w]{1,40} ?[:?+]?= ?.*|#.*)\Z")
