@@ -145,7 +145,7 @@ FOUND = [
     ("l_", ["Call", "Cut"]),
     ('"name": "f", "argu', ["Call", "Cut"]),
     ("parser:qwen", ["Call", "Cut", "Prose"]),
-    ("verdict:all_hold", ["Call", "Prose"]),
+    ("verdict:all_hold", ["Call"]),
     ("tag:x <", ["Cut"]),
     ("parser:llama", []),
 ]
