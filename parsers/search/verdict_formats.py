@@ -70,7 +70,8 @@ def stray_markup(evidence: Evidence) -> Verdict | None:
     whose = [fmt.name for fmt in builtin_formats().values() if found.group() in fmt.terminals.values()]
     names = [quoted(name) for name in whose[:3]] + ([counted(len(whose) - 3, "more format")] if whose[3:] else [])
     of = f"a marker of {listed(names)}" if whose else "which looks like part of a call"
-    if evidence.known.stream:  # what the server sent was taken for the output: whose fault it is nobody knows
+    server = evidence.replayer.server
+    if server is not None and found.group() in server.text:  # a client saw it: whose fault that is nobody knows
         words = f"The server left markup in the content: {quoted(found.group())}, {of}, and no format reads it whole."
         return Verdict("server_unparsed", "warning", "request", words, (Detail(_STRIPPED),))
     words = f"The content holds {quoted(found.group())}, {of}: {quoted(evidence.trace.parser)} does not read it as one."

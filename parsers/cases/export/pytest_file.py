@@ -128,7 +128,7 @@ def _of_engine(tested: EngineParser, case: Case, ids: TestedIds, cut: Mapping[Ch
         "VOCABULARY": dict(ids.vocabulary),
         "PROMPT_IDS": ids.prompt(case),
     }
-    tokens = {number: text for row in cut.values() for delta in row for number, text in ids.tokens(delta)}
+    tokens = {number: text for row in cut.values() for delta in row for number, text in ids.tokens(delta.pieces)}
     rows = "".join([f"  {number}: {text!r},\n" for number, text in tokens.items()])
     return [*[_constant(name, value) for name, value in values.items()], f"TOKENS = {{\n{rows}}}"]
 

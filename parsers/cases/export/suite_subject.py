@@ -126,7 +126,7 @@ class Subject:
         ids = TestedIds(self.case, self.parser, self.format, self.pieces, self.deltas)
         late = any(delta.early_ids is not None for delta in self.deltas)
         # ids that come before their text are those of whole tokens, whatever halves of these a delta has
-        rows = [ids.whole(self.pieces)] if late else [ids.tokens(delta) for delta in self.deltas]
+        rows = [ids.tokens(self.pieces)] if late else [ids.tokens(delta.pieces) for delta in self.deltas]
         return TestedTokens(
             tuple([token for row in rows for token in row]),
             ids.vocabulary,
@@ -331,18 +331,14 @@ class TestedIds:
             if piece.token_id is not None and len(piece.text) >= len(self._texts.get(piece.token_id, "")):
                 self._texts[piece.token_id] = piece.text
 
-    def tokens(self, delta: Delta) -> list[tuple[int, str]]:
-        """The tokens of the text of a delta."""
-        return [self._token(piece) for piece in delta.pieces if piece.recorded or piece.text]
-
-    def whole(self, pieces: Sequence[Piece]) -> list[tuple[int, str]]:
-        """The tokens of the output as they were given."""
+    def tokens(self, pieces: Sequence[Piece]) -> list[tuple[int, str]]:
+        """The tokens of pieces of the output: of a delta, or all of them as they were given."""
         return [self._token(piece) for piece in pieces if piece.recorded or piece.text]
 
     def ids(self, delta: Delta) -> list[int]:
         """The ids that come with a delta."""
         if delta.early_ids is None:
-            return [number for number, _ in self.tokens(delta)]
+            return [number for number, _ in self.tokens(delta.pieces)]
         return [self._made.get(self._texts.get(one, ""), one) for one in delta.early_ids]
 
     def prompt(self, case: Case) -> list[int]:

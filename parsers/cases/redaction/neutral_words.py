@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -40,7 +39,7 @@ _ESCAPED = r"\\+u[0-9a-fA-F]{4}|\\+x[0-9a-fA-F]{2}|&#\d{1,6};|&#[xX][0-9a-fA-F]{
 _ESCAPE = r"\\+[bfnrt]?"
 _CONSONANTS, _VOWELS, _HEX = "lmnrvd", "aeiou", "abcdef"
 _IDEOGRAPHS = "一二三上下中天地山水木石田目日月火土"
-_HEXADECIMAL, _BLANK = 16, ord(" ")
+_HEXADECIMAL, _BLANK, _LAST = 16, ord(" "), 0x10FFFF  # the last character that there is
 _TRIES = 400  # so many neutral words are tried before any letters will do
 _BOUNDS = re.compile(rf"({_ESCAPED})")
 
@@ -108,7 +107,7 @@ class _Escape(NamedTuple):
     def code(self) -> int:
         """The character's number; that of a blank for one that there is not."""
         code = int(self.digits, self.base)
-        return code if code <= sys.maxunicode else _BLANK
+        return code if code <= _LAST else _BLANK
 
     def spelled(self, char: str) -> str:
         """Another character in its place, in as many digits: the nearest one of its kind that has so many."""

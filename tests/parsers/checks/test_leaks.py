@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from parsers.checks import Subject, run_checks
+from parsers.checks.examples import Entry
 from parsers.checks.leaks import is_marker
 from parsers.vocabulary.drops import stated
 from parsers.vocabulary.trace import Finding, RejectedCall, Trace
@@ -220,3 +221,17 @@ def test_a_token_that_ends_a_turn_is_the_servers_where_its_stream_has_it(
     chunks = None if sent is None else [ServerChunk(), ServerChunk(MessageDelta(None, sent)), ServerChunk(None, "stop")]
     found = run_checks(subject(build([("content", "Hi.</s>")]), chunks=chunks), ["no_control_tokens"]).findings
     assert [(one.severity, one.about) for one in found] == [(severity, about)]
+
+
+@pytest.mark.parametrize(("thinks", "severity"), [(False, "warning"), (True, "error")])
+def test_a_marker_of_reasoning_weighs_less_where_the_parser_reads_no_reasoning(
+    build: Build, thinks: bool, severity: str
+) -> None:
+    call: list[Entry] = [("name", "f"), ("arguments", "{}"), ("end",)]
+    right = build([("reasoning", "Hm."), ("marker", "</think>"), ("content", "Hi."), *call])
+    sent: list[Entry] = [("reasoning", "Hm.")] * thinks + [("content", "</think>Hi."), *call]
+    wrong = build(sent, blind=True)
+    wrong.text = right.text
+    seen = subject(wrong, black_box=True, reference=right, terminals={"THINK_END": "</think>"})
+    (finding,) = run_checks(seen, ["no_terminal_leak"]).findings
+    assert (finding.severity, "leaks into the content" in finding.message) == (severity, True)
