@@ -15,6 +15,7 @@ OTHER_OUTPUT = OUTPUT.replace('"b"', '"Bern, of course"')
 
 
 def sides(page: Page) -> list[str]:
+    expect(page.locator(".pair-title").first).to_be_visible()
     return [" ".join(text.split()) for text in page.locator(".pair-title").all_inner_texts()]
 
 
