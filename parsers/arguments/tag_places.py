@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from parsers.arguments.coerce import Schema, types_in_words
 from parsers.vocabulary.trace import CodecState, Stand
 
 TAG_WAITS = "Its name says whether a tag is text of the value."
@@ -17,3 +18,9 @@ def at_value(key: str, *, before: bool) -> CodecState:
     """In the value of a key, or before it."""
     value = f"the value of {key}"
     return CodecState.before(value) if before else CodecState(f"in {value}", Stand.VALUE, value)
+
+
+def why_whole(schema: Schema | None, *, is_json: bool) -> str:
+    """Why a value of this schema waits until it is whole."""
+    says = "The value is said to be JSON" if is_json else f"The schema wants {types_in_words(schema)}"
+    return f"{says}: the value is written when it is whole."

@@ -36,13 +36,12 @@ from parsers.arguments.coerce import (
     can_stream,
     json_to_json,
     property_schema,
-    types_in_words,
 )
 from parsers.arguments.contract import ESCAPED, OPEN, ArgumentParser, Output, is_quoted
 from parsers.arguments.entities import EntityDecoder, decode_entities, unescape_attribute
 from parsers.arguments.json_value import coerce_json, escape_json
 from parsers.arguments.python_text import plain_to_json
-from parsers.arguments.tag_places import BETWEEN, CLOSER_WAITS, IN_KEY, TAG_WAITS, at_value
+from parsers.arguments.tag_places import BETWEEN, CLOSER_WAITS, IN_KEY, TAG_WAITS, at_value, why_whole
 from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.events import Segment
 from parsers.vocabulary.states import NOWHERE, Pieces, Placed
@@ -112,7 +111,7 @@ class Tagged(ArgumentParser):
         self._key_start = self._key_end = self._key_at = self._value_at = NOWHERE
         self._value = Pieces()
         self._schema: Mapping[str, Any] | None = None
-        self._streams = self._begun = False
+        self._streams, self._begun, self._why_whole = False, False, ""
         self._blank = Pieces()
         self._blank_at = 0
         self._looks_on: bool = chosen["followed"]
@@ -374,6 +373,7 @@ class Tagged(ArgumentParser):
         self._schema = _STRING if name == "STRING_CLOSE" else property_schema(self.out.schema, said)
         self._is_json = name == "JSON_CLOSE"
         self._streams = can_stream(self._schema) and not self._is_json and not self._drops_unclosed
+        self._why_whole = "" if self._streams else why_whole(self._schema, is_json=self._is_json)
         self._key_text, self._key_start = said, self._key_at + lead
         self._key_end = self._key_start + len(text)
         self.out.marker(self._key_at, self._key_start)
@@ -569,10 +569,7 @@ class Tagged(ArgumentParser):
         if waits is None and not self._in_value:
             return None
         if not self._streams:
-            wants = f"The schema wants {types_in_words(self._schema)}"
-            says = "The value is said to be JSON" if self._is_json else wants
-            reason = f"{says}: the value is written when it is whole."
-            return Hold(self._key_start, self._at, "codec", reason)
+            return Hold(self._key_start, self._at, "codec", self._why_whole)
         return self._hold_of_text(waits)
 
     def _hold_of_text(self, waits: tuple[int, Any] | None) -> Hold | None:

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from parsers.arguments.contract import OPEN, READ_ALONG, ArgumentParser
 from parsers.machine.calls import Calls
-from parsers.machine.lexer import Scope, is_plain
+from parsers.machine.lexer import MARKED, Scope, is_plain
 from parsers.machine.program import CompiledState
 from parsers.vocabulary.events import CallArguments, ContentText, Event, ReasoningText, TextEvent
 from parsers.vocabulary.states import NOWHERE, Part
@@ -120,16 +120,21 @@ class OpenTextReader(Part):
         """Read a delta, of this text, in which something may matter."""
 
     def feed(self, delta: Delta) -> list[Event]:
-        text, disturbs = delta.text, self._disturbs
-        if disturbs is not None:
-            fits = len(text) <= self.stride and (self._by_text or is_plain(delta))
-            if fits and (disturbs(text) is None or self._reads_along(text)):
-                tail = self._tail
-                if tail is None or not text:
-                    return [self._passed(text)] if text else []
-                if solid := text.rstrip(tail.chars):
-                    return [self._passed_but_tail(text, solid)]
-            self._end_open_text()
+        disturbs = self._disturbs
+        if disturbs is None:
+            return self._read_delta(delta, delta.text)
+        if len(delta.pieces) == 1:  # nearly always, and two calls fewer
+            piece = delta.pieces[0]
+            text, plain = piece.text, self._by_text or piece.kind not in MARKED
+        else:
+            text, plain = delta.text, self._by_text or is_plain(delta)
+        if plain and len(text) <= self.stride and (disturbs(text) is None or self._reads_along(text)):
+            if not text:
+                return []
+            tail = self._tail
+            if solid := text if tail is None else text.rstrip(tail.chars):
+                return [self._passed(text, solid)]
+        self._end_open_text()
         return self._read_delta(delta, text)
 
     def read_open_text(self, keys: Sequence[Hashable], texts: Sequence[str], start: int) -> OpenText | None:
@@ -159,7 +164,7 @@ class OpenTextReader(Part):
         if self._leads:
             self._lead(texts[start:stop])
             return OpenText(stop, len(text), None, tail)
-        event = self._passed(text) if tail is None else self._passed_but_tail(text, text.rstrip(tail.chars))
+        event = self._passed(text, text if tail is None else text.rstrip(tail.chars))
         return OpenText(stop, len(text), event, tail, retold)
 
     def _reads_along(self, text: str) -> bool:
@@ -179,25 +184,18 @@ class OpenTextReader(Part):
         """How to tell later where the argument parser stood after each delta from here on; None where nobody asks."""
         return None if self._parser is None or self.transitions is None else self._parser.retelling()
 
-    def _passed(self, text: str) -> TextEvent:
-        """The event of open text, all of which goes on at once."""
-        start, self._base = self._base, self._base + len(text)
-        self.examined += len(text)
-        return self._told(start, self._base, text)
-
-    def _told(self, start: int, end: int, text: str) -> TextEvent:
-        if self._open_kind is CallArguments:
-            self._calls.argued = self._calls.written = True
-            return CallArguments(start, end, text, None, self._open_call)
-        return self._open_kind(start, end, text)
-
-    def _passed_but_tail(self, text: str, solid: str) -> TextEvent:
-        """The event of open text of which only what is `solid` goes on; the rest waits for what comes next."""
-        kept, self._kept = self._kept, text[len(solid) :]
-        start, self._base = self._base, self._base + len(text)
-        self.examined += len(text)
-        self._open_view = None
-        return self._told(start - len(kept), start + len(solid), kept + solid)
+    def _passed(self, text: str, solid: str) -> TextEvent:
+        """The event of open text of which what is `solid` goes on at once; the rest of it waits for what comes next."""
+        start, kept = self._base, self._kept
+        self._base = end = start + len(text)
+        self.examined += end - start
+        if kept or solid != text:
+            self._kept, self._open_view = text[len(solid) :], None
+            start, end, text = start - len(kept), start + len(solid), kept + solid
+        if (kind := self._open_kind) is not CallArguments:
+            return kind(start, end, text)
+        self._calls.argued = self._calls.written = True
+        return CallArguments(start, end, text, None, self._open_call)
 
     def _lead(self, texts: Sequence[str]) -> None:
         """The stage keeps all of these."""

@@ -6,6 +6,7 @@ Pieces of one call in one batch of events become one entry, so that a client see
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from parsers.vocabulary.events import (
@@ -15,7 +16,6 @@ from parsers.vocabulary.events import (
     CallName,
     ContentText,
     Event,
-    Marker,
     ReasoningText,
 )
 from parsers.vocabulary.types import Message, MessageDelta, ToolCall, ToolCallDelta
@@ -40,7 +40,7 @@ class Assembler:
     def __init__(self) -> None:
         self._reasoning: list[str] = []
         self._content: list[str] = []
-        self._calls: dict[int, _Call] = {}
+        self._calls: defaultdict[int, _Call] = defaultdict(_Call)
 
     @property
     def calls(self) -> int:
@@ -55,24 +55,22 @@ class Assembler:
     def absorb(self, events: Iterable[Event]) -> None:
         """Take these events in where only the message counts."""
         for event in events:
-            if isinstance(event, Marker):  # most of what says nothing
-                continue
-            if isinstance(event, ContentText):
+            if type(event) is ContentText:  # no event is subclassed, and this is asked of every token
                 self._content.append(event.text)
-            elif isinstance(event, CallArguments):
-                self._call(event.call).arguments.append(event.text)
-            elif isinstance(event, ReasoningText):
+            elif type(event) is CallArguments:
+                self._calls[event.call].arguments.append(event.text)
+            elif type(event) is ReasoningText:
                 self._reasoning.append(event.text)
-            elif isinstance(event, CallEnd):
-                self._call(event.call).complete = event.complete
-            elif isinstance(event, CallId):
-                self._call(event.call).id = event.text
-            elif isinstance(event, CallName):
-                self._call(event.call).name = event.text
+            elif type(event) is CallEnd:
+                self._calls[event.call].complete = event.complete
+            elif type(event) is CallId:
+                self._calls[event.call].id = event.text
+            elif type(event) is CallName:
+                self._calls[event.call].name = event.text
 
     def absorb_of_call(self, event: CallId | CallName | CallArguments | CallEnd, number: int, text: str) -> None:
         """Take in an event as one of the call of this number, with this text."""
-        call = self._call(number)
+        call = self._calls[number]
         if isinstance(event, CallArguments):
             call.arguments.append(text)
         elif isinstance(event, CallEnd):
@@ -97,16 +95,10 @@ class Assembler:
         self._reasoning.append(reasoning)
         self._content.append(content)
         for index, given, name, arguments, complete in calls:
-            call = self._call(index)
+            call = self._calls[index]
             call.id, call.name = call.id if given is None else given, name or call.name
             call.arguments.append(arguments)
             call.complete = call.complete and complete
-
-    def _call(self, index: int) -> _Call:
-        call = self._calls.get(index)
-        if call is None:
-            call = self._calls[index] = _Call()
-        return call
 
     def message(self) -> Message:
         """The whole message so far."""
