@@ -95,8 +95,10 @@ test-engines: ENGINES ?= $(VENV)/engines
 test-engines: $(TOOLS)  ## set up the engines of others, search their parsers, and write docs/engines.md (ENGINES=FOLDER)
 	$(BIN)/python -m tests.engines $(ENGINES) $(ARGS)
 
-# Downloads what requirements/clients pins. CLIENT_PYTHON is the interpreter of the stranger, 3.9 or newer.
-test-clients: $(TOOLS)  ## run the example of the pytest plugin in real environments of other versions
+# Downloads what requirements/clients and requirements/sdks pin. CLIENT_PYTHON is the interpreter of the stranger, 3.9 or newer.
+test-clients: export PATH := $(CURDIR)/$(BIN):$(PATH)
+test-clients: $(TOOLS)  ## read what real client libraries print, and run the pytest plugin beside other versions (CLIENTS=FOLDER)
+	$(BIN)/python -m tests.clients $(or $(CLIENTS),$(VENV)/clients) $(ARGS)
 	$(BIN)/python -m tests.plugin $(or $(CLIENT_PYTHON),$(PYTHON))
 
 # libatomic1 is for the Node that Playwright brings along.
@@ -117,7 +119,7 @@ chromium: $(TOOLS)
 
 # Pins hold for the oldest Python only if they were chosen by it: run this with 3.11.
 lock: $(LOCK) $(TOOLS)  ## pin the requirement sets again (ARGS=--upgrade takes newer releases)
-	cd requirements && for set in run build test team corpus cluster lock clients/oldest clients/newer; do \
+	cd requirements && for set in run build test team corpus cluster lock clients/oldest clients/newer sdks/python; do \
 	  CUSTOM_COMPILE_COMMAND='make lock' ../$(VENV)/lock/bin/pip-compile --quiet --generate-hashes --no-strip-extras --allow-unsafe \
 	    --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-emit-options $(ARGS) \
 	    --output-file $$set.txt $$set.in || exit; \

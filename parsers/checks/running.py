@@ -92,7 +92,12 @@ _UNFINISHED = {
 def _finish_of_server(subject: Subject, last: int | None) -> Iterator[Finding]:
     """A server gave no finish reason, or one of calls and sent none. What the model wrote is not known then."""
     reason, finish = subject.trace.finish_reason, subject.known.finish
-    if reason:
+    if reason and not subject.known.whole:
+        message = f"Chunks of what was recorded are missing: the finish reason is `{reason}`, and no call is there."
+        yield _finish_reason.finding(
+            message, topic=Topic.CUT, severity="warning", about="request", step=last, actual=reason
+        )
+    elif reason:
         message = f"The finish reason is `{reason}`, but no call came."
         yield _finish_reason.finding(message, severity="warning", step=last, actual=reason)
     elif finish in _UNFINISHED:

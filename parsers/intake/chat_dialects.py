@@ -147,10 +147,12 @@ def _around(frame: Frame, kind: str) -> Frame:
 
 
 def _is_step(payload: Payload) -> bool:
-    """Return whether a part is one step of a stream: a delta, or a call with the place that only chunks give it."""
+    """Return whether a part is one step of a stream: a delta, or a call with the place that only chunks give it. One
+    place for several calls is what a class of mistralai's prints by default."""
     part = chat_part_of(payload)
     calls = [payload] if part is ChatPart.CALL else objects_of(payload.get("tool_calls")) or []
-    placed = any(type(call.get("index")) is int for call in calls)
+    places = [call["index"] for call in calls if type(call.get("index")) is int]
+    placed = bool(places) and len({*places}) == len(places)
     return placed or (part in (ChatPart.DELTA, None) and not calls)
 
 

@@ -1,7 +1,8 @@
 """Printed objects of a client library, as the chunks or the answer that the server sent.
 
-openai-python 1 and 2, LiteLLM 1, LangChain 1, vLLM 0.33 and SGLang 0.5: their classes are listed below. Other text may
-stand between the objects: people print them in loops. LangChain's messages are also read as print() shows them:
+openai-python 1 to 3, LiteLLM 1, LangChain 1, mistralai 3, vLLM 0.33 and SGLang 0.5: their classes are listed below.
+Other text may stand between the objects: people print them in loops. LangChain's messages are also read as print()
+shows them:
 
     content='Hi' additional_kwargs={} response_metadata={'finish_reason': 'stop'} id='run-1'
 
@@ -28,7 +29,7 @@ from parsers.intake.plain_text import without_lone_surrogates
 from parsers.intake.written_values import Named, ids_of, literal_at, object_of, word_of, word_or_number_of
 from parsers.vocabulary.types import Recording
 
-_CHUNKS = ("ChatCompletionChunk", "ModelResponseStream")
+_CHUNKS = ("ChatCompletionChunk", "CompletionChunk", "ModelResponseStream")
 _ANSWERS = ("ChatCompletion", "ParsedChatCompletion", "ModelResponse")
 _CALLS = ("ChoiceDeltaToolCall", "DeltaToolCall", "ToolCallItem", "ChatCompletionDeltaToolCall")
 _DELTAS = ("ChoiceDelta", "ChatMessageStreamDelta", "Delta", "DeltaMessage", "StreamingParseResult", "AIMessageChunk")
@@ -39,6 +40,7 @@ NAMES = (*_CHUNKS, *_ANSWERS, *_CALLS, *_DELTAS, *_MESSAGES, *_WHOLE_CALLS, *_RA
 _OBJECT = re.compile(
     rf"(?:\[\s*+)?(?<![\w.])(?:[a-z_]\w*+\.)*+(?:{'|'.join(sorted(NAMES, key=len, reverse=True))})\(", re.ASCII
 )
+_UNSET = ("Unset", "NotGiven", "Omit")  # what clients print of a field that was not sent
 _CHUNK, _ANSWER = "chat.completion.chunk", "chat.completion"
 _UNREAD = 20  # objects that cannot be read: then it is something else, or too damaged
 # Fields that are printed as a text or a number: where a variable stands in one, a program makes the object.
@@ -194,7 +196,12 @@ def _raw_output(fields: Payload, request: Payload) -> Recording:
 
 def as_json(item: Named) -> Payload:
     """Return a printed object as the JSON that it stands for."""
-    return {key: _field_as_json(value) for key, value in item.fields.items()}
+    return {key: _field_as_json(value) for key, value in item.fields.items() if not is_unset(value)}
+
+
+def is_unset(value: Any) -> bool:
+    """Return whether a printed value says that there was none."""
+    return isinstance(value, Named) and value.called and value.name in _UNSET
 
 
 def _field_as_json(value: Any) -> Any:

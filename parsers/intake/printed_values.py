@@ -20,9 +20,10 @@ from typing import Any
 from parsers.intake.answers import found_in, log_intake
 from parsers.intake.api_families import family_of
 from parsers.intake.api_logs import response_log
-from parsers.intake.client_objects import NAMES, as_json
+from parsers.intake.client_objects import NAMES, as_json, is_unset
 from parsers.intake.evidence import Intake, Payload, Warn, number
 from parsers.intake.written_values import LEFT_OUT, Named, literal_at, object_of, value_at
+from parsers.wire.read import read_stream
 
 # What the name of a class says that its fields do not.
 _SAYS: Mapping[str, Payload] = {
@@ -105,12 +106,25 @@ def _told(found: Intake, printed: _Printed) -> Intake:
     if printed.left_out:
         words = f"{number(printed.left_out, 'value')} not printed (`[Object]`): print with depth: null, or as JSON."
         found.warnings += (Warn("left_out", words),)
+        for output in found.outputs:
+            output.gaps = output.gaps or _lacks_calls(output.stream or ())
         lost = not any(output.text or output.stream for output in found.outputs)
         found.usable = found.usable and not lost and not _is_hollow(found)
         found.advice = f"What the chunks say was left out. {words}" if not found.usable else found.advice
     if printed.cut or printed.unread:
         found.warnings += (Warn("bad_object", "Not all of it can be read: an object breaks off or is not whole."),)
     return found
+
+
+def _lacks_calls(stream: Sequence[Payload]) -> bool:
+    """Return whether a call has no name or says nothing, or none came where one was announced: not printed, then."""
+    names, arguments, announced = dict[int, str](), dict[int, str](), False
+    for chunk in read_stream(stream):
+        announced = announced or chunk.finish_reason == "tool_calls"
+        for call in () if chunk.delta is None else chunk.delta.tool_calls:
+            names[call.index] = names.get(call.index) or call.name or ""
+            arguments[call.index] = arguments.get(call.index, "") + (call.arguments or "")
+    return not all(names.values()) or not {"", "null", "{}"}.isdisjoint(arguments.values()) or (announced and not names)
 
 
 def _is_hollow(found: Intake) -> bool:
@@ -179,6 +193,8 @@ def _take(printed: _Printed, value: Any) -> None:
 def _said(printed: _Printed, value: Any) -> Any:
     """Return a printed value as JSON, with what classes say; what was left out is counted and not there."""
     if isinstance(value, Named) and value.called:
+        if is_unset(value):
+            return _GONE
         name = value.name.rpartition(".")[2]
         said = {key: one for key, field in value.fields.items() if (one := _said(printed, field)) is not _GONE}
         kind = said.get("type")

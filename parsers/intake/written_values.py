@@ -36,11 +36,11 @@ _TOKEN = re.compile(
         |`(?:[^`\\]++|\\[\s\S])*+`)
     | (?P<date>\d{4}-\d\d-\d\dT[\d:.]{5,15}Z)
     | (?P<left>\[(?:(?:Object|Array|Circular|Function|AsyncFunction|Getter|Setter|class|Symbol\()[^\[\]\n]*+
-        |[A-Z]\w{0,60}Error(?::[^\n]*?(?=\][,\n]))?+)\])
-    | (?P<error>[A-Z]\w{0,60}Error(?:\ \[\w{1,60}\])?+:(?=\ )[\s\S]{0,4000}?
+        |_?[A-Z]\w{0,60}Error(?::\ \[\n[\s\S]{0,4000}?\n\s*\](?=\])|:[^\n]*?(?=\][,\n]))?+)\])
+    | (?P<error>_?[A-Z]\w{0,60}Error(?:\ \[\w{1,60}\])?+:(?=\ )[\s\S]{0,4000}?
         (?:\n\s+at\ [^\n]*?(?=\s*\{?\n|,?\n|\Z))++)
     | (?P<number>[-+]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d++)?+(?![\w.]))
-    | (?P<name>[A-Za-z_][\w.]*+)
+    | (?P<name>Symbol\([^()\n]{1,200}\)(?=:)|[A-Za-z_][\w.]*+)
     | (?P<angle><[^<>\n]*+>)
     | (?P<more>\.\.\.\ \d++\ more\ \w++)
     | (?P<dots>\.\.\.)

@@ -1,7 +1,8 @@
 """What real clients printed of one server that told six stories, and the message that each story is.
 
-The server is a script that answers every API with the same scenario; `recorded/*.json` hold what clients of it print,
-with the client and its version. Clients change some of it: arguments that are no JSON become objects or are left out.
+`recorded/*.json` hold what clients of `tests/clients/scripted_server.py` and of its like for other APIs printed, with
+the client and its version; `make test-clients` lets them print anew. Clients change some of it: arguments that are no
+JSON become objects or are left out.
 """
 
 from __future__ import annotations
@@ -13,10 +14,9 @@ from typing import NamedTuple
 from parsers.intake import Intake
 from parsers.vocabulary.types import Recording
 from parsers.wire.read import read_stream
+from tests.clients.told import CALL, TOLD, Told
 
 FOLDER = Path(__file__).parent / "recorded"
-CALL = '{"city": "Paris", "unit": "c"}'
-RAW = f'<tool_call>\n{{"name": "get_weather", "arguments": {CALL}}}\n</tool_call>'
 
 
 class Story(NamedTuple):
@@ -28,14 +28,12 @@ class Story(NamedTuple):
     arguments: str = ""
 
 
-STORIES = {
-    "good": Story("The user asks for weather.", "I'll look it up.", ("get_weather",), CALL),
-    "leak": Story(content=RAW),
-    "brace": Story(names=("get_weather",), arguments=CALL[:-1]),
-    "dup": Story(names=("get_weather",), arguments=CALL + CALL),
-    "idx": Story(names=("get_weather", "get_time"), arguments=CALL + '{"zone": "CET"}'),
-    "think": Story(content='Let me think.\n</think>\n\nIt is "sunny" in Zürich 🌦.'),
-}
+def _story(told: Told) -> Story:
+    names, arguments = [call.name for call in told.calls], [call.arguments for call in told.calls]
+    return Story(told.reasoning, told.content, tuple(names), "".join(arguments))
+
+
+STORIES = {name: _story(told) for name, told in TOLD.items()}
 # What clients make of arguments that are no JSON, and of a second call that they take for a part of the first.
 _MENDED = {
     "brace": (CALL, "{}", ""), "dup": (CALL, "{}", ""), "idx": (CALL, CALL + "{}", CALL + '""'),

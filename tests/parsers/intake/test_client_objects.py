@@ -61,6 +61,12 @@ STREAMS: list[tuple[str, list[list[Any]], list[str]]] = [
         [],
     ),
     (
+        "data=CompletionChunk(id='x', choices=[Choice(index=0, delta=DeltaMessage(role=Unset(), content='<think>', "
+        "tool_calls=Unset()), finish_reason='stop')], object='chat.completion.chunk')",
+        [[{"content": "<think>"}]],
+        [],
+    ),
+    (
         "ToolCallItem(tool_index=1, name='f', parameters='')",
         [[{"tool_calls": [{"index": 1, "function": {"name": "f"}}]}]],
         [],

@@ -124,3 +124,24 @@ def test_an_object_that_cannot_be_read_beside_one_that_can_is_told() -> None:
     found = recognise(f"{chunk}ChatCompletionChunk(id=@@)\n".encode(), pasted=True)
     assert found.kind == "client_objects"
     assert "bad_object" in [warn.code for warn in found.warnings]
+
+
+OF_CALL = "{ name: 'f', arguments: '{\"a\": 1}' }"
+CALL = f"{{ index: 0, id: 'c', type: 'function', function: {OF_CALL} }}"
+HOLLOW = CALL.replace(OF_CALL, "[Object]")
+BLOCK = "{ type: 'tool_use', id: 'c', name: 'f', input: [Object] }"
+# What console.log shows of an answer, and whether what it left out is of a call.
+LEFT = [
+    (f"{{\n  role: 'assistant',\n  content: null,\n  tool_calls: [ {CALL} ],\n  audio: [Object]\n}}", False),
+    (f"{{\n  role: 'assistant',\n  content: null,\n  tool_calls: [ {HOLLOW} ]\n}}", True),
+    ("{ index: 0, finish_reason: 'tool_calls', message: { role: 'assistant', tool_calls: [Array] } }", True),
+    (f"{{ role: 'assistant', type: 'message', content: [ {BLOCK} ] }}", True),
+]
+
+
+@pytest.mark.parametrize(("text", "gaps"), LEFT)
+def test_a_call_that_was_not_printed_is_missing_from_the_recording(text: str, gaps: bool) -> None:
+    found = recognise(text.encode(), pasted=True)
+    assert "left_out" in [warn.code for warn in found.warnings]
+    assert found.recording is not None
+    assert found.recording.gaps == gaps

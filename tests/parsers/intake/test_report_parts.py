@@ -8,7 +8,8 @@ import pytest
 
 from parsers.intake import recognise
 from parsers.intake.known_errors import KNOWN_ERRORS, known_errors
-from tests.parsers.intake.recorded_files import RAW, STORIES, message, recorded
+from tests.clients.told import RAW
+from tests.parsers.intake.recorded_files import STORIES, message, recorded
 
 ANSWER = next(one.text for one in recorded() if (one.shape, one.story) == ("curl_json", "good"))
 TRACEBACK = (

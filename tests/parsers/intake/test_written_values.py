@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from parsers.intake.written_values import DEPTH, Named, Shortened, is_left_out, literal_at, string_at
+from parsers.intake.written_values import DEPTH, LEFT_OUT, Named, Shortened, is_left_out, literal_at, string_at
 
 READ: list[tuple[str, Any]] = [
     ("'a'", "a"),
@@ -35,6 +35,13 @@ READ: list[tuple[str, Any]] = [
     ("f(a=[1] ... [2])", Named("f", [], {"a": Shortened([1], [2])}, called=True)),
     ("[b'\\xe2\\x82\\xac']", ["€"]),
     ("[\n  'a',\n]", ["a"]),
+    ("{ Symbol(a.b): true, Symbol(c d): 1 }", {"Symbol(a.b)": True, "Symbol(c d)": 1}),
+    (
+        "{ e: AError [B_C]: no:\n  [\n    {}\n  ]\n    at f (x:1)\n    at g {\n    k: [CError]\n  }, a: 1 }",
+        {"e": {"k": LEFT_OUT}, "a": 1},
+    ),
+    ("{ e: _AError: no\n    at f (x:1),\n  a: 1 }", {"e": LEFT_OUT, "a": 1}),
+    ('{\n  e: [ZError: [\n    {\n      "p": [ 1 ],\n    }\n  ]],\n  a: 1 }', {"e": LEFT_OUT, "a": 1}),
 ]
 
 
