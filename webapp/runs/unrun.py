@@ -46,5 +46,12 @@ def save_unrun(
 
 def _listing(case: Case) -> Listing:
     """What the library shows of it: no picture, and no check."""
-    words = {"title": case.title or "", "parser": case.parser.name, "engine": engine_of(case)}
-    return Listing(**words, verdict=NOT_RUN, severity="info", text=case.text(), tags=case.flags)
+    return Listing(
+        title=case.title or "",
+        parser=case.parser.name,
+        engine=engine_of(case),
+        verdict=NOT_RUN,
+        severity="info",
+        text=case.text(),
+        tags=case.flags,
+    )
