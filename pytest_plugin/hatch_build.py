@@ -1,5 +1,5 @@
-"""Whether what a build packs is there: the worker is a link to a folder of the checkout, and a copy of this folder alone
-has a link to nothing."""
+"""Whether what a build packs is there: the worker is a link to a folder of the checkout, and a copy of this folder
+alone has a link to nothing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 WORKER = "pytest_toolcall/workers/engine_worker.py"
 WORDS = """{root} has no worker: pytest_toolcall/workers is a link to webapp/engines/workers of the checkout.
-Build in the checkout (python -m build pytest_plugin), or from a source distribution that was built there, which has the files."""
+Build in the checkout (python -m build pytest_plugin), or from a source distribution made there: that has the files."""
 
 
 class CustomBuildHook(BuildHookInterface[Any]):

@@ -99,7 +99,7 @@ def test_what_cannot_be_started_any_more_says_so(settings: Settings, tmp_path: P
     runner = Runner(settings)
     runner.run(case())
     changed(tmp_path / "mine" / "__init__.py", "class Mine(:\n")
-    with pytest.raises(CaseError, match="engine mine does not start: .*SyntaxError"):
+    with pytest.raises(CaseError, match=r"engine mine does not start: .*SyntaxError"):
         runner.run(case())
     changed(tmp_path / "mine" / "__init__.py", PARSER % "2")
     entered().renew("mine")

@@ -48,7 +48,6 @@ from webapp.services import services
 from webapp.store import OverQuota, Saved, Sharing
 from webapp.store.expiring import NEVER, expiry
 
-
 _SHOWN = 20_000  # characters of an output that nothing ran
 
 

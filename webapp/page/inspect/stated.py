@@ -12,9 +12,9 @@ from parsers.cases.case import Case, EngineVerdict
 from parsers.cases.export.report_facts import expected_fields
 
 VERDICTS = {
-    "required": "should come out as the case says",
-    "known_bug": "a known bug",
-    "implementation_defined": "left to the implementation",
+    "required": "it must come out right",
+    "known_bug": "it has a known bug",
+    "implementation_defined": "what comes out is left to it",
 }
 
 
@@ -38,7 +38,7 @@ class Stated:
 def stated_of(case: Case, *, ran: bool = True) -> list[Stated]:
     """What a case states of engines, in the order of its file: of all others but the one that ran it; where none did
     (`ran` False), of all, and first what holds for its own."""
-    own = case.parser.engine or ""
+    own = case.engine_name
     mine = {f"{own}:{case.parser.name}", own}
     others = [_stated(name, said) for name, said in case.engines.items() if name not in mine]
     return others if ran else [_stated(f"{own}:{case.parser.name}", case.known), *others]

@@ -1,4 +1,4 @@
-"""Cases whose engine is not entered here: kept and shown with what they state, run by nobody, refused where asked to."""
+"""Cases whose engine is not entered here: kept, shown with what they state, run by nobody, refused where asked to."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from webapp.services import EXTENSION
 
 OUTPUT = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
 LINK = "https://example.org/bugs/1"
-SAID = {"verdict": "known_bug", "link": LINK, "notes": ["Since last week."], "expect": {"content": "Hm", "reasoning": None}}
+WANTED = {"content": "Hm", "reasoning": None}
+SAID = {"verdict": "known_bug", "link": LINK, "notes": ["Since last week."], "expect": WANTED}
 ELSEWHERE: dict[str, Any] = {
     "schema": 1,
     "title": "Of another machine",
@@ -57,7 +58,7 @@ def test_its_page_says_so_and_shows_what_it_states(client: FlaskClient) -> None:
         "third:hermes not run here",
     ]
     theirs, third = shown.select(".stated dd")
-    assert words(theirs.select_one("p")) == f"Stated by the case: a known bug: {LINK} . Since last week."
+    assert words(theirs.select_one("p")) == f"Stated by the case: it has a known bug: {LINK} . Since last week."
     assert [words(one) for one in theirs.select("li")] == ["reasoning nothing", "content Hm"]
     assert [one["href"] for one in shown.select(".stated a")] == [LINK]
     assert "javascript:alert(1)" in words(third)
@@ -99,11 +100,13 @@ def test_one_that_its_engine_runs_by_now_is_run_and_has_no_drift(client: FlaskCl
 
 def test_what_a_case_states_of_others_is_beside_what_ran(client: FlaskClient) -> None:
     case = {**ELSEWHERE, "parser": {"name": "hermes"}}
+    case["engines"] = {**case["engines"], "builtin": {"notes": ["Ours."]}}
     shown = page(client, f"/c/{saved(client, case)['id']}")
     assert [words(row) for row in shown.select(".lead .stated dt")] == [
         "elsewhere not run here",
         "third:hermes not run here",
     ]
+    assert "Ours." in words(shown.select_one(".lead-note"))
 
 
 @pytest.mark.parametrize("listed", [1, 0])
