@@ -242,9 +242,14 @@ class Case(Model):
     engines: dict[str, EngineVerdict] = Field(default_factory=dict)
 
     @property
+    def engine_name(self) -> str:
+        """The name under which `engines` speaks of who parses it."""
+        return self.parser.engine or "builtin"
+
+    @property
     def known(self) -> EngineVerdict:
         """What is known of who parses it: what `engines` says of ENGINE:PARSER or ENGINE, else what holds for all."""
-        name = self.parser.engine or ""
+        name = self.engine_name
         said = self.engines.get(f"{name}:{self.parser.name}") or self.engines.get(name)
         if said is None:
             return EngineVerdict(verdict=self.verdict, expect=self.expect)

@@ -39,7 +39,11 @@ COUNTED = """`holds`, `differs`, `raises`: parsers that read a format of ours, b
 the reasoning parser of that name where it reasons, under the chunkings that a case is compared by; `unread`: those
 whose name is no format's here.
 """
-BUGS = "The output and the tools are all that `find` was given.\n"
+BUGS = """\
+The output and the tools are all that `find` was given. A bug stands here by the number of its report only where
+the output of that report, or one like it, was searched. vLLM #48342 has no search of its own: the report was not at
+hand, so nothing is claimed of it.
+"""
 RIGHT = "Errors that a search of an ordinary output says of them, under the contract of the engine.\n"
 
 

@@ -9,7 +9,7 @@ import sys
 import sysconfig
 from importlib import metadata
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 PYTEST = ("pytest", "pluggy", "iniconfig", "packaging", "pygments", "pytest-xdist", "execnet")
@@ -37,12 +37,13 @@ def done(*command: str | Path, cwd: Path, environ: dict[str, str] | None = None)
     return ran.stdout
 
 
-def built(project: Path, out: Path) -> Path:
-    """The wheel of a project, built with what is installed here."""
-    before = {*out.glob("*.whl")}
-    done(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", out, project, cwd=project)
-    (wheel,) = {*out.glob("*.whl")} - before
-    return wheel
+def built(project: Path, out: Path, kind: Literal["wheel", "sdist"] = "wheel") -> Path:
+    """The distribution of a project, built with what is installed here."""
+    pattern = {"wheel": "*.whl", "sdist": "*.tar.gz"}[kind]
+    before = {*out.glob(pattern)}
+    done(sys.executable, "-m", "build", f"--{kind}", "--no-isolation", "--outdir", out, project, cwd=project)
+    (found,) = {*out.glob(pattern)} - before
+    return found
 
 
 def made(home: Path) -> Environment:

@@ -3,8 +3,10 @@ the page, red, fix, green. Its packages are called as ours are, and its pydantic
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -66,6 +68,24 @@ def test_the_wheel_has_the_worker_of_the_inspector_and_nothing_else_of_it(wheels
     own |= {"pytest_toolcall/py.typed"}
     assert {name: files[name] for name in workers} == workers
     assert files.keys() == workers.keys() | own
+
+
+def test_the_source_distribution_has_the_files_and_builds_the_same_wheel_anywhere(wheels: Path, tmp_path: Path) -> None:
+    source = built(ROOT / "pytest_plugin", tmp_path, "sdist")
+    with tarfile.open(source) as archive:
+        archive.extractall(tmp_path / "elsewhere", filter="data")
+    (project,) = (tmp_path / "elsewhere").iterdir()
+    assert not any(path.is_symlink() for path in project.rglob("*"))
+    (wheel,) = wheels.glob("pytest_toolcall-*.whl")
+    assert built(project, tmp_path).read_bytes() == wheel.read_bytes()
+
+
+def test_a_copy_of_the_folder_alone_says_why_it_cannot_be_built(tmp_path: Path) -> None:
+    project = tmp_path / "pytest_plugin"
+    shutil.copytree(ROOT / "pytest_plugin", project, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
+    for kind in ("wheel", "sdist"):
+        with pytest.raises(AssertionError, match=r"is a link to webapp/engines/workers of the checkout\.\s+Build in"):
+            built(project, tmp_path, kind)
 
 
 def test_failing_case_red_fix_green_in_five_commands(

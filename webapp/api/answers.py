@@ -126,9 +126,9 @@ DeletedTokenizer = _object(
 )
 SavedCase = _object(
     "SavedCase",
-    "A stored case. `listed`: the library has it; `delete_key` withdraws this share, and is told once; `expires`: when"
-    " this share ends.",
-    **{"id": str, "url": str, "listed": bool, "delete_key": NotRequired[str], "expires": str | None},
+    "A stored case. `listed`: the library has it; `ran` false: its engine is not entered here; `delete_key` withdraws"
+    " this share, and is told once; `expires`: when this share ends.",
+    **{"id": str, "url": str, "listed": bool, "ran": bool, "delete_key": NotRequired[str], "expires": str | None},
 )
 RedactResult = _object(
     "RedactResult",

@@ -57,9 +57,10 @@ from webapp.quotas import FULL_SECONDS, client, count_upload
 from webapp.readiness import in_the_way
 from webapp.runs.exports import TARGETS, exported, installed_version, run_for, save
 from webapp.runs.prepare import with_defaults
+from webapp.runs.unrun import is_unrun, save_unrun
 from webapp.security import api_error, check_limit
 from webapp.services import services
-from webapp.store import Gone, Sharing, StoredCase
+from webapp.store import Gone, Saved, Sharing, StoredCase
 from webapp.store.expiring import CHOICES, NEVER, expiry
 from webapp.store.keys import digest_of, new_key
 from webapp.tokenizers import library, list_tokenizers
@@ -194,26 +195,37 @@ def find() -> ResponseReturnValue:
             422: ErrorBody, 429: ErrorBody, 503: ErrorBody},
            takes=Case, headers={"Location": (200, 201), "Cache-Control": (200, 201)}, keyed=True,
            query={"listed": "1: list it in the library, if it is new or has no words that are not sent again.",
+                  "run": "1: refuse a case whose engine is not entered here.",
                   "expires": Key("When this share ends by itself.",
                                  {"type": "string", "enum": [*CHOICES], "default": NEVER})},
            )  # fmt: skip
 def save_case() -> ResponseReturnValue:
     """Store a case and give it a permalink: 201 when it is new, 200 when it was there already, and a key for each."""
-    runner, case = services().runner, posted_case()
-    run, checked = runner.run(case), runner.cheaply_checked(case)
-    findings = None if checked is None else checked.findings
-    listing = listing_of(run, case, findings) if is_asked("listed") else None
+    case, listed = posted_case(), is_asked("listed")
     expires = expiry(request.args.get("expires", NEVER), services().store.now())
     sharing = Sharing(delete_key(), client(), expires=expires)
-    saved = save(services().store, run, findings, listing=listing, sharing=sharing)
+    runs = is_asked("run") or not is_unrun(case, services().settings)
+    saved = _save_run(case, sharing, listed=listed) if runs else _save_unrun(case, sharing, listed=listed)
     in_library = services().store.library.is_listed(saved.id)
-    told = {"listed": in_library, "delete_key": saved.delete_key, "expires": expires}
+    told = {"listed": in_library, "ran": runs, "delete_key": saved.delete_key, "expires": expires}
     answer = {"id": saved.id, "url": _permalink(saved.id), **told}
     response = jsonify(answer)
     response.status_code = 201 if saved.created else 200
     response.headers["Location"] = url_for("api.case", case_id=saved.id)
     response.headers["Cache-Control"] = "no-store"
     return response
+
+
+def _save_run(case: Case, sharing: Sharing, *, listed: bool) -> Saved:
+    runner = services().runner
+    run, checked = runner.run(case), runner.cheaply_checked(case)
+    findings = None if checked is None else checked.findings
+    listing = listing_of(run, case, findings) if listed else None
+    return save(services().store, run, findings, listing=listing, sharing=sharing)
+
+
+def _save_unrun(case: Case, sharing: Sharing, *, listed: bool) -> Saved:
+    return save_unrun(services().store, case, services().settings, listed=listed, sharing=sharing)
 
 
 @operation("GET", f"{API}/cases/<case_id>", {200: Case, 404: ErrorBody, 410: ErrorBody}, tagged=True)

@@ -117,7 +117,8 @@ def check(name: str) -> int:
     try:
         for kept in conformance(host, parser, told=played.append):
             wrong += bool(kept.wrong)
-            click.echo(f"wrong  {kept.rule} {one_line(kept.wrong)}" if kept.wrong else f"ok     {kept.rule}")
+            word, said = ("wrong", kept.wrong) if kept.wrong else ("note", kept.note) if kept.note else ("ok", "")
+            click.echo(f"{word:<6} {f'{kept.rule} {one_line(said)}'.strip()}")
     finally:
         host.close()
     called = ":".join([name, *played])

@@ -36,6 +36,7 @@ OPTION = "--upload"
 HEADER_VARIABLE = "TOOLCALL_UPLOAD_HEADER"
 MOST_UPLOADED = 50
 PATH = "/api/v1/cases"
+_RUN = "?run=1"  # refuse what cannot be run there: as it is written the case mostly can
 SECONDS = 60.0
 _TRIES = 3
 _MOST_BYTES = 1_000_000  # of an answer
@@ -107,14 +108,14 @@ class Uploads:
     def _uploaded(self, result: CaseResult, run: CaseRun) -> str:
         told = {"title": run.case.title or result.entry_name, "notes": (*run.case.notes, *_notes(result))}
         try:
-            return self._posted(stored_form(run).model_copy(update=told))
+            return self._posted(stored_form(run).model_copy(update=told), PATH + _RUN)
         except _CaseRefusedError as error:
             if not error.engine or result.written is None:
                 raise
             return self._posted(result.written.model_copy(update=told))
 
-    def _posted(self, case: Case) -> str:
-        status, answer = self._asked(dumps(case).encode())
+    def _posted(self, case: Case, path: str = PATH) -> str:
+        status, answer = self._asked(path, dumps(case).encode())
         if status in (200, 201) and isinstance(answer.get("url"), str):
             return str(answer["url"])
         found = answer.get("error")
@@ -124,10 +125,10 @@ class Uploads:
             raise _CaseRefusedError(message, engine=str(detail.get("field")).startswith("/parser/"))
         raise UsageError(f"{OPTION} {self._address}: {_why(status, message, known=bool(detail))}")
 
-    def _asked(self, body: bytes) -> tuple[int, Mapping[str, Any]]:
+    def _asked(self, path: str, body: bytes) -> tuple[int, Mapping[str, Any]]:
         """The status and the object of an answer. What is too much at the moment is asked again."""
         for attempt in range(_TRIES):
-            status, wait, data = self._once(body)
+            status, wait, data = self._once(path, body)
             if status not in (409, 429, 503) or attempt == _TRIES - 1:
                 break
             time.sleep(min(wait, _LONGEST_WAIT))
@@ -137,10 +138,10 @@ class Uploads:
             found = None
         return status, found if isinstance(found, dict) else {}
 
-    def _once(self, body: bytes) -> tuple[int, float, bytes]:
-        key = hmac.digest(self._key, body, "sha256").hex()
+    def _once(self, path: str, body: bytes) -> tuple[int, float, bytes]:
+        key = hmac.digest(self._key, path.encode() + body, "sha256").hex()
         headers = {**self._headers, "Idempotency-Key": f'"{key}"'}
-        request = urllib.request.Request(self._address + PATH, body, headers, method="POST")  # noqa: S310
+        request = urllib.request.Request(self._address + path, body, headers, method="POST")  # noqa: S310
         try:
             with self._opener.open(request, timeout=SECONDS) as answer:
                 return answer.status, 0.0, answer.read(_MOST_BYTES)

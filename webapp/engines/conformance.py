@@ -6,14 +6,14 @@ Nothing here is about what a parser reads: only about what any engine answers, w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from parsers.vocabulary.types import UsageError
 from webapp.children.endings import ChildError
 from webapp.engines.engine_host import EngineHost
 from webapp.engines.foreign import no_parser
-from webapp.engines.protocol import Answers, Card, Progress, ProtocolError, Replayed, read, read_replays
+from webapp.engines.protocol import Answers, Card, Fault, Progress, ProtocolError, Replayed, read, read_replays
 
 _PIECES = ["The ", "answer ", "is ", "4", "2."]
 _TOOLS = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}]
@@ -21,15 +21,17 @@ _TOOLS = [{"type": "function", "function": {"name": "f", "parameters": {"type": 
 
 @dataclass(slots=True, frozen=True)
 class Kept:
-    """One rule of the protocol, and what is wrong; "" where it is kept."""
+    """One rule of the protocol, and what is wrong; "" where it is kept. A `note` is of no rule: what else was seen."""
 
     rule: str
     wrong: str = ""
+    note: str = ""
 
 
 def conformance(host: EngineHost, parser: str = "", *, told: Callable[[str], object] = str) -> Iterator[Kept]:
     """Every rule in its order, by a parser of the engine, else by its first: that is `told`. Without an answer to hello
-    there are no more. Raises UsageError for a parser that it does not have."""
+    there are no more. A parser that fails keeps the protocol, and a note says so. Raises UsageError for a parser that
+    it does not have."""
     try:
         card = host.card()
     except UsageError as error:
@@ -49,15 +51,18 @@ def conformance(host: EngineHost, parser: str = "", *, told: Callable[[str], obj
         except ChildError as error:
             wrong = f"there is no answer: {error.message or error.ending.value}"
         yield Kept(rule, wrong)
+    if asked.faults:
+        yield Kept("", note=asked.faults[0])
 
 
 @dataclass(slots=True, frozen=True)
 class _Asked:
-    """Who is asked."""
+    """Who is asked. `faults`: how its parser failed, in words."""
 
     host: EngineHost
     card: Card
     parser: str
+    faults: list[str] = field(default_factory=list)
 
     def replays(self, replays: list[list[str]], **more: Any) -> list[Replayed]:
         """Raises ChildError and ProtocolError."""
@@ -137,9 +142,19 @@ def _steps(asked: _Asked) -> str:
     def note(said: dict[str, Any]) -> None:
         told.append(read(Progress, said).step)
 
-    read_replays(asked.host.raw("run", asked.run([_PIECES], report="steps"), note), [len(_PIECES) + 1])
-    wanted = [*range(1, len(_PIECES) + 2)]
+    answer = asked.host.raw("run", asked.run([_PIECES], report="steps"), note)
+    (found,) = read_replays(answer, [len(_PIECES) + 1])
+    last = len(_PIECES) + 1
+    if found.raised is not None:  # it takes no further step
+        asked.faults.append(f"The parser fails on a plain sentence, {_fault(found.raised)}")
+        last = found.raised.step
+    wanted = [*range(1, last + 1)]
     return "" if told == wanted else f"steps {wanted} were to be told, {told} were"
+
+
+def _fault(raised: Fault) -> str:
+    place = f" (in {raised.place})" * bool(raised.place)
+    return f"at step {raised.step}: {raised.kind}: {raised.message}{place}"
 
 
 def _unknown_parser(asked: _Asked) -> str:

@@ -17,11 +17,10 @@ from parsers.cases.engines import Engine
 from parsers.replays.ran_lines import RanLines
 from parsers.vocabulary.types import UsageError
 from webapp.engines.engine_host import EngineHost
-from webapp.engines.entries import Entry, card_written, entries, keep_card, known_card
+from webapp.engines.entries import Entry, KnownCard, card_written, entries, keep_card, known_card
 from webapp.engines.foreign import engine_for
 from webapp.engines.lines import lines_of
 from webapp.engines.protocol import Card, EngineError, Replayed, read
-from webapp.engines.sources import sources_stamp
 from webapp.settings import Settings, get_settings
 
 AskOther = Callable[[dict[str, Any]], Mapping[str, Any]]
@@ -37,7 +36,7 @@ class Engines:
         self.own = dict(more or {})
         self._hosts: dict[str, tuple[Entry, str, EngineHost]] = {}
         self._spent_before = 0.0  # by hosts that were ended for a change
-        self._cards: dict[str, tuple[Entry, int, Card]] = {}
+        self._cards: dict[str, tuple[Entry, int, KnownCard]] = {}
         self._lock = Lock()
 
     @property
@@ -51,17 +50,19 @@ class Engines:
 
     def listed(self) -> dict[str, Card | None]:
         """All of them with what is known of them; nothing is started."""
-        return {name: known_card(self.settings, name, entry) for name, entry in self.entries().items()}
+        known = [(name, known_card(self.settings, name, entry)) for name, entry in self.entries().items()]
+        return {name: None if found is None else found.card for name, found in known}
 
     def card(self, name: str) -> Card:
-        """Who an engine is, as it said last, or says now where it was not asked yet. Raises UsageError."""
+        """Who an engine is, as it said last, or says now where it was not asked yet or its sources are others by now.
+        Raises UsageError."""
         entry = self._entry(name)
-        return self._known(name, entry) or self._kept(name, entry, self._asked(name, entry))
+        known = self._known(name, entry)
+        return self._asked(name, entry) if known is None or known.is_stale(entry) else known.card
 
     def renew(self, name: str) -> Card:
         """Who an engine says it is now, started anew for that. Raises UsageError."""
-        entry = self._entry(name)
-        return self._kept(name, entry, self._asked(name, entry, anew=True))
+        return self._asked(name, self._entry(name), anew=True)
 
     def stamp(self, name: str) -> str:
         """What changes with the entry, the version and the sources of an engine, and whenever it was asked who it is:
@@ -93,7 +94,7 @@ class Engines:
                 host.close()
             self._hosts.clear()
 
-    def _known(self, name: str, entry: Entry) -> Card | None:
+    def _known(self, name: str, entry: Entry) -> KnownCard | None:
         """Its card as this process read it, until another one was written."""
         kept, written = self._cards.get(name), card_written(self.settings, name)
         if kept is not None and kept[:2] == (entry, written):
@@ -103,22 +104,20 @@ class Engines:
             self._cards[name] = entry, written, known
         return known
 
-    def _kept(self, name: str, entry: Entry, card: Card) -> Card:
-        self._cards[name] = entry, card_written(self.settings, name), card
-        return card
-
     def _version(self, name: str, entry: Entry) -> str:
         """What changes with the version and the sources of an engine; "" where it was not asked yet."""
-        card = self._known(name, entry)
-        return "" if card is None else f"{card.version} {sources_stamp((*card.sources, *entry.files))}"
+        known = self._known(name, entry)
+        return "" if known is None else f"{known.card.version} {known.stamp_now(entry)}"
 
     def _asked(self, name: str, entry: Entry, *, anew: bool = False) -> Card:
         host = self._host(name, entry)
         if anew:
             host.begin_anew()
-        card = host.card()
-        keep_card(self.settings, name, entry, card)
-        return card
+        known = keep_card(self.settings, name, entry, host.card())
+        self._cards[name] = entry, card_written(self.settings, name), known
+        with self._lock:
+            self._hosts[name] = entry, self._version(name, entry), host  # what it said just now is no change of it
+        return known.card
 
     def _entry(self, name: str) -> Entry:
         found = self.entries().get(name)

@@ -11,9 +11,10 @@ import os
 import re
 import tempfile
 import tomllib
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -21,6 +22,7 @@ from parsers.cases.engines import ENGINES
 from parsers.vocabulary.types import UsageError
 from webapp.engines.protocol import Card, ProtocolError, read_card
 from webapp.engines.response_template.about import NAME as RESPONSE_TEMPLATE
+from webapp.engines.sources import sources_stamp
 from webapp.settings import Settings
 
 ADAPTERS = ("vllm", "sglang", "lmdeploy", "mlx", "harmony", "mistral", "transformers", "vllm_rust", "class")
@@ -174,23 +176,42 @@ def _quoted(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")  # TOML knows no surrogate pairs
 
 
-def known_card(settings: Settings, name: str, entry: Entry) -> Card | None:
+class KnownCard(NamedTuple):
+    """What an engine said of itself, and what changes with the sources that it had then."""
+
+    card: Card
+    stamp: str
+
+    def stamp_now(self, entry: Entry) -> str:
+        """That of today."""
+        return _stamp(entry, self.card)
+
+    def is_stale(self, entry: Entry) -> bool:
+        """Return whether its sources are others by now: a class may have another method."""
+        return self.stamp != self.stamp_now(entry)
+
+
+def known_card(settings: Settings, name: str, entry: Entry) -> KnownCard | None:
     """What the engine of an entry said of itself last; None where it was not asked, or is another one by now."""
     try:
         data = json.loads(_card_file(settings, name).read_text("utf-8"))
-        return read_card(data["card"]) if data["argv"] == [*entry.argv(name)] else None
+        return KnownCard(read_card(data["card"]), data["stamp"]) if data["argv"] == [*entry.argv(name)] else None
     except (OSError, ValueError, KeyError, TypeError, ProtocolError):
         return None
 
 
-def keep_card(settings: Settings, name: str, entry: Entry, card: Card) -> None:
+def keep_card(settings: Settings, name: str, entry: Entry, card: Card) -> KnownCard:
     """Remember what an engine said of itself; where that cannot be written, it is asked again."""
-    file = _card_file(settings, name)
-    try:
+    known = KnownCard(card, _stamp(entry, card))
+    with suppress(OSError, UsageError):
         settings.make_data_dir()
-        _replaced(file, json.dumps({"argv": entry.argv(name), "card": card.model_dump()}))
-    except (OSError, UsageError):
-        return
+        text = json.dumps({"argv": entry.argv(name), "card": card.model_dump(), "stamp": known.stamp})
+        _replaced(_card_file(settings, name), text)
+    return known
+
+
+def _stamp(entry: Entry, card: Card) -> str:
+    return sources_stamp((*card.sources, *entry.files))
 
 
 def card_written(settings: Settings, name: str) -> int:

@@ -124,13 +124,27 @@ def save(
     One that is stored already is listed where its sharer knows the words that it has: these come along.
     """
     stored = stored_form(run if told is None else replace(run, case=told))
-    _refuse_long(stored)
     outcome = outcome_of(run.trace, findings)
     kept = dumped(WrittenOutcome(outcome.message, outcome.shape, engine_title(run.case.parser.engine)))
     case_id, body = identified(stored)
-    digest, version = outcome_digest(outcome), installed_version()
+    written = (case_id, body, outcome_digest(outcome), installed_version())
+    return put(store, stored, written, message=kept, listing=listing, sharing=sharing)
+
+
+def put(
+    store: CaseStore,
+    stored: Case,
+    written: tuple[str, str, str, str],
+    *,
+    message: str | None = None,
+    listing: Listing | None = None,
+    sharing: Sharing,
+) -> Saved:
+    """Store a case under its id; `written` are id, body, digest and version, as the store takes them. Raises what
+    `save` raises."""
+    _refuse_long(stored)
     try:
-        saved = store.save(case_id, body, digest, version, listing, message=kept, sharing=sharing)
+        saved = store.save(*written, listing, message=message, sharing=sharing)
     except TakenDown as down:
         raise GoneForGood(f"Whoever runs this server took this case down on {down.deleted[:10]}.") from down
     if listing is not None and not saved.created:

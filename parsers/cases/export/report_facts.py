@@ -54,7 +54,7 @@ def compared_fields(run: CaseRun) -> Fields:
     if expect.events is not None:
         actual, whole = ({**told, **_in_order(one)} for told, one in ((actual, run.trace), (whole, run.whole)))
     wrong = frozenset([one.field for one in trace_differences(expect, run.trace, run.case.compare)])
-    return Fields(_expected_fields(expect), actual, whole, wrong)
+    return Fields(expected_fields(expect), actual, whole, wrong)
 
 
 def fields_of(trace: Trace) -> dict[str, str]:
@@ -65,7 +65,7 @@ def fields_of(trace: Trace) -> dict[str, str]:
     return {**texts, **calls, "finish_reason": trace.finish_reason}
 
 
-def _expected_fields(expect: Expect) -> dict[str, str]:
+def expected_fields(expect: Expect) -> dict[str, str]:
     """What a case expects, by the names of the fields."""
     texts = {"reasoning": expect.reasoning, "content": expect.content, "finish_reason": expect.finish_reason}
     calls = [(call.name, arguments_text(call)) for call in expect.tool_calls or ()]

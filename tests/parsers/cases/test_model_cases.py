@@ -361,6 +361,8 @@ RIGHT, OTHER = {"content": "right"}, {"content": "other"}
         ({"name": "p"}, {"e": {"expect": OTHER}}, "known_bug", "right"),
         ({"name": "p", "engine": "x"}, {"e": {"expect": OTHER}}, "known_bug", "right"),
         ({"name": "p", "engine": "e"}, {"e": {"expect": OTHER}}, "required", "other"),
+        ({"name": "p"}, {"builtin": {"expect": OTHER}}, "required", "other"),
+        ({"name": "p"}, {"builtin:q": {"expect": OTHER}}, "known_bug", "right"),
         ({"name": "p", "engine": "e"}, {"e": {"verdict": "implementation_defined"}}, "implementation_defined", "right"),
         (
             {"name": "p", "engine": "e"},

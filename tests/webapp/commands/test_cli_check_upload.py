@@ -129,7 +129,7 @@ def test_a_case_goes_as_it_ran_with_a_title_notes_and_the_headers(
     assert program("check", file, "--upload", f"{server.address}/team/", *header).code == 1
     (asked,) = server.asked
     case = load_case(asked.body)
-    assert (asked.path, case.parser.name, case.title) == ("/team/api/v1/cases", "qwen", "one.case.json")
+    assert (asked.path, case.parser.name, case.title) == ("/team/api/v1/cases?run=1", "qwen", "one.case.json")
     assert case.input.tokens
     assert case.notes[0] == "mine"
     assert case.notes[1].startswith("toolcall-inspector check: not as expected in 11 of 11 replays")

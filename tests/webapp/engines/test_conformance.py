@@ -46,6 +46,23 @@ def test_what_it_does_wrong_is_said(flag: str, words: list[str]) -> None:
     assert [one.startswith(two) for one, two in zip(found, words, strict=False)] == [True] * len(words)
 
 
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("Returns", "The parser fails on a plain sentence, at step 1: JSONDecodeError: Expecting value"),
+        ("Plain", ""),
+    ],
+)
+def test_a_parser_that_fails_keeps_the_protocol_and_is_told_of(name: str, words: str) -> None:
+    host = EngineHost("x", own(name))
+    try:
+        found = [*conformance(host)]
+    finally:
+        host.close()
+    assert [one.wrong for one in found if one.wrong] == []
+    assert (found[-1].note.startswith(words), bool(found[-1].note)) == (True, bool(words))
+
+
 def test_the_script_is_played_at_the_parser_that_is_named() -> None:
     assert (wrong(fake(), "upper"), len(wrong(fake(), "brief"))) == ([], 5)
     with pytest.raises(UsageError, match=r"fake has no parser 'bief'; it has [0-9]+, such as brief"):

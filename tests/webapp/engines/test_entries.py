@@ -149,7 +149,7 @@ def test_what_an_engine_said_of_itself_is_remembered(settings: Settings) -> None
     entry = Entry(command=("x",))
     assert known_card(settings, "one", entry) is None
     keep_card(settings, "one", entry, CARD)
-    assert known_card(settings, "one", entry) == CARD
+    assert known_card(settings, "one", entry) == (CARD, "")
     assert known_card(settings, "one", Entry(command=("y",))) is None
 
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from parsers.cases.case import Case
+from parsers.cases.case import Case, CaseError
 from parsers.cases.io import load_case
 from webapp.engines import sources
-from webapp.engines.entered import engine_stamp, entered, use_engines
+from webapp.engines.entered import Engines, SharedEngines, answer, engine_stamp, entered, use_engines
 from webapp.engines.entries import Entry, write_entry
 from webapp.engines.sources import sources_stamp
 from webapp.runs.runner import Runner
@@ -67,6 +68,43 @@ def test_what_was_written_is_run_the_next_time(settings: Settings, tmp_path: Pat
     assert runner.run(asked) is first
     changed(tmp_path / "mine" / "__init__.py", PARSER % "2")
     assert [runner.run(one).trace.message.content for one in (asked, case())] == ["a2", "a2"]
+
+
+def test_a_class_that_gained_a_second_path_is_asked_for_it(settings: Settings, tmp_path: Path) -> None:
+    runner, there = Runner(settings), SharedEngines(settings, partial(answer, entered()))
+    assert runner.run(case()).choice.one_shot is None
+    file = tmp_path / "mine" / "__init__.py"
+    changed(file, PARSER % "2" + '    def parse(self, request, text): return {"content": "whole"}\n')
+    assert runner.run(case()).choice.one_shot is not None
+    changed(file, PARSER % "3")
+    assert [one.card("mine").whole for one in (there, entered(), Engines(settings))] == [False] * 3
+
+
+def test_it_is_started_once_for_a_change(settings: Settings, tmp_path: Path) -> None:
+    found = entered()
+
+    def pid() -> int | None:
+        runner.run(case())
+        return found._host("mine", found.entries()["mine"]).pid
+
+    runner = Runner(settings)
+    before = pid()
+    changed(tmp_path / "mine" / "__init__.py", "from mine import more\n" + PARSER % "2")
+    changed(tmp_path / "mine" / "more.py")
+    found.card("mine")
+    after = found._host("mine", found.entries()["mine"]).pid
+    assert before != after == pid()
+
+
+def test_what_cannot_be_started_any_more_says_so(settings: Settings, tmp_path: Path) -> None:
+    runner = Runner(settings)
+    runner.run(case())
+    changed(tmp_path / "mine" / "__init__.py", "class Mine(:\n")
+    with pytest.raises(CaseError, match=r"engine mine does not start: .*SyntaxError"):
+        runner.run(case())
+    changed(tmp_path / "mine" / "__init__.py", PARSER % "2")
+    entered().renew("mine")
+    assert runner.run(case()).trace.message.content == "a2"
 
 
 @pytest.mark.parametrize(

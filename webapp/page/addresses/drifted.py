@@ -25,7 +25,7 @@ class Drifted:
 
 def drift_of(subject: Subject) -> Drifted | None:
     """How today's outcome, where it is cheap to know, departs from the one that was saved."""
-    if subject.stored is None:
+    if subject.stored is None or not subject.stored.outcome_digest:  # nothing ran when it was stored
         return None
     runner, expect, stored = services().runner, subject.case.known.expect, subject.stored
     trace, known = runner.run(subject.case).trace, runner.cheaply_checked(subject.case)

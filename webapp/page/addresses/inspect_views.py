@@ -63,6 +63,7 @@ from webapp.page.form.setup import (
 from webapp.page.inspect.inspect_page import ReplayPage, View, read_state, replay_page, view_of
 from webapp.page.inspect.live import Live
 from webapp.page.inspect.live import live as live_of
+from webapp.page.inspect.stated import Stated, stated_of
 from webapp.page.library.checklist import entries
 from webapp.page.search.search_page import WAIT_SECONDS, Search, SearchPanes, search_of_job, search_panes
 from webapp.runs.exports import Target, offered
@@ -99,8 +100,8 @@ class _About:
 
     `origin` is the case that a smaller one came from, `fork` what this copy of a stored case changed of it, and `drift`
     how today's result departs from the one saved. `problem` says why the chunking that was asked for is not shown.
-    `editable`: the parser is a format that the editor can open. `exports` are the files it offers, with their
-    addresses.
+    `editable`: the parser is a format that the editor can open. `stated` is what the case says of engines that did not
+    run it. `exports` are the files it offers, with their addresses.
     """
 
     kind: str
@@ -113,6 +114,7 @@ class _About:
     picture: _Picture | None = None
     problem: str = ""
     editable: bool = False
+    stated: Sequence[Stated] = ()
     exports: Sequence[tuple[Target, str]] = ()
 
 
@@ -474,6 +476,7 @@ def _about(subject: Subject, view: View, kind: str, note: str, origin: Subject |
         picture=_picture(subject) if kind == "case" else None,
         problem=view.problem,
         editable=(case.parser.engine or BUILTIN) in ENGINES and not plays,
+        stated=stated_of(case),
         exports=[(target, subject.url("export", target=target.name)) for target in targets],
     )
 

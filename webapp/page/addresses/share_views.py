@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from flask import Response, abort, request, url_for
 from flask.typing import ResponseReturnValue
 
-from parsers.cases.case import Case, CaseError, Expect
+from parsers.cases.case import Case, CaseError, Expect, ParserRef
 from parsers.cases.expect import accept
 from parsers.cases.io import load_case
 from parsers.cases.jsontext import JsonError, plain, read, utf8
@@ -37,20 +37,40 @@ from webapp.page.compare.asked import CompareLinks, is_bare, read_asked
 from webapp.page.form.setup import case_line
 from webapp.page.inspect.inspect_page import whole_number
 from webapp.page.inspect.result import dialect_of
+from webapp.page.inspect.stated import stated_of
 from webapp.page.library.importing import tags_of
 from webapp.page.library.listed_case import listing_of
 from webapp.quotas import client, said_of, too_many
 from webapp.runs import exports
 from webapp.runs.exports import TARGETS
+from webapp.runs.unrun import is_unrun
 from webapp.services import services
 from webapp.store import OverQuota, Saved, Sharing
 from webapp.store.expiring import NEVER, expiry
 
+_SHOWN = 20_000  # characters of an output that nothing ran
+
 
 @blueprint.get("/c/<case_id>")
 def case(case_id: str) -> Response:
-    """A shared case."""
-    return show(case_subject(case_id))
+    """A shared case, or what it says itself where the engine that parses it is not entered here."""
+    subject = case_subject(case_id)
+    if is_unrun(subject.case, services().settings):
+        return _unrun(subject)
+    return show(subject)
+
+
+def _unrun(subject: Subject) -> Response:
+    case, text = subject.case, subject.case.text()
+    builtin = case.model_copy(update={"parser": ParserRef(name="auto"), "contract": None, "replay": ()})
+    return render(
+        "unrun.html",
+        subject=subject,
+        stated=stated_of(case, ran=False),
+        output=text[:_SHOWN],
+        more=len(text[_SHOWN:]),
+        builtin=case_line(subject.child(builtin)),
+    )
 
 
 @blueprint.get("/c/<case_id>/edit")

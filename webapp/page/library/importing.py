@@ -22,6 +22,7 @@ from webapp.runs.exports import save
 from webapp.runs.prepare import with_defaults
 from webapp.runs.runner import CHECKS_SHARE, Runner
 from webapp.runs.time_left import TimeLeft
+from webapp.runs.unrun import is_unrun, save_unrun
 from webapp.store import CaseStore, Gone, OverQuota, Sharing
 
 Outcome = Literal["stored", "known", "failed"]
@@ -140,6 +141,9 @@ def _one(
     known = _known(case, store)
     if known is not None and (not listed or store.library.is_listed(known)):
         return Imported(name, "known", known)
+    if is_unrun(case, runner.settings):
+        saved = save_unrun(store, case, runner.settings, listed=listed, sharing=sharing)
+        return Imported(name, "stored" if saved.created else "known", saved.id)
     run, checked = runner.run(case), runner.cheaply_checked(case)
     findings = None if checked is None else checked.findings
     listing = listing_of(run, case, findings) if listed else None
