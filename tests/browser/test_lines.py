@@ -153,7 +153,7 @@ def test_on_a_narrow_screen_no_tab_is_higher_than_two_screens_and_the_lines_scro
     page: Page, tab: str
 ) -> None:
     run(page)
-    page.set_viewport_size({"width": 390, "height": 844 if tab != "#machine" else 420})  # its functions are short
+    page.set_viewport_size({"width": 390, "height": 844 if tab != "#machine" else 280})  # its functions are short
     page.evaluate("tab => { location.hash = tab; }", tab)
     assert screens_high(page) <= 2
     if tab != "#machine":
