@@ -1,14 +1,15 @@
-/* When the server does not answer, or answers a partial request with an error, say so and keep what is loaded. A run
+/* When the server does not answer, fails at it, or refuses a partial request, say which and keep what is loaded. A run
    that it holds no more (410) is posted again. */
 import { disregard, standing, waitForPage } from "./cursor.js";
+import { tell, untell } from "./notice.js";
 import { isOutdated, postAgain } from "./request.js";
 
 let last = null;
 
-function show(reason) {
-  document.querySelector("[data-connection-reason]").textContent = reason;
-  document.getElementById("connection").hidden = false;
-}
+const SILENT = "The server did not answer.";
+
+/* What happened, by the status of the answer: a refusal says why in a sentence of its own. */
+const headOf = (status) => `The server ${status < 500 ? "refused this" : "could not do this"} (${status}).`;
 
 /* A full form answers its own errors with the form; only those are swapped in. */
 const OWN = { page: [413, 422, 429], "share-form": [429] };
@@ -27,10 +28,10 @@ function refuse(event) {
     waitForPage(ctx);
     return;
   }
-  show(`It answered ${status}.`);
+  tell(headOf(status));
   ctx.response.raw.text().then((text) => {
     const said = new DOMParser().parseFromString(text, "text/html").querySelector("main p:not(.error-code)");
-    if (said) show(said.textContent.trim());
+    if (said) tell(headOf(status), said.textContent.trim());
   });
 }
 
@@ -39,11 +40,11 @@ export function startConnection() {
     last = event.detail.ctx;
   });
   document.addEventListener("htmx:before:response", refuse);
-  document.addEventListener("htmx:error", () => show(""));
-  document.addEventListener("htmx:after:swap", () => (document.getElementById("connection").hidden = true));
+  document.addEventListener("htmx:error", () => tell(SILENT));
+  document.addEventListener("htmx:after:swap", untell);
   document.addEventListener("click", (event) => {
     if (!event.target.closest("[data-retry]") || !last) return;
-    document.getElementById("connection").hidden = true;
+    untell();
     if (last.sourceElement?.matches?.("form")) last.sourceElement.requestSubmit();
     else location.reload();
   });

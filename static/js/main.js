@@ -1,6 +1,7 @@
 /* Starts every part once. All of them listen on the document, so that what htmx swaps in works without being wired
    up. */
 import { startAgain } from "./again.js";
+import { startBanner } from "./banner.js";
 import { comparisonDrawer, startCompare } from "./compare.js";
 import { startComplete } from "./complete.js";
 import { startConnection } from "./connection.js";
@@ -12,6 +13,7 @@ import { startFiles } from "./files.js";
 import { startFilter } from "./filter.js";
 import { startFormatDraft } from "./format_draft.js";
 import { startFormats } from "./formats.js";
+import { startFocus } from "./focus.js";
 import { startFrame } from "./frame.js";
 import { startHistory } from "./history.js";
 import { inspectorDrawer } from "./inspector.js";
@@ -42,10 +44,12 @@ import { startLines } from "./lines.js";
 
 startPreferences();
 startFrame();
+startBanner();
 startVerdict();
 startConnection();
 startDialogs();
 startCursor(inspectorDrawer, comparisonDrawer);
+startFocus();
 startViews();
 startKeys();
 startProvenance();

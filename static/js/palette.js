@@ -1,19 +1,23 @@
 /* The command palette: every action of the page by its name. The actions are the controls themselves: what is chosen is
    pressed, or has the focus where it is a field. Keys that have no control stand in a list of their own. */
 import { inspector } from "./inspector.js";
+import { themes } from "./preferences.js";
 import { openPanel } from "./views.js";
 
 const PLACES = ["#inspector", "#page", "main", ".banner"]; // what is nearest to the run comes first
 const CONTROLS = "a[href], button, summary, select, input:not([type=hidden]), textarea";
 const NOT = [
-  "#strip *, #completions *, dialog *, table *, .card *, .skip-link, .product",
+  "#strip *, [data-bit], #completions *, dialog *, table *, .card *, .skip-link, .product",
+  "[data-theme-toggle]", // each choice of it is a command
   "[hidden], .unscripted, [aria-disabled=true]",
   ".findings *, .heat *, .drop-places *, .facts *, #verdict form *",
   "[data-step]:not([data-jump], [data-leap], [data-tab], [data-choice])", // a step that a list names
 ].join(", ");
 // What another tab hides: of the dock, or on a narrow screen of the run. Inside it these are hidden by themselves.
-const PARTS = "#inspector :is(.panel, .screen, .dock)";
-const FOLDED = ".banner nav, #step-bar"; // where a narrow screen has no room for all: it can be chosen all the same
+const BESIDE = "#compare :is(.compare-sentence, #output, #messages, #steps, #places, #conformance, #beside)";
+const PARTS = `#inspector :is(.panel, .screen, .dock), ${BESIDE}`;
+const FOLDED = ".banner nav, #step-bar, #cursor-bar"; // what a narrow screen has no room for can be chosen all the same
+const MENU = "details:is(.menu, form:not(.at-home) .source)";
 const CLOSED = "[hidden] *, details:not([open]) > :not(summary), details:not([open]) > :not(summary) *";
 const PANES = ["input", "step", "result", "machine", "dock"]; // by the number that is their key
 const MOST = 80;
@@ -35,7 +39,7 @@ const spoken = (element) => {
 /* What stands in a closed menu or another tab can be chosen too; what the page does not offer now cannot. */
 function isOffered(element) {
   if (element.matches(NOT) || element.disabled) return false;
-  const shown = element.closest("details.menu:not([open])") ?? element;
+  const shown = element.closest(`${MENU}:not([open])`) ?? element;
   return shown.checkVisibility() || isBehindATab(shown) || shown.closest(FOLDED) !== null;
 }
 
@@ -48,8 +52,14 @@ function isBehindATab(element) {
 function showPart(element) {
   openPanel(element);
   const part = element.closest(PARTS);
-  if (part && !part.checkVisibility()) location.hash = part.matches(".panel") ? "dock" : part.id;
+  if (part && !part.checkVisibility()) location.hash = addressOf(part);
   else if (element.closest("#stops") && !element.checkVisibility()) location.hash = "step"; // there is room for them
+}
+
+/* Where the tab of a part leads to. */
+function addressOf(part) {
+  if (part.matches(BESIDE)) return `at-${{ conformance: "matrix", "": "verdict" }[part.id] ?? part.id}`;
+  return part.matches(".panel") ? "dock" : part.id;
 }
 
 export function nameOf(element) {
@@ -61,8 +71,8 @@ export function nameOf(element) {
 
 /* Where it is: the menu, the pane or the group that it is in. */
 function placeOf(element) {
-  const menu = element.closest("details.menu");
-  if (menu && element.tagName !== "SUMMARY") return spoken(menu.querySelector("summary"));
+  const menu = element.closest(MENU);
+  if (menu && element !== menu.firstElementChild) return spoken(menu.querySelector("summary"));
   const group = element.closest("[aria-label], [aria-labelledby]");
   const outer = group === element ? element.parentElement.closest("[aria-label], [aria-labelledby]") : group;
   const label = outer?.getAttribute("aria-label");
@@ -73,8 +83,8 @@ function placeOf(element) {
 export function commands() {
   const seen = new Set();
   const found = [];
-  const all = PLACES.flatMap((place) => [...document.querySelectorAll(`${place} :is(${CONTROLS})`)]);
-  for (const element of new Set(all)) {
+  const controls = PLACES.flatMap((place) => [...document.querySelectorAll(`${place} :is(${CONTROLS})`)]);
+  for (const element of new Set(controls)) {
     if (!isOffered(element)) continue;
     const [name, place] = [nameOf(element), placeOf(element)];
     if (!name || seen.has(`${name} ${place}`)) continue;
@@ -82,7 +92,8 @@ export function commands() {
     const key = words(element.getAttribute("title") || element.querySelector("kbd")?.textContent);
     found.push({ name, place, key, element });
   }
-  return [...found, ...sharing(), ...parsers(), ...keyed(), ...panes()];
+  const all = [...found, ...sharing(), ...parsers(), ...colours(), ...panes()];
+  return [...all, ...keyed(new Set(all.map(({ key }) => key)))];
 }
 
 /* The ways to share: the dialog asks before anything is stored, so it opens with the focus on what was chosen. */
@@ -121,16 +132,18 @@ function parsers() {
   }));
 }
 
-/* Keys of the help that no control on the page stands for. */
-function keyed() {
+/* The colours, by their name instead of one after the other. */
+function colours() {
+  return themes().map((theme) => ({ name: `Colours: ${theme.name}`, place: "Theme", key: "", choose: theme.choose }));
+}
+
+/* Keys of the help that no control on the page has. */
+function keyed(taken) {
   if (!inspector()) return [];
-  const rows = [...document.querySelectorAll("#help-dialog .keys tr[data-press]")];
-  return rows.map((row) => ({
-    name: words(row.querySelector("td").textContent),
-    place: "Keys",
-    key: row.dataset.press,
-    press: row.dataset.press,
-  }));
+  const keys = [...document.querySelectorAll("#help-dialog .keys [data-press]")];
+  return keys
+    .filter(({ dataset }) => !taken.has(dataset.press))
+    .map(({ dataset: { press: key, does } }) => ({ name: does, place: "Keys", key, press: key }));
 }
 
 function panes() {
@@ -218,8 +231,8 @@ function run(action) {
     return;
   }
   showPart(element);
-  const menu = element.closest("details.menu");
-  if (menu && element.tagName !== "SUMMARY") menu.open = true;
+  const menu = element.closest(MENU);
+  if (menu && element !== menu.firstElementChild) menu.open = true;
   if (element.matches("select, input:not([type=checkbox], [type=radio]), textarea")) element.focus();
   else element.click();
 }

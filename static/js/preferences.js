@@ -21,24 +21,35 @@ export function keep(key, value) {
 
 export const areKeysOn = () => kept("keys") !== "off";
 
-function show(theme) {
-  if (theme === "auto") delete document.documentElement.dataset.theme;
-  else document.documentElement.dataset.theme = theme;
+function show(name) {
+  if (name === "auto") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = name;
   for (const button of document.querySelectorAll("[data-theme-toggle]")) {
-    button.setAttribute("aria-label", `Colours: ${THEMES[theme]}`);
-    button.querySelector("[data-theme-name]").textContent = theme;
+    button.setAttribute("aria-label", `Colours: ${THEMES[name]}`);
+    button.querySelector("[data-theme-name]").textContent = name;
   }
+}
+
+let theme = "auto";
+
+function choose(name) {
+  theme = name;
+  keep("theme", name === "auto" ? null : name);
+  show(name);
+}
+
+/* The colours that are not chosen now, each with its words. */
+export function themes() {
+  const others = Object.entries(THEMES).filter(([name]) => name !== theme);
+  return others.map(([name, words]) => ({ name: words, choose: () => choose(name) }));
 }
 
 export function startPreferences() {
   const names = Object.keys(THEMES);
-  let theme = names.includes(kept("theme")) ? kept("theme") : "auto";
+  theme = names.includes(kept("theme")) ? kept("theme") : "auto";
   show(theme);
   document.addEventListener("click", (event) => {
-    if (!event.target.closest("[data-theme-toggle]")) return;
-    theme = names[(names.indexOf(theme) + 1) % names.length];
-    keep("theme", theme === "auto" ? null : theme);
-    show(theme);
+    if (event.target.closest("[data-theme-toggle]")) choose(names[(names.indexOf(theme) + 1) % names.length]);
   });
   for (const box of document.querySelectorAll("[data-keys-switch]")) {
     box.checked = areKeysOn();

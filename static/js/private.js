@@ -1,5 +1,7 @@
 /* Private links: a case in an address, as JSON, deflated, base64url, after `#v1.`. The fragment never reaches a server:
    opening such a link posts the case, which is replayed and not stored. */
+import { tell } from "./notice.js";
+
 const PREFIX = "#v1.";
 const root = () => document.body.dataset.root; // the path of the first page
 
@@ -55,12 +57,8 @@ export function lasting(address) {
 }
 
 function refuse() {
-  const banner = document.getElementById("connection");
-  banner.querySelector("strong").textContent = "This private link is damaged.";
   const reason = "It may have been cut short; ask for it again, or for the case file.";
-  banner.querySelector("[data-connection-reason]").textContent = reason;
-  banner.querySelector("[data-retry]").hidden = true;
-  banner.hidden = false;
+  tell("This private link is damaged.", reason, { again: false });
 }
 
 export function startPrivate() {

@@ -1,5 +1,6 @@
 /* The form: policies of the chosen parser only, focus on what is wrong, what was changed and is not run yet, and after
    a run the head of the page and the focus, which goes to the verdict. */
+import { nameCase } from "./banner.js";
 import { isChanged, isRestored } from "./dom.js";
 
 function showPolicies(parser) {
@@ -35,7 +36,7 @@ function swapped(event) {
   const wrong = focusProblem();
   const { heading, note: said } = document.getElementById("inspector")?.dataset ?? {};
   const isRun = heading !== undefined;
-  for (const name of document.querySelectorAll(".case-name")) name.textContent = heading ?? "";
+  nameCase(heading ?? "");
   for (const note of document.querySelectorAll(".case-note")) note.textContent = isRun ? said : "not run";
   if (!isRun) return;
   document.title = `${heading} · Toolcall Inspector`;

@@ -1,4 +1,5 @@
 /* The share dialog, private links, and copying. Without script the same buttons lead to the share page. */
+import { nameCase } from "./banner.js";
 import { comparisonWords } from "./compare.js";
 import { step } from "./cursor.js";
 import { openDialog } from "./dialogs.js";
@@ -74,7 +75,7 @@ function shared(event) {
   const box = link.closest(".shared");
   if (!box.contains(document.activeElement)) link.focus();
   if (event.detail.ctx?.target?.id !== "share-form") return;
-  for (const name of document.querySelectorAll(".case-name")) name.textContent = box.dataset.heading;
+  nameCase(box.dataset.heading);
   for (const note of document.querySelectorAll(".case-note")) note.textContent = "shared";
 }
 

@@ -6,7 +6,6 @@ import { copyText, isPlain, mark, say } from "./dom.js";
 import { ask, choose, WINDOW_SWAP } from "./request.js";
 
 const tabs = {}; // what was chosen in each pane
-let focus = ""; // the choice that had the focus when its window was replaced
 
 function show(pane, value) {
   const bar = document.querySelector(`[data-tabs="${pane}"]`);
@@ -51,7 +50,6 @@ const openNamed = (hash) => hash.length > 1 && openPanel(document.getElementById
 
 function draw(choice) {
   if (!choose(...choice.split("="))) return false;
-  focus = choice;
   ask("#window", WINDOW_SWAP, { step: String(step()) });
   return true;
 }
@@ -82,7 +80,5 @@ export function startViews() {
   document.addEventListener("click", click);
   document.addEventListener("htmx:after:swap", () => {
     for (const [pane, value] of Object.entries(tabs)) show(pane, value);
-    if (focus) document.querySelector(`[data-choice="${focus}"]`)?.focus({ preventScroll: true });
-    focus = "";
   });
 }

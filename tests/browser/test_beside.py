@@ -191,3 +191,38 @@ def test_without_script_the_list_of_parsers_is_a_plain_select(plain: Page, poste
     plain.get_by_role("button", name="Put the parser beside").click()
     expect(plain.locator(".pair-title")).to_have_count(3)
     assert sides(plain)[2].startswith(f"C {value}")
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_a_tab_of_a_comparison_keeps_the_focus(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(EXAMPLE)
+    bar = page.locator(".compare-dock" if width > 700 else ".jump-list")
+    for name in (
+        "Steps",
+        "Messages" if width > 700 else "Verdict",
+        "Matrix" if width < 700 else "This case, elsewhere",
+    ):
+        tab = bar.get_by_role("link", name=name, exact=True)
+        tab.click()
+        expect(tab).to_be_focused()
+        page.keyboard.press("ArrowRight")
+        expect(tab).to_be_focused()
+    bar.get_by_role("link", name="Steps", exact=True).focus()
+    page.keyboard.press("Enter")
+    expect(bar.get_by_role("link", name="Steps", exact=True)).to_be_focused()
+    expect(page.locator("#steps")).to_be_visible()
+
+
+def test_what_is_swapped_for_its_like_keeps_the_focus(page: Page) -> None:
+    page.goto(EXAMPLE)
+    page.get_by_role("link", name="This case, elsewhere").click()
+    near = page.get_by_role("link", name="Parsers that share markers")
+    near.click()
+    expect(page.locator("#matrix table")).to_be_visible()
+    expect(near).to_be_focused()
+    page.goto(f"{EXAMPLE.removesuffix('/compare')}?step=5&dock=wire")
+    choice = page.locator("[data-choice='wire=sse']")
+    choice.click()
+    expect(choice).to_have_attribute("aria-current", "true")
+    expect(choice).to_be_focused()

@@ -75,31 +75,94 @@ def test_the_palette_chooses_a_parser_by_its_name(page: Page) -> None:
     expect(page.locator("#headline")).to_be_focused()
 
 
-# Controls of a run that are no commands: pieces of texts, rows and steps that lists name, what another set-up shows.
-PIECES = """#strip *, #message *, table *, .card *, .facts *, .findings *, #findings .pane-body *, .heat *, .product,
- .drop-places *, [hidden], [hidden] *, .unscripted, [aria-disabled=true], [data-palette], .jump-list *,
- [data-unfold], [data-step]:not([data-jump], [data-leap], [data-choice]), #drop *, .template-part *,
- #template-part *, .skip-link, .screens *, #more-facts > summary, #search-poll, .when-holds"""
-LEFT_OUT = """async pieces => {
+# Controls that are no commands: pieces of texts, rows and steps that lists name, what folds a sentence, and what calls
+# the palette itself.
+PIECES = """#strip *, [data-bit], #message *, table *, .card *, .facts *, .findings *, .heat *, .drop-places *,
+ .product, .skip-link, .more-grounds, dialog *, [data-palette], [aria-disabled=true], #stop-marks *, #pin-marks *,
+ [data-step]:not([data-jump], [data-leap], [data-choice])"""
+COLOURS = ["as the system", "light", "dark"]
+PALETTE = """async () => {
   const { src } = [...document.scripts].find(one => one.src.includes("/js/main"));
-  const module = src.replace(/main[^/]*$/, "palette.js");
-  const { commands, nameOf } = await import(module);
-  const offered = new Set(commands().map(one => one.name));
-  const all = document.querySelectorAll(`.banner :is(a[href], button, summary), #setup :is(button, summary, select),
-    #inspector :is(a[href], button, summary, select, input:not([type=hidden]), textarea),
-    #share-dialog form:not([method=dialog]) :is(button, a[href])`);
-  return [...all].filter(one => !one.matches(pieces) && !one.disabled && !offered.has(nameOf(one)))
-    .map(one => `${nameOf(one)} (${one.closest("[id]")?.id})`);
+  window.palette = await import(src.replace(/main[^/]*$/, "palette.js"));
+  const found = window.palette.commands().map(({ name, key, press }) => ({ name, key: press ?? key }));
+  window.offered = new Set(found.map(({ name }) => name.replace(/ [\\d,]+$/, "")));
+  return found;
 }"""
+LEFT_OUT = """pieces => {
+  for (const menu of document.querySelectorAll("details.menu, details.source")) menu.open = true;
+  const all = document.querySelectorAll("button, summary, a[href], select, input:not([type=hidden]), textarea");
+  return [...all].filter(one => one.checkVisibility() && !one.disabled && !one.matches(pieces))
+    .map(one => window.palette.nameOf(one).replace(/ [\\d,]+$/, "")).filter(name => !window.offered.has(name));
+}"""
+TABS = ".screens a, .jump-list a, .compare-dock a, [data-tabs=dock] a"
+RUN, COMPARE = f"{EXAMPLE}?step=19&until=sent:args", f"{EXAMPLE}/compare?a_chunk=token&b_parser=passthrough"
+FOUR = f"{COMPARE}&c_parser=llama&d_parser=glm45"
+RECORDED = "/example/sglang-24147-value-ends-like-a-tag"
 
 
 @pytest.mark.parametrize("width", [1440, 390])
-@pytest.mark.parametrize("path", [f"{EXAMPLE}?step=19&until=sent:args", "/example/unfinished-json?step=3"])
-def test_every_action_of_a_run_is_a_command(page: Page, path: str, width: int) -> None:
+@pytest.mark.parametrize(
+    "path",
+    [RUN, "/example/unfinished-json?step=3", RECORDED, COMPARE, FOUR, f"{RECORDED}/compare", "/", "/gallery",
+     "/library", "/formats", "/formats/edit?from=qwen", "/tokenizers", "/engines", "/help"],
+)  # fmt: skip
+def test_every_action_that_a_page_shows_is_a_command(page: Page, path: str, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
     page.goto(path)
     expect(page.locator("html[data-ready]")).to_be_attached()
-    assert page.evaluate(LEFT_OUT, PIECES) == []
+    expect(page.locator("[data-report-pending]")).to_have_count(0)
+    offered = {one["name"] for one in page.evaluate(PALETTE)}
+    assert {f"Colours: {name}" for name in COLOURS[1:]} <= offered
+    assert set(page.evaluate(LEFT_OUT, PIECES)) <= {f"Colours: {COLOURS[0]}"}  # the button that goes through them
+    for tab in page.locator(TABS).all():
+        if tab.is_visible():
+            tab.click()
+            left = set(page.evaluate(LEFT_OUT, PIECES)) - {f"Colours: {COLOURS[0]}"}
+            assert (tab.inner_text(), left) == (tab.inner_text(), set())
+
+
+# Keys of the sheet that are no command of their own: they are for a field, a dialog, or the palette itself.
+INSIDE = {"↓", "Enter", "Esc", "Ctrl K", ":"}
+LABELS = {"PageUp": "PgUp", "PageDown": "PgDn"}
+
+
+@pytest.mark.parametrize(
+    ("path", "places", "compares"),
+    [("/example/call-inside-reasoning?step=", (1, 20, 30), False), (f"{COMPARE}&at=", (0, 100, 300), True)],
+)
+def test_every_key_of_the_sheet_is_a_command(page: Page, path: str, places: tuple[int, ...], compares: bool) -> None:
+    shown = set[str]()
+    for place in places:  # what leads nowhere is not offered
+        page.goto(f"{path}{place}")
+        expect(page.locator("html[data-ready]")).to_be_attached()
+        expect(page.locator("[data-report-pending]")).to_have_count(0)
+        shown |= {LABELS.get(one["key"], one["key"]) for one in page.evaluate(PALETTE)}
+    wanted = set[str]()
+    for row in page.locator("#help-dialog .keys tbody tr").all():
+        keys, does = {*row.locator("kbd").all_inner_texts()}, row.locator("td").inner_text()
+        if compares == ("compared" in does) or (compares and keys & {"←", "Home", "[", "g", "?"}):
+            wanted |= keys
+    wanted = (wanted - INSIDE - {"1 … 5"}) | (set() if compares else {*"12345"})
+    assert len(wanted) > 5
+    assert wanted - shown == set()
+
+
+@pytest.mark.parametrize("path", ["/", RUN, COMPARE])
+def test_the_palette_changes_the_colours_and_swaps_the_sides(page: Page, path: str) -> None:
+    page.goto(path)
+    for words, theme in (("theme dark", "dark"), ("colours light", "light"), ("theme system", None)):
+        page.keyboard.press("Control+k")
+        page.keyboard.type(words)
+        page.keyboard.press("Enter")
+        assert page.evaluate("document.documentElement.dataset.theme ?? null") == theme
+    if path != COMPARE:
+        return
+    titles = page.locator("#messages .pair-title")
+    expect(titles.nth(1)).to_have_text(re.compile(r"B\s+passthrough"))
+    page.keyboard.press("Control+k")
+    page.keyboard.type("swap")
+    page.keyboard.press("Enter")
+    expect(titles.nth(0)).to_have_text(re.compile(r"A\s+passthrough"))
 
 
 @pytest.mark.parametrize("width", [1440, 390])

@@ -145,7 +145,8 @@ def test_parts_stand_apart_and_inside_the_screen(page: Page, name: str) -> None:
             assert (where, screens_high(page) <= dict(asked.high).get(width, 100)) == (where, True), screens_high(page)
 
 
-TEXT_LINES = {".pairs": 24, ".both-strip": 26}  # pixels of a line of what is compared
+TEXT_LINES = {".pairs": 24, ".both-strip": 24}  # pixels of a line of what is compared
+LEAST_PANEL = 140  # pixels of the panel of the dock, in which some lines can be read
 
 
 @pytest.mark.parametrize(
@@ -215,8 +216,41 @@ def test_sides_stand_in_one_column_each_and_every_panel_of_the_dock_has_height(p
         page.get_by_role("link", name=tab, exact=True).click()
         shown = boxes(page, ("messages", "steps", "places", "conformance"))
         assert [*shown] == [part]
-        assert shown[part]["height"] >= 90
+        assert shown[part]["height"] >= LEAST_PANEL
         assert shown[part]["bottom"] <= 901
+
+
+@pytest.mark.parametrize("name", ["two", "three", "four"])
+def test_the_sample_of_what_the_sides_read_otherwise_stands_inside_its_row(page: Page, name: str) -> None:
+    page.goto(f"/example/two-calls-with-prose/compare?{MANY[name]}")
+    sample = page.locator(".compare-legend .both")
+    row = page.locator(".compare-legend").bounding_box()
+    box = sample.bounding_box()
+    assert row is not None
+    assert box is not None
+    assert row["y"] <= box["y"]
+    assert box["y"] + box["height"] <= row["y"] + row["height"]
+    assert box["height"] > 16  # with its lines
+
+
+@pytest.mark.parametrize("width", [1120, 1440])
+def test_a_name_that_the_banner_has_no_room_for_is_whole_under_the_focus(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto("/example/dynamo-9536-calls-with-a-semicolon")
+    name, note = page.locator(".case-name"), page.locator(".case-note")
+    words = name.inner_text()
+    whole = "getComputedStyle(document.querySelector('.case-note'), '::after').content"
+    page.evaluate("words => { document.querySelector('.case-name').textContent = words; }", "Seven words. " * 20)
+    page.set_viewport_size({"width": width + 10, "height": 900})
+    expect(name).to_have_attribute("tabindex", "0")
+    expect(note).to_have_attribute("data-whole", re.compile("^(Seven words. ){19}"))
+    assert page.evaluate(whole) == "none"
+    name.focus()
+    assert "Seven words. Seven words. " in page.evaluate(whole)
+    assert sideways(page) == 0
+    page.evaluate("words => { document.querySelector('.case-name').textContent = words; }", words[:12])
+    page.set_viewport_size({"width": width, "height": 900})
+    expect(name).not_to_have_attribute("tabindex", "0")
 
 
 LINE = 24  # pixels of the text under study

@@ -19,6 +19,7 @@ from tests.browser.test_layout import (
     cut_sideways,
     lines_of_text,
     overlapping,
+    screens_high,
     sideways,
 )
 from tests.webapp.engines import line_parsers
@@ -145,6 +146,21 @@ def test_a_character_of_the_message_leads_to_the_line_that_sent_it(page: Page) -
     expect(page.locator("#who")).to_contain_text("W content, sent at step 1")
     expect(page.locator("#lines [data-source='1']")).to_be_visible()
     expect(page.locator("#lines #sender")).to_contain_text('return {"content": out}')
+
+
+@pytest.mark.parametrize("tab", ["#machine", "#step", "#input", "#result", "#dock"])
+def test_on_a_narrow_screen_no_tab_is_higher_than_two_screens_and_the_lines_scroll_in_their_pane(
+    page: Page, tab: str
+) -> None:
+    run(page)
+    page.set_viewport_size({"width": 390, "height": 844 if tab != "#machine" else 280})  # its functions are short
+    page.evaluate("tab => { location.hash = tab; }", tab)
+    assert screens_high(page) <= 2
+    if tab != "#machine":
+        return
+    lines = page.locator("#lines")
+    assert lines.evaluate("one => one.scrollHeight > one.clientHeight")
+    expect(page.locator("#lines #sender, #lines .source-line.ran").first).to_be_in_viewport()
 
 
 def test_axe_finds_nothing_and_no_pane_stands_over_another(page: Page) -> None:

@@ -230,23 +230,30 @@ def test_when_the_server_is_gone_what_is_loaded_still_works(page: Page, allowed:
     here = int(page.locator("#go-to").input_value())
     page.route("**/r/*", lambda route: route.abort())
     go_to(page, here + 2000)
-    expect(page.locator("#connection")).to_be_visible()
+    expect(page.locator("#connection strong")).to_have_text("The server did not answer.")
     page.locator("#strip [tabindex='0']").focus()
     page.keyboard.press("ArrowRight")
     expect(page.locator("#go-to")).to_have_value(str(here + 1))
 
 
-def test_an_error_of_the_server_is_said_and_not_drawn_into_a_pane(page: Page, allowed: list[str]) -> None:
-    allowed.append("500")
+@pytest.mark.parametrize(
+    ("status", "head"), [(500, "The server could not do this (500)."), (429, "The server refused this (429).")]
+)
+def test_what_the_server_answers_with_an_error_is_said_and_not_drawn_into_a_pane(
+    page: Page, allowed: list[str], status: int, head: str
+) -> None:
+    allowed.append(str(status))
 
     def fail(route: Route) -> None:
-        route.fulfill(status=500, content_type="text/html", body="<main><p>The server failed.</p></main>")
+        route.fulfill(status=status, content_type="text/html", body="<main><p>It has its reasons.</p></main>")
 
     open_long(page)
     expect(page.locator("#chunkings tbody tr")).to_have_count(11)
     page.route("**/r/*", fail)
     go_to(page, 9000)
-    expect(page.locator("#connection")).to_contain_text("The server failed.")
+    expect(page.locator("#connection")).to_contain_text("It has its reasons.")
+    expect(page.locator("#connection strong")).to_have_text(head)
+    expect(page.get_by_role("button", name="Retry")).to_be_visible()
     expect(page.locator("#strip")).to_be_visible()
 
 

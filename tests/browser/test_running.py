@@ -317,7 +317,10 @@ def test_a_deep_link_opens_step_and_tabs(page: Page) -> None:
 
 def test_a_damaged_private_link_says_so(page: Page) -> None:
     page.goto("/#v1.AAAA")
-    expect(page.locator("#connection")).to_contain_text("This private link is damaged")
+    notice = page.locator("#connection")
+    expect(notice).to_contain_text("This private link is damaged")
+    expect(notice).not_to_contain_text("did not answer")
+    expect(notice.get_by_role("button", name="Retry")).to_be_hidden()
 
 
 def test_a_copy_is_edited_and_a_case_is_deleted(page: Page) -> None:

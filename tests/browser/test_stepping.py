@@ -167,6 +167,20 @@ def test_a_stop_is_a_condition_that_is_run_to(page: Page) -> None:
     expect(page.locator("#overview .pin")).to_have_count(0)
 
 
+def test_the_badge_of_a_call_says_one_state_at_a_time(page: Page) -> None:
+    page.goto("/example/unfinished-json?step=1")
+    badges = page.locator("#result .call .badge:visible")
+    seen = [badges.all_inner_texts()]
+    for _ in range(int(page.locator("#inspector").get_attribute("data-total") or 0) - 1):
+        page.get_by_role("link", name="Next step").first.click()
+        seen.append(badges.all_inner_texts())
+    assert {tuple(shown) for shown in seen} == {(), ("open",), ("cut off",)}
+    assert seen[-1] == ["cut off"]
+    page.goto("/example/unfinished-json?step=1")
+    page.locator("[data-tabs=result]").get_by_role("link", name="At the end").click()
+    assert badges.all_inner_texts() == ["cut off"]
+
+
 def test_without_script_a_stop_is_part_of_the_form(plain: Page) -> None:
     plain.goto(f"{EXAMPLE}?step=1")
     plain.locator("#until").fill("sent:name")

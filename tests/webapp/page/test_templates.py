@@ -35,6 +35,15 @@ def test_what_htmx_does_also_works_without_it(name: str) -> None:
     assert not re.search(r"hx-(disabled-elt|ext|on|vars|boost|swap-oob)", source)
 
 
+@pytest.mark.parametrize("path", STYLES, ids=lambda path: path.name)
+def test_a_hatch_of_mixed_colours_says_how_they_are_interpolated(path: Path) -> None:
+    """Firefox 153 draws one stripe of a repeating gradient whose colours are mixed, unless it is told `in srgb`."""
+    text = re.sub(r"\s+", " ", path.read_text(encoding="utf-8"))
+    for start in [found.end() for found in re.finditer(r"repeating-linear-gradient\(", text)]:
+        gradient = text[start : text.index(";", start)].partition("gradient(")[0]
+        assert "color-mix(" not in gradient or re.match(r" ?-?\d+deg in srgb,", gradient), gradient
+
+
 @pytest.mark.parametrize("path", [*STYLES, *SCRIPTS], ids=lambda path: path.name)
 def test_style_and_script_files_are_small_and_say_what_they_are_for(path: Path) -> None:
     text = path.read_text(encoding="utf-8")

@@ -26,8 +26,9 @@ from webapp.page.compare.comparison import (
     view_around,
 )
 from webapp.page.compare.difference import Both, Comparison, Parting, compare
+from webapp.page.compare.known_tools import explained_by_tools
 from webapp.page.compare.messages import Messages, messages
-from webapp.page.compare.sides import Replayed
+from webapp.page.compare.sides import Replayed, teller
 from webapp.page.inspect.index import TraceIndex, Window, index_of, neighbours, within_reach
 from webapp.page.inspect.step import Card
 from webapp.page.inspect.step import card as card_of_step
@@ -118,13 +119,15 @@ class _Sends:
 
 @dataclass(slots=True, frozen=True)
 class _Sentence:
-    """The sentence on top, and what it is about, side by side."""
+    """The sentence on top, and what it is about, side by side. `tools` says which sides know no tools, and what that
+    is worth; "" where all do."""
 
     severity: str
     headline: str
     rest: str
     raised: list[str]
     firsts: list[_First]
+    tools: str = ""
 
 
 @dataclass(slots=True, frozen=True)
@@ -147,7 +150,8 @@ class _Place:
 
 @dataclass(slots=True, frozen=True)
 class SidesPage:
-    """The panes about the sides. `more` places are not listed; `aligned`: their outputs are not one."""
+    """The panes about the sides. `more` places are not listed; `aligned`: their outputs are not one; `explained`: all
+    that differs does only because tools are not declared."""
 
     links: CompareLinks
     cursor: _CharacterCursor
@@ -160,6 +164,7 @@ class SidesPage:
     places: list[_Place]
     more: int
     aligned: bool
+    explained: bool
 
     @property
     def differs(self) -> bool:
@@ -217,6 +222,7 @@ def sides_page(
         places=[place_row(first, one, place, size) for place, one in _listed(places, at)],
         more=max(0, len(places) - LISTED),
         aligned=not compared.axis.single,
+        explained=compared.is_explained([at for at, found in enumerate(compared.found, 1) if found.first is not None]),
     )
 
 
@@ -227,11 +233,20 @@ def compared_sides(runner: Runner, sides: Sequence[Replayed], rules: Rules) -> C
     axis = runner.computed(f"axis {keys}", lambda: axis_of([one.trace.text for one in indices]), size=Axis.nbytes)
     placed = [Placed(*one) for one in zip(sides, indices, axis.lanes, strict=True)]
 
+    tellers = [teller(runner, side) for side in sides]
+
     def found(number: int) -> Comparison:
-        both = Both.of(indices[0], indices[number], axis, number)
+        ends = tellers[0].ends and tellers[number].ends
+        both = Both.of(indices[0], indices[number], axis, number, ends=ends)
         return runner.computed(f"{keys} {number} {rules}", lambda: _comparison(both, rules), size=Comparison.size)
 
-    return Compared(placed, axis, [found(number) for number in range(1, len(sides))])
+    def by_tools(number: int) -> bool:
+        asked = (tellers[0], tellers[number], rules)
+        return runner.computed(f"tools {keys} {number} {rules}", lambda: explained_by_tools(*asked), size=lambda _: 100)
+
+    others = range(1, len(sides))
+    all_found = [found(number) for number in others]
+    return Compared(placed, axis, all_found, [all_found[at - 1].first is not None and by_tools(at) for at in others])
 
 
 def _comparison(both: Both, rules: Rules) -> Comparison:
@@ -309,7 +324,7 @@ def sentence(compared: Compared) -> _Sentence:
     if severity == "pass" and raised:
         severity = "warning"
     apart = [place for found in compared.found for place in found.partings if place.kinds != {"sent"}]
-    places, outputs = count(len(apart), "place"), _outputs(compared)
+    places, outputs, tools = count(len(apart), "place"), _outputs(compared), _tools(compared)
     if not any(first.where for first in firsts):
         sides = "both sides" if len(firsts) == 1 else f"all {len(firsts) + 1} sides"
         rest = f"Every character has the same owner on {sides}."
@@ -317,10 +332,36 @@ def sentence(compared: Compared) -> _Sentence:
             first = min([place.start for place in apart])
             rest = f"Still, the sides account for the output differently in {places}, first at {compared.place(first)}."
         told = [first for first in firsts if first.sends]
-        return _Sentence(severity, f"The same message on {sides}.", outputs or rest, raised, told)
+        return _Sentence(severity, f"The same message on {sides}.", outputs or rest, raised, told, tools)
     headline = firsts[0].words if len(firsts) == 1 else _headline(compared)
     rest = f"{outputs}The sides part in {places}{_before(compared)}."
-    return _Sentence(severity, headline, rest, raised, firsts)
+    return _Sentence(severity, headline, rest, raised, firsts, tools)
+
+
+def _tools(compared: Compared) -> str:
+    """Which sides know no tools, where a message has calls, and what that is worth."""
+    if not any(one.index.calls for one in compared.sides):
+        return ""
+    without = [one.side.title for one in compared.sides if not one.side.case.tools]
+    if not without:
+        return ""
+    if any(compared.by_tools):
+        told = "tools declared" if len(without) == len(compared.sides) else "the same tools"
+        return f"With {told} the messages are the same."
+    if len(without) == len(compared.sides):
+        return "No tools are declared, so the types of arguments are a guess."
+    return f"No tools are declared for {' and '.join(without)}."
+
+
+def _why(compared: Compared, number: int) -> str:
+    """Why a side gives another message where only the tools explain it; empty where more does."""
+    if not compared.is_explained([number]):
+        return ""
+    first, other = compared.sides[0], compared.sides[number]
+    if not first.side.case.tools and not other.side.case.tools:
+        return ", only because no tools are declared"
+    knows, lacks = (first, other) if first.side.case.tools else (other, first)
+    return f", only because {knows.side.title} knows tools and {lacks.side.title} none"
 
 
 def _before(compared: Compared) -> str:
@@ -332,7 +373,8 @@ def _before(compared: Compared) -> str:
 
 
 def _headline(compared: Compared) -> str:
-    said = [f"{one.side.title} {_parts(compared, found)}" for one, found in compared.pairs]
+    pairs = enumerate(compared.pairs, 1)
+    said = [f"{one.side.title} {_parts(compared, found)}{_why(compared, at)}" for at, (one, found) in pairs]
     return "; ".join(said) + "."
 
 
@@ -379,7 +421,7 @@ def _first_of(compared: Compared, one: Placed, found: Comparison) -> _First:
     return _First(
         one.side.name,
         _severity(compared, one, found),
-        GRADES[found.grade],
+        GRADES[found.grade].removesuffix(".") + f"{_why(compared, compared.sides.index(one)).removeprefix(',')}.",
         where=f"First in {first.channel}{place}",
         at=found.at,
         steps=(first.step_a, first.step_b),
@@ -389,8 +431,9 @@ def _first_of(compared: Compared, one: Placed, found: Comparison) -> _First:
 
 
 def _severity(compared: Compared, one: Placed, found: Comparison) -> str:
-    """How bad another message is: what another output gives is no fault."""
-    if compared.axis.hunks[compared.sides.index(one)]:
+    """How bad another message is: what another output gives is no fault, nor what other tools give."""
+    number = compared.sides.index(one)
+    if compared.axis.hunks[number] or compared.is_explained([number]):
         return "info"
     return "warning" if found.grade in ("whitespace", None) else "error"
 

@@ -11,7 +11,7 @@ import itertools
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
@@ -58,11 +58,13 @@ class Placed:
 
 @dataclass(slots=True, frozen=True)
 class Compared:
-    """All sides, the axis, and each side but the first compared with it."""
+    """All sides, the axis, and each side but the first compared with it. `by_tools` says of each of these whether it
+    gives another message only because tools are not declared; all are False where nobody asked."""
 
     sides: list[Placed]
     axis: Axis
     found: list[Comparison]
+    by_tools: list[bool] = field(default_factory=list)
 
     @property
     def size(self) -> int:
@@ -73,6 +75,12 @@ class Compared:
     def pairs(self) -> list[tuple[Placed, Comparison]]:
         """The sides but the first, each with what it was found to differ in."""
         return list(zip(self.sides[1:], self.found, strict=True))
+
+    def is_explained(self, numbers: Iterable[int]) -> bool:
+        """Return whether sides, counted from 0, differ from the first only because tools are not declared; False of
+        none."""
+        said = [number <= len(self.by_tools) and self.by_tools[number - 1] for number in numbers]
+        return bool(said) and all(said)
 
     def place(self, column: int) -> str:
         """Where a column stands, in words: at which character of the first output, since columns have room for more."""
@@ -305,7 +313,7 @@ def _edges(parts: tuple[list[Parting], list[int]], view: View) -> Iterable[int]:
 #
 # One SVG in percent, bounded like the inspector's band: what is narrower than a column is merged into its neighbour.
 
-_LANE = 20  # pixels
+_LANE, _LOW_LANE = 20, 16  # pixels; the low ones where four sides leave less room for what is compared
 
 
 @dataclass(slots=True, frozen=True)
@@ -341,20 +349,21 @@ def band(compared: Compared, at: int) -> Band:
     def x(column: float) -> float:
         return percent(column, size + 1)
 
+    height = _LANE if len(compared.sides) < 4 else _LOW_LANE
     return Band(
         size=size,
-        lanes=[_lane(one, number, size) for number, one in enumerate(compared.sides)],
+        lanes=[_lane(one, height * number, size) for number, one in enumerate(compared.sides)],
         marks=list(bars([(str(number), x(place.start), x(place.end)) for number, place in enumerate(places)])),
-        top=_LANE * len(compared.sides) + 2,
+        top=height * len(compared.sides) + 2,
         cursor=x(at + 0.5),
         words=f"What became of {count(size, 'character')} on {names}. {parts} The cursor is at {at:,}.",
     )
 
 
-def _lane(one: Placed, number: int, size: int) -> BandLane:
-    roles = role_bars(one.index, lambda offset: percent(one.lane.column(offset), size + 1), ALONE + _LANE * number)
+def _lane(one: Placed, top: int, size: int) -> BandLane:
+    roles = role_bars(one.index, lambda offset: percent(one.lane.column(offset), size + 1), ALONE + top)
     gaps = [(str(start), percent(start, size + 1), percent(end, size + 1)) for start, end in _gaps(one.lane, size)]
-    return BandLane(one.side.name, roles, list(bars(gaps)), _LANE * number)
+    return BandLane(one.side.name, roles, list(bars(gaps)), top)
 
 
 def _gaps(lane: Lane, size: int) -> Iterator[tuple[int, int]]:

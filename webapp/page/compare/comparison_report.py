@@ -44,7 +44,11 @@ def comparison_report(page: SidesPage, sides: Sequence[Replayed], origin: Origin
 
 def _sentence(page: SidesPage) -> str:
     said = page.sentence
-    words = [f"**{inline(said.headline)}** {inline(said.rest)}".strip(), *map(inline, said.raised)]
+    words = [
+        f"**{inline(said.headline)}** {inline(said.rest)}".strip(),
+        *map(inline, [said.tools] if said.tools else []),
+        *map(inline, said.raised),
+    ]
     return "\n\n".join(["## What differs", *words])
 
 

@@ -31,7 +31,8 @@ PARTS = ("name", "id", "arguments")
 
 @dataclass(slots=True, frozen=True)
 class Both:
-    """Two traces, and where their texts stand on one axis; `hunks` say where the texts differ."""
+    """Two traces, and where their texts stand on one axis; `hunks` say where the texts differ. `ends`: it is known of
+    both why they ended, be it that nobody said so."""
 
     a: TraceIndex
     b: TraceIndex
@@ -39,12 +40,13 @@ class Both:
     on_b: Lane
     size: int
     hunks: list[Hunk]
+    ends: bool = True
 
     @classmethod
-    def of(cls, a: TraceIndex, b: TraceIndex, axis: Axis | None = None, number: int = 1) -> Both:
+    def of(cls, a: TraceIndex, b: TraceIndex, axis: Axis | None = None, number: int = 1, *, ends: bool = True) -> Both:
         """The first side and the one counted `number` from 0, on an axis of all or on one of their own."""
         axis = axis or axis_of([a.trace.text, b.trace.text])
-        return cls(a, b, axis.lanes[0], axis.lanes[number], axis.size, axis.hunks[number])
+        return cls(a, b, axis.lanes[0], axis.lanes[number], axis.size, axis.hunks[number], ends)
 
 
 @dataclass(slots=True)
@@ -252,7 +254,7 @@ def compare(both: Both, rules: Rules) -> Comparison:
     pairs = [*texts, *(part for call in calls for part in call.parts)]
     said = [*_texts(both, pairs), *_ends(both, calls)]
     partings = merged([*_outputs(both), *_owners(both), *said], both.size)
-    first, deltas = divergence(a.trace, b.trace, rules), _deltas(both, rules)
+    first, deltas = _divergence(both, rules), _deltas(both, rules)
     at = _first_at(both, first, said)
     sends = None if deltas is None else both.size if deltas.end else both.on_b.edge(b.span(deltas.index)[0])
     if first is not None and at is not None and _holding(partings, at) is None:
@@ -273,6 +275,12 @@ def compare(both: Both, rules: Rules) -> Comparison:
         deltas=deltas,
         sends=sends,
     )
+
+
+def _divergence(both: Both, rules: Rules) -> Divergence | None:
+    """Where the messages part first; a finish reason that a recording has no place for parts nothing."""
+    found = divergence(both.a.trace, both.b.trace, rules)
+    return None if found is not None and found.channel.part == "finish_reason" and not both.ends else found
 
 
 def _deltas(both: Both, rules: Rules) -> DeltaParting | None:
@@ -404,7 +412,7 @@ def _ends(both: Both, calls: Iterable[CallPair]) -> Iterator[Parting]:
             known = ((both.a, both.on_a, pair.a), (both.b, both.on_b, pair.b))
             ends = [lane.column(index.span(call.ends)[0]) for index, lane, call in known if call.ends]
             yield Parting(max(ends, default=size), max(ends, default=size) + 1, {"end"}, [f"call {pair.a.number}"])
-    if both.a.trace.finish_reason != both.b.trace.finish_reason:
+    if both.ends and both.a.trace.finish_reason != both.b.trace.finish_reason:
         yield Parting(size, size + 1, {"end"}, ["finish_reason"])
 
 

@@ -17,7 +17,8 @@ from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import UsageError
 from webapp.engines import choose
 from webapp.formats.folder import formats_folder
-from webapp.page.compare.sides import Replayed, with_parser
+from webapp.page.compare.known_tools import Teller, Tools, explained_by_tools
+from webapp.page.compare.sides import Replayed, teller, with_parser
 from webapp.runs.runner import Runner, collector_paused
 
 CHUNKINGS = (TRACED, parse_spec("token:3"), parse_spec("char"), WHOLE)
@@ -91,6 +92,7 @@ def _matrix(runner: Runner, side: Replayed, which: str, rules: Rules) -> Matrix:
     names = list(formats) if which == "all" else near(side.run.trace.text, formats)
     base, rows, left = runner.run(side.own), list[MatrixRow](), list[str]()
     steps = sum(_steps(chunking, len(base.stored), len(side.run.trace.text)) for chunking in CHUNKINGS)
+    steps *= 1 if side.own.tools else 2  # what differs without tools is replayed with some
     for name in dict.fromkeys([own, *names] if own in formats else names):
         if steps * (len(rows) + 1) > STEPS and rows:
             left.append(name)
@@ -108,24 +110,30 @@ def _steps(chunking: Chunking, tokens: int, characters: int) -> int:
 
 
 def _cell(runner: Runner, side: Replayed, name: str, chunking: Chunking, rules: Rules) -> Cell:
-    word = spec(chunking)
-    try:
-        case = with_parser(runner, side.own, name)
+    word, stored = spec(chunking), runner.run(side.own).stored
+
+    def told(tools: Tools) -> Trace:
+        case = with_parser(runner, side.own, name).model_copy(update={"tools": tools})
         with collector_paused():
-            trace = replayer_of(case, choose(case), runner.run(side.own).stored).trace(chunking)
+            return replayer_of(case, choose(case), stored).trace(chunking)
+
+    try:
+        other = Teller(side.own.tools, told(side.own.tools), told)
+        return Cell(*_judged(teller(runner, side), other, rules), word)
     except UsageError as error:
         return Cell(f"cannot: {error}", "warning", word)
-    return Cell(*_judged(side.run.trace, trace, rules), word)
 
 
-def _judged(own: Trace, trace: Trace, rules: Rules) -> tuple[str, str]:
+def _judged(own: Teller, other: Teller, rules: Rules) -> tuple[str, str]:
     """The words for what a parser gives, and how bad it is."""
+    message, trace = own.trace.message, other.trace
     if trace.failure:
         return "it fails", "error"
-    differs = grade(own.message, trace.message, rules)
+    differs = grade(message, trace.message, rules)
     if differs is None:
-        same = own.finish_reason == trace.finish_reason
+        same = own.trace.finish_reason == trace.finish_reason or not own.ends
         return ("same message", "pass") if same else ("other finish reason", "warning")
-    if own.message.tool_calls and not trace.message.tool_calls:
-        return "no call", "error"
-    return _WORDS[differs], "warning" if differs == "whitespace" else "error"
+    words = "no call" if message.tool_calls and not trace.message.tool_calls else _WORDS[differs]
+    if explained_by_tools(own, other, rules):
+        return f"{words}, for want of tools", "info"
+    return words, "warning" if differs == "whitespace" else "error"

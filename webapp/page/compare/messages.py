@@ -16,7 +16,7 @@ from webapp.page.compare.alignment import Hunk
 from webapp.page.compare.comparison import Compared, Placed, View
 from webapp.page.compare.difference import CallPair, Pair
 from webapp.page.inspect.index import CallIndex, Channel, Window
-from webapp.page.inspect.result import Sent, folded, sent
+from webapp.page.inspect.result import Sent, folded, is_end_known, sent
 
 _EXCERPT = 60
 _CALLS_SHOWN = 60
@@ -35,11 +35,13 @@ class _Part:
 
 @dataclass(slots=True)
 class _Row:
-    """One channel on all sides; `differing` are the numbers of those whose text is not that of the first."""
+    """One channel on all sides; `differing` are the numbers of those whose text is not that of the first, and
+    `explained` where they differ only because tools are not declared."""
 
     label: str
     cells: list[list[_Part]]
     differing: list[int]
+    explained: bool = False
 
     @property
     def same(self) -> bool:
@@ -49,16 +51,27 @@ class _Row:
 
 @dataclass(slots=True)
 class _CallRow:
-    """One call on all sides; None: that side has no call here."""
+    """One call on all sides; None: that side has no call here. `explained`: where it differs, that is only because
+    tools are not declared."""
 
     heads: list[CallIndex | None]
     same: bool
     rows: list[_Row]
+    explained: bool = False
 
     @property
     def number(self) -> int:
         """Its number on the first side that has it."""
         return next(head.number for head in self.heads if head is not None)
+
+
+@dataclass(slots=True, frozen=True)
+class Ends:
+    """Why each message ended: its words, or None where that is not known, for a recording has no place for it."""
+
+    words: list[str | None]
+    same: bool
+    explained: bool
 
 
 @dataclass(slots=True)
@@ -69,6 +82,7 @@ class Messages:
     calls: list[_CallRow]
     before: int
     after: int
+    ends: Ends
 
 
 def messages(compared: Compared, view: View) -> Messages:
@@ -82,7 +96,16 @@ def messages(compared: Compared, view: View) -> Messages:
         calls=[_call(pairs, compared, view) for pairs in calls[low:high]],
         before=low,
         after=len(calls) - high,
+        ends=_ends(compared),
     )
+
+
+def _ends(compared: Compared) -> Ends:
+    """Those that are known are compared with that of the first side."""
+    runs = [one.side.run for one in compared.sides]
+    words = [(run.trace.finish_reason or "none") if is_end_known(run.replayer) else None for run in runs]
+    others = [] if words[0] is None else [at for at, said in enumerate(words) if said not in (None, words[0])]
+    return Ends(words, not others, compared.is_explained(others))
 
 
 Pairs = Sequence[CallPair | None]  # one call as the first side and each other one have it
@@ -139,8 +162,10 @@ def _call(pairs: Pairs, compared: Compared, view: View) -> _CallRow:
         for at, part in enumerate(known)
         if any(one and (one[at].a.length or one[at].b.length) for one in parts)
     ]
-    complete = len({head.complete if head else None for head in heads}) == 1
-    return _CallRow(heads, complete and all(row.same for row in rows), rows)
+    first, *others = [head.complete if head else None for head in heads]
+    apart = {at for at, complete in enumerate(others, 1) if complete != first}
+    apart.update(number for row in rows for number in row.differing)
+    return _CallRow(heads, not apart, rows, compared.is_explained(apart))
 
 
 def _row(pairs: Sequence[Pair | None], label: str, compared: Compared, view: View) -> _Row:
@@ -158,7 +183,7 @@ def _row(pairs: Sequence[Pair | None], label: str, compared: Compared, view: Vie
         turned = [Hunk(hunk.b0, hunk.b1, hunk.a0, hunk.a1) for hunk in pair.hunks] if pair else []
         cells.append(list(_parts(_Cell(one, pair.b, first, pair.a, turned, *shown))) if pair else [])
     differing = [number for number, pair in enumerate(pairs, 1) if pair and not pair.same]
-    return _Row(label, cells, differing)
+    return _Row(label, cells, differing, compared.is_explained(differing))
 
 
 def _union(hunks: Sequence[Hunk]) -> list[Hunk]:

@@ -20,13 +20,16 @@ from parsers.replays.chunking import TRACED, Chunking, label, parse_spec, spec
 from parsers.replays.recorded import PLACED, put_beside
 from parsers.replays.replayer import Replayer
 from parsers.selection.registry import policies, resolve
+from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Piece, UsageError
 from webapp.engines import choose
 from webapp.engines.entered import engine_stamp, entered, unknown
 from webapp.fields import side_at
 from webapp.formats.folder import formats_folder, with_folder_format
 from webapp.page.compare.asked import Side
+from webapp.page.compare.known_tools import Teller, Tools
 from webapp.page.form.setup import decode_words
+from webapp.page.inspect.result import is_end_known
 from webapp.runs.prepare import error_place, parser_place
 from webapp.runs.runner import Run, Runner, collector_paused
 
@@ -152,6 +155,17 @@ def _run(runner: Runner, base: Run, case: Case, chunking: Chunking) -> Run:
     said = f"{spec(chunking)} {base.key} {stamp} {case.model_dump_json(exclude={'input'}, exclude_defaults=True)}"
     key = hashlib.sha256(said.encode()).hexdigest()
     return runner.kept(key, lambda: _on_tokens(base, case, chunking, key))
+
+
+def teller(runner: Runner, side: Replayed) -> Teller:
+    """A side, to be asked whether it differs from another one for want of tools alone."""
+
+    def told(tools: Tools) -> Trace:
+        case = side.case.model_copy(update={"tools": tools})
+        return _run(runner, runner.run(side.own), case, side.run.chunking).trace
+
+    replayer = side.run.replayer
+    return Teller(side.case.tools, side.run.trace, None if replayer.plays else told, ends=is_end_known(replayer))
 
 
 def _on_tokens(base: Run, case: Case, chunking: Chunking, key: str) -> Run:

@@ -53,7 +53,7 @@ from webapp.page.inspect.own_state import OwnState, drawn_table, own_state
 from webapp.page.inspect.pasted import pasted_chunks
 from webapp.page.inspect.plots import LagPlot, Overview, lag_pane, overview
 from webapp.page.inspect.raw_output import RawOutput, raw_output
-from webapp.page.inspect.result import Result, Wire, dialect_of, result, wire
+from webapp.page.inspect.result import Result, Wire, dialect_of, is_end_known, result, wire
 from webapp.page.inspect.source_lines import Source, read_where, source
 from webapp.page.inspect.step import Card, Log, Machine, card, log, machine
 from webapp.page.inspect.tokens import Strip, known_tokens, strip
@@ -269,8 +269,13 @@ class ReplayPage:
         """The panel of the dock that is shown: what is wrong, else how the output was cut."""
         found = self.checked.findings
         if self.recorded is not None:  # it cannot be cut, and nobody knows what it held
-            return self.links.state.dock if self.links.state.dock in ("events", "wire") else "findings"
+            return self.links.state.dock if self.links.state.dock in ("events", "watch", "wire") else "findings"
         return self.links.state.dock or ("findings" if found is None or found.own else "chunkings")
+
+    @property
+    def is_end_known(self) -> bool:
+        """Return whether it is known why the message ended."""
+        return is_end_known(self.run.replayer)
 
     @property
     def place(self) -> str:

@@ -22,6 +22,8 @@ from markupsafe import Markup
 
 from parsers.cases.message_events import MessageEvent, events_of
 from parsers.checks.deltas import EVERY_CHUNK, ClientResult, clients
+from parsers.checks.known import Finish, known_of
+from parsers.replays.replayer import Replayer
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Context, ToolCall
 from parsers.wire.api_events import APIS, Api, ApiEvent, api_events
@@ -142,6 +144,12 @@ def result(index: TraceIndex, window: Window, context: Context, expect: dict[str
         differences=_differences(index, expect),
         rejected=index.rejected,
     )
+
+
+def is_end_known(replayer: Replayer) -> bool:
+    """Return whether it is known why a message ended: a parser always says so, a recording where it has a place for
+    it, be it that it is empty."""
+    return not replayer.plays or known_of(replayer).finish is not Finish.ABSENT
 
 
 def _clip(channel: Channel, window: Window, start: int = 0, end: int | None = None) -> list[Sent]:
