@@ -19,6 +19,7 @@ from parsers.formats.model import builtin_formats
 from parsers.search.markup import BODY, LEFT_OVER
 from parsers.selection.claims import is_shown, telling_literals
 from parsers.vocabulary.types import Recording, Request
+from parsers.wire.endings import last_end
 
 Kind = Literal[
     "raw_text",  # model output as it stands
@@ -51,7 +52,8 @@ WarnCode = Literal[
     # what was pasted or logged is damaged
     "bad_chunk", "bad_object", "broken_off", "curl_error", "cut_json", "cut_line", "error", "no_done", "no_finish",
     "other_lines", "prefixed", "lone_surrogate", "lossy_bytes", "lossy_text", "text_cut", "text_maybe_cut",
-    "text_start_missing", "only_the_call", "unquoted", "rewritten", "closed_otherwise", "blocks_apart", "block_unended",
+    "text_start_missing", "only_the_call", "unquoted", "rewritten", "closed_otherwise", "deltas_short",
+    "events_missing", "blocks_apart", "block_unended",
     # whose chunks they are, and which were left out
     "ids_differ", "increments", "interleaved", "left_out",
     "no_id", "other_chunk", "other_recordings", "other_text", "several",
@@ -399,7 +401,9 @@ def _known(recording: Recording) -> dict[About, str]:
     elif recording.prompt_ids is not None:
         known["start"] = "The prompt's token ids are known; the model's tokenizer shows how the prompt ended."
     if recording.finish_reason is not None:
-        known["finish"] = f"The server gave the finish reason {recording.finish_reason}."
+        end = last_end(recording.stream or ())
+        ended = f"gave the finish reason {recording.finish_reason}" if end is None else f"ended with {end.word}"
+        known["finish"] = f"The server {ended}."
     return known
 
 

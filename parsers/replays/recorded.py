@@ -31,6 +31,7 @@ from parsers.vocabulary.events import (
 from parsers.vocabulary.json_values import is_object
 from parsers.vocabulary.trace import RejectedCall, StateView, Trace, Transition
 from parsers.vocabulary.types import Context, Delta, MessageDelta, Mode, Piece, ToolCallDelta
+from parsers.wire.endings import End
 from parsers.wire.read import MOST_CALLS, NOTES, ServerChunk, read_stream
 
 UNKNOWN = StateView("UNKNOWN")
@@ -146,6 +147,11 @@ class ServerStream:
     def finish_reason(self) -> str | None:
         """The last finish reason that was sent."""
         return next((chunk.finish_reason for chunk in reversed(self.chunks) if chunk.finish_reason is not None), None)
+
+    @property
+    def end(self) -> End | None:
+        """The same in the words of another API that sent it."""
+        return next((chunk.end for chunk in reversed(self.chunks) if chunk.finish_reason is not None), None)
 
     @property
     def may_finish(self) -> bool:

@@ -31,6 +31,7 @@ from parsers.intake.evidence import (
 )
 from parsers.search.guess import guesses
 from parsers.vocabulary.types import Recording, UsageError
+from parsers.wire.endings import last_end
 from webapp.engines import RESPONSE_TEMPLATE
 from webapp.engines.entered import entered_parsers
 from webapp.engines.response_template import loaded
@@ -452,7 +453,8 @@ def _size(one: Recording) -> str:
     if one.stream is not None:
         parts.append(number(len(one.stream), "chunk"))
     if one.finish_reason:
-        parts.append(f"finish reason {one.finish_reason}")
+        end = last_end(one.stream or ())
+        parts.append(f"finish reason {one.finish_reason}" if end is None else f"{end.field} {end.word}")
     return ", ".join(parts) or "nothing"
 
 
