@@ -350,7 +350,7 @@ def _builtin(replayer: Replayer, trace: Trace, known: Known, *, differ: bool) ->
     """What the built-in parser of the format reads, as far as it is asked: beside a black box, or where replays
     differ."""
     fmt = replayer.format
-    own = replayer.by_format() if fmt is not None and fmt.terminals else None
+    own = replayer.by_format() if fmt is not None and fmt.terminals and known.raw else None
     if own is None:
         return Builtin()
     message = own.outcome(WHOLE).message if differ else None

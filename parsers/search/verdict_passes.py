@@ -43,12 +43,23 @@ def nothing_to_parse(evidence: Evidence) -> Verdict | None:
 
 def all_hold(evidence: Evidence) -> Verdict:
     """No rule has anything to say."""
-    notes = (*looks_pasted(evidence), *_unknown_marker(evidence))
-    notes += (*_beside_builtin(evidence), *evidence.messages(range(len(evidence.findings))))
+    notes, beside = (*looks_pasted(evidence), *_unknown_marker(evidence)), _beside_builtin(evidence)
+    if beside and not evidence.known.parser:
+        return _other_calls(evidence)
+    notes += (*beside, *evidence.messages(range(len(evidence.findings))))
     words = f"All checks hold: {_calls_words(evidence)}{_differing(evidence)}{_judged(evidence)}."
     found = Verdict("all_hold", "pass", None, words, notes[:4])
     found.guesses = tuple(evidence.asked[:5])
     return found
+
+
+def _other_calls(evidence: Evidence) -> Verdict:
+    """What was played back keeps every rule, and has other calls than the output that is known beside it."""
+    own = evidence.own
+    assert own is not None  # the calls were compared
+    words = f"The server sent another message than {quoted(own.fmt.name)} reads in the same output: "
+    words += f"{harm(own.message, evidence.message)}."
+    return Verdict("server_departs", "warning", "parser", words, facts=BESIDE)
 
 
 def _calls_words(evidence: Evidence) -> str:
