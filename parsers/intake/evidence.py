@@ -20,6 +20,7 @@ from parsers.search.markup import BODY, LEFT_OVER
 from parsers.selection.claims import is_shown, telling_literals
 from parsers.vocabulary.types import Recording, Request
 from parsers.wire.endings import last_end
+from parsers.wire.read import read_stream
 
 Kind = Literal[
     "raw_text",  # model output as it stands
@@ -222,9 +223,16 @@ class Intake:
     parts: tuple[Part, ...] = ()
 
     @property
+    def at(self) -> int:
+        """Return the number of the output that is meant where nobody chose: the first that says something, else the
+        first."""
+        several = enumerate(self.outputs if len(self.outputs) > 1 else ())
+        return next((at for at, output in several if says_something(output)), 0)
+
+    @property
     def recording(self) -> Recording | None:
-        """The first output, or None."""
-        return self.outputs[0] if self.outputs else None
+        """The output that is meant where nobody chose, or None."""
+        return self.outputs[self.at] if self.outputs else None
 
     @property
     def message(self) -> str:
@@ -266,6 +274,13 @@ def intake_of(
         warnings=tuple(dict.fromkeys(warnings)),
         server=server,
     )
+
+
+def says_something(output: Recording) -> bool:
+    """Return whether an output has any text, token or call: a stream that only begins and ends has none."""
+    if output.text or output.ids or output.pieces or any(delta.text or delta.ids for delta in output.deltas or ()):
+        return True
+    return any(chunk.delta is not None or chunk.error is not None for chunk in read_stream(output.stream or ()))
 
 
 def label_outputs(outputs: Sequence[Recording], noun: str) -> None:
