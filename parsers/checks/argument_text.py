@@ -107,7 +107,9 @@ def _nothing_sent(subject: Subject, index: int) -> Finding:
     it, or has not made it: then the output writes none."""
     call, reference = subject.calls[index], subject.builtin.trace
     words, right = call_words(index, call.name), _read_whole(subject, index)
-    how, severity, about = "are empty, not a JSON object", "warning", "output"
+    how = "are empty, not a JSON object"
+    severity: Severity = "warning"
+    about: About = "output"
     if right is not None and reference is not None:
         kind = reference.channels[Channel(index, "arguments")].place(0).kind
         how, about = f"are empty, where the output has {quoted(right.arguments)}", "parser"

@@ -180,7 +180,9 @@ def _finish_apart(subject: Subject) -> Iterator[Finding]:
         number, theirs = reasons[-1]
         message = f"The finish reason of the server's chunk {number} is `{theirs}`, that of the replay `{ours}`."
         if (end := subject.server.end) is not None:
-            message = f"The server's chunk {number} ends with `{end.word}`; the finish reason of the replay is `{ours}`."
+            message = (
+                f"The server's chunk {number} ends with `{end.word}`; the finish reason of the replay is `{ours}`."
+            )
         yield _server_agrees.finding(message, step=last, expected=ours, actual=theirs)
 
 

@@ -99,9 +99,9 @@ def responses_as_chat(frames: list[Frame]) -> list[Frame]:
         frames = [replace(one, payload=object_of((one.payload or {}).get("response"))) for one in ends]
     said = list(chat_frames(frames, _responses))
     apart = unlike_deltas([frame.payload for frame in frames if frame.payload is not None])
-    whole = [at for at, frame in enumerate(said) if frame.payload is not None]
-    for at in whole[-1:] if apart is not None else ():
-        said[at] = replace(said[at], payload=(said[at].payload or {}) | {apart.code: apart.words})
+    last = next((at for at in reversed(range(len(said))) if said[at].payload is not None), None)
+    if apart is not None and last is not None:
+        said[last] = replace(said[last], payload=(said[last].payload or {}) | {apart.code: apart.words})
     return said
 
 

@@ -247,7 +247,11 @@ def _beside(
     richer = third is not None and _richness(other.message) > _richness(replayer.outcome(chunking).message)
     others = [target.other] if third is None else [target.other, third]
     if third is None and target.other == WHOLE and replayer.one_shot is not None:  # a stream differs in this way, too
-        others += [one for one in plain_chunkings(replayer) if one not in (chunking, WHOLE) and _is_alike(replayer, chunking, one, target, rules)][:1]
+        others += [
+            one
+            for one in plain_chunkings(replayer)
+            if one not in (chunking, WHOLE) and _is_alike(replayer, chunking, one, target, rules)
+        ][:1]
     return tuple([_lasting(replayer, one) for one in others]), other.message if target.sound[2] or richer else None
 
 
