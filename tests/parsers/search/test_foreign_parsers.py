@@ -247,10 +247,6 @@ SAID: dict[str, Said] = {
         DropsEmpty, f"{call('get_weather', city='Paris')}\n{BARE}", "broken_arguments", "error", "parser",
         "the arguments of call 1 (`get_time`) are empty, where the output has `{}`.", {"tools": []},
     ),
-    "no arguments, and the output writes none": Said(
-        DropsEmpty, '<tool_call>\n{"name": "get_time"}\n</tool_call>', "output_flawed", "warning", "output",
-        "are empty: the output writes none, for which the API has `{}`.",
-    ),
     "a number": Said(
         Doubles, NUMBER, "types_changed", "error", "parser",
         f"is {PI} in the output and has become 3.141592653589793: digits beyond double precision are lost.",
@@ -605,3 +601,10 @@ def test_a_small_case_of_arguments_that_never_come_shows_them(text: str) -> None
     assert small.check == "arguments_json"
     assert small.finding.message.endswith("are empty, where the output has `{}`.")
     assert "".join([piece.text for piece in small.pieces]).count("<tool_call>") == 1
+
+
+def test_where_the_output_writes_no_arguments_no_parser_lost_them() -> None:
+    found = searched('<tool_call>\n{"name": "get_time"}\n</tool_call>', DropsEmpty)
+    words = "are empty: the output writes none, for which the API has `{}`."
+    assert (found.verdict.kind, found.verdict.severity) == ("output_flawed", "warning")
+    assert words in found.verdict.headline
