@@ -18,7 +18,8 @@ from parsers.compare.divergence import excerpt, shared_prefix
 from parsers.vocabulary.channels import Channel, call_words
 from parsers.vocabulary.events import CallArguments, CallEnd, Severity
 from parsers.vocabulary.trace import About, Finding, Topic
-from parsers.vocabulary.types import Tool
+from parsers.vocabulary.types import Tool, ToolCall
+from parsers.vocabulary.words import quoted
 
 
 @check("J1", "The arguments of every call are one JSON object.", needs=(Need.FINISHED,))
@@ -34,9 +35,13 @@ def _arguments_json(subject: Subject) -> Iterator[Finding]:
             expected = not call.complete and is_last and subject.request.finish_reason == "length"
             if not expected and not subject.known.raw:
                 found.append(_left_open(subject, index))
+            elif not expected and not call.arguments:
+                found.append(_nothing_sent(subject, index))
             # If it is the parser's fault that they are open, arguments_closed tells of it.
             elif not expected and _fault_of_open(subject, index) == "output":
                 found.append(_unparsable(subject, index, None, "output"))
+        elif call.complete and not call.arguments:
+            found.append(_nothing_sent(subject, index))
         elif call.complete:
             found.append(_unparsable(subject, index, bad, _fault(subject, index, told)))
         told += len(found)
@@ -79,7 +84,9 @@ def _what_follows(subject: Subject, index: int) -> str:
     """What shows that nothing more of a call was to come, as a clause."""
     if index < len(subject.calls) - 1:
         return "the next call begins"
-    reason = subject.trace.finish_reason
+    reason, end = subject.trace.finish_reason, subject.server.end
+    if end is not None:
+        return end.clause
     return f"the finish reason is `{reason}`" if reason else "what the server sent ends there"
 
 
@@ -95,13 +102,38 @@ def _empty(tool: Tool | None, severity: Severity) -> tuple[str, Severity]:
     return "are empty, where the API has `{}`", "info"
 
 
+def _nothing_sent(subject: Subject, index: int) -> Finding:
+    """Nothing was sent for the arguments of a call. Where the built-in parser has a whole object there, the parser lost
+    it, or has not made it: then the output writes none."""
+    call, reference = subject.calls[index], subject.builtin.trace
+    words, right = call_words(index, call.name), _read_whole(subject, index)
+    how = "are empty, not a JSON object"
+    severity: Severity = "warning"
+    about: About = "output"
+    if right is not None and reference is not None:
+        kind = reference.channels[Channel(index, "arguments")].place(0).kind
+        how, about = f"are empty, where the output has {quoted(right.arguments)}", "parser"
+        if kind == "synthetic":
+            how = f"are empty: the output writes none, for which the API has {quoted(right.arguments)}"
+        else:
+            severity = "error"
+    return _arguments_json.finding(
+        f"The arguments of {words} {how}.",
+        severity=severity,
+        about=about,
+        at=subject.arguments(index).place(0),
+        length=0,
+        expected=None if right is None else excerpt(right.arguments),
+        actual="",
+        sort="end",
+    )
+
+
 def _unparsable(subject: Subject, index: int, bad: int | None, about: About) -> Finding:
     call = subject.calls[index]
     offset = len(call.arguments) if bad is None else bad
     words, policy, place = call_words(index, call.name), None, subject.arguments(index).place(offset)
-    if not call.arguments:
-        message = f"The arguments of {words} are empty, not a JSON object."
-    elif bad is None:
+    if bad is None:
         message = f"The arguments of {words} end before their JSON does."
         # The policy by which a last call that the output cuts off is sent as far as it came.
         is_last = index == len(subject.calls) - 1
@@ -198,7 +230,7 @@ def _fault(subject: Subject, index: int, examined: int) -> About:
     place = arguments.place(0)
     if place.kind in ("synthetic", "converted"):
         return "parser"
-    if not arguments.text or examined >= LIMIT:
+    if examined >= LIMIT:
         return "output"
     raw = subject.trace.text.find(arguments.text) if place.raw is None else place.raw
     if raw < 0:
@@ -229,17 +261,24 @@ def _stands_whole(subject: Subject, index: int) -> bool:
 
     A black box with tagged arguments writes the braces itself; there the built-in parser says whether the call ends.
     """
-    call, text, reference = subject.calls[index], subject.trace.text, subject.builtin.trace
+    call, text = subject.calls[index], subject.trace.text
     place = subject.arguments(index).place(0)
     start = text.find(call.arguments) if place.raw is None else place.raw
     if index < LIMIT and start >= 0 and text.startswith(call.arguments, start):
         source = JsonPrefix()
         source.feed(_readable(subject, start), start)
         return source.done
+    return _read_whole(subject, index) is not None
+
+
+def _read_whole(subject: Subject, index: int) -> ToolCall | None:
+    """The call as the built-in parser beside a black box reads it, where that is a whole one of this name."""
+    reference = subject.builtin.trace
     if reference is None or index >= len(reference.message.tool_calls):
-        return False
+        return None
     other = reference.message.tool_calls[index]
-    return other.complete and other.name == call.name and is_whole_object(other.arguments)
+    same = other.complete and other.name == subject.calls[index].name and is_whole_object(other.arguments)
+    return other if same else None
 
 
 def _readable(subject: Subject, start: int) -> str:

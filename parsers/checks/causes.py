@@ -84,6 +84,8 @@ def _explains(cause: Finding, this: Finding, is_earlier: bool) -> bool:
         return this.id in _EXPLAINS["R4"]
     if cause.policy is not None or cause.about != "parser" or _RANK[cause.severity] > _RANK[this.severity]:
         return False
+    if cause.id == "K3" and cause.topic is Topic.LOSS:  # the deltas stop short of what the server has whole
+        return this.topic is Topic.ARGUMENTS
     if cause.check == this.check:
         return is_earlier and this.about == "parser" and cause.topic is this.topic
     if cause.severity == "info":

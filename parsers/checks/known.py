@@ -96,7 +96,7 @@ class Known:
 def known_of(replayer: Replayer) -> Known:
     """Return what is known of the output of a replayer."""
     return Known(
-        raw=replayer.has_raw,
+        raw=replayer.has_raw and not (replayer.own is not None and replayer.own.repeats),
         tokens=_tokens(replayer),
         stream=replayer.server is not None,
         parser=not replayer.plays,

@@ -14,6 +14,7 @@ from parsers.vocabulary.events import Raised, Severity
 from parsers.vocabulary.trace import Finding, Hold, Proof, Topic, Trace
 from parsers.vocabulary.types import Span
 from parsers.vocabulary.words import counted, listed, quoted
+from parsers.wire.endings import End
 from parsers.wire.read import FINISH_OTHER
 
 SILENT, MANY_STEPS = 256, 16
@@ -66,6 +67,9 @@ def _finish_reason(subject: Subject) -> Iterator[Finding]:
         return
     if subject.server.plays and subject.has_note(FINISH_OTHER):
         return  # which of two reasons counts nobody knows: that is chunk_shape's
+    if subject.server.plays and subject.server.end is not None:
+        yield from _end_of_calls(subject, subject.server.end, last)
+        return
     wanted = "length" if given == "length" else "tool_calls" if subject.calls else given or "stop"
     named = subject.request.tool_choice == "named" and trace.finish_reason == "stop" and wanted == "tool_calls"
     old = subject.has_old_call and trace.finish_reason == "function_call" and wanted == "tool_calls"
@@ -81,6 +85,14 @@ def _finish_reason(subject: Subject) -> Iterator[Finding]:
         yield _finish_reason.finding(message, severity="warning", step=last, expected=given, actual=wanted)
 
 
+def _end_of_calls(subject: Subject, end: End, last: int | None) -> Iterator[Finding]:
+    """Another API has a word for an answer with calls, and the server ended that in the way of a plain one."""
+    if subject.trace.finish_reason == "stop" and subject.calls:
+        came = f"though {counted(len(subject.calls), 'call')} came"
+        message = f"The server ended as if it had sent no call: {end.clause}, {came}."
+        yield _finish_reason.finding(message, step=last, actual=end.word)
+
+
 _OF_NAMED = ("stop", "tool_calls")  # the finish reason of a call that the request named, and of any other
 _OF_CALLS = ("tool_calls", "function_call")
 _UNFINISHED = {
@@ -89,17 +101,24 @@ _UNFINISHED = {
 }
 
 
+def _no_call_came(subject: Subject, reason: str, last: int | None) -> Finding:
+    """The end was that of calls: not recorded, where parts of the recording are missing, or not sent."""
+    end = subject.server.end
+    said, actual = (f"the finish reason is `{reason}`", reason) if end is None else (end.clause, end.word)
+    if subject.known.whole:
+        message = f"{said[0].upper()}{said[1:]}, but no call came."
+        return _finish_reason.finding(message, severity="warning", step=last, actual=actual)
+    message = f"Chunks of what was recorded are missing: {said}, and no call is there."
+    return _finish_reason.finding(
+        message, topic=Topic.CUT, severity="warning", about="request", step=last, actual=actual
+    )
+
+
 def _finish_of_server(subject: Subject, last: int | None) -> Iterator[Finding]:
     """A server gave no finish reason, or one of calls and sent none. What the model wrote is not known then."""
     reason, finish = subject.trace.finish_reason, subject.known.finish
-    if reason and not subject.known.whole:
-        message = f"Chunks of what was recorded are missing: the finish reason is `{reason}`, and no call is there."
-        yield _finish_reason.finding(
-            message, topic=Topic.CUT, severity="warning", about="request", step=last, actual=reason
-        )
-    elif reason:
-        message = f"The finish reason is `{reason}`, but no call came."
-        yield _finish_reason.finding(message, severity="warning", step=last, actual=reason)
+    if reason:
+        yield _no_call_came(subject, reason, last)
     elif finish in _UNFINISHED:
         yield _finish_reason.finding(_UNFINISHED[finish], severity="warning", step=last)
     elif finish is Finish.CUT:

@@ -7,7 +7,7 @@ copied from the output do.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
 
 from parsers.checks.check import Check, Need, any_of, check
@@ -25,10 +25,10 @@ from parsers.vocabulary.channels import (
     delta_channels,
 )
 from parsers.vocabulary.events import CallStart, Diagnostic
-from parsers.vocabulary.trace import Finding, Topic
+from parsers.vocabulary.trace import About, Finding, Topic
 from parsers.vocabulary.types import MessageDelta
 from parsers.vocabulary.words import counted, quoted
-from parsers.wire.read import SERVER_ERROR
+from parsers.wire.read import CLOSED_OTHERWISE, DELTAS_SHORT, EVENTS_MISSING, SERVER_ERROR
 
 _PARTS: tuple[Part, ...] = ("name", "id", "arguments")
 _KINDS = ("reasoning", "content", "arguments")
@@ -179,6 +179,10 @@ def _finish_apart(subject: Subject) -> Iterator[Finding]:
     elif reasons and reasons[-1][1] != ours:
         number, theirs = reasons[-1]
         message = f"The finish reason of the server's chunk {number} is `{theirs}`, that of the replay `{ours}`."
+        if (end := subject.server.end) is not None:
+            message = (
+                f"The server's chunk {number} ends with `{end.word}`; the finish reason of the replay is `{ours}`."
+            )
         yield _server_agrees.finding(message, step=last, expected=ours, actual=theirs)
 
 
@@ -234,9 +238,21 @@ def _chunk_shape(subject: Subject) -> Iterator[Finding]:
         if code == SERVER_ERROR and ended is not None:
             yield _ended_with_error(_chunk_shape, subject)
             continue
+        if code in _OF_LOG:
+            topic, about = _OF_LOG[code]
+            yield _chunk_shape.finding(first.message, topic=topic, severity=first.severity, about=about, step=number)
+            continue
         more = f" ({counted(1 + len(others), 'time')} in all)" if others else ""
         message = f"Chunk {number}: {first.message.rstrip('.')}{more}."
         yield _chunk_shape.finding(message, severity=first.severity, step=number)
+
+
+# What is about all of a log, though one chunk notes it.
+_OF_LOG: Mapping[str, tuple[Topic | None, About]] = {
+    CLOSED_OTHERWISE: (None, "parser"),
+    DELTAS_SHORT: (Topic.LOSS, "parser"),
+    EVENTS_MISSING: (Topic.CUT, "request"),
+}
 
 
 @check(

@@ -26,6 +26,7 @@ from parsers.vocabulary.channels import Channel, Channels, ChannelText, message_
 from parsers.vocabulary.events import Diagnostic, Failure, Raised
 from parsers.vocabulary.trace import Proof, RejectedCall, Trace
 from parsers.vocabulary.types import Context, Message, Piece, ToolCall
+from parsers.wire.endings import End
 from parsers.wire.read import ServerChunk
 
 GROWTH = 2.6  # twice the output takes at most so many times the work
@@ -131,6 +132,7 @@ class Server:
     ends: Sequence[int] | None = None  # how many characters of the output were there after each of them
     plays: bool = False  # the replay under study is itself what the server sent
     error: str | None = None  # what the server says went wrong, where its stream ends with that
+    end: End | None = None  # why it ended its answer, in the words of another API than OpenAI's chat
     told: Sequence[str] | None = None  # the arguments of each call that its serving layer was told of beside the parser
     sent: Sequence[str] = ()  # the arguments of each call that its serving layer has down as sent
 
@@ -333,6 +335,7 @@ def subject_of(
             None if server is None else server.ends,
             plays=replayer.plays,
             error=None if replayer.server is None else replayer.server.error,
+            end=None if replayer.server is None else replayer.server.end,
         ),
         _builtin(replayer, trace, known, differ=differ),
         Costs(_examined_twice(replayer) if counted else None, **grown),
@@ -347,7 +350,7 @@ def _builtin(replayer: Replayer, trace: Trace, known: Known, *, differ: bool) ->
     """What the built-in parser of the format reads, as far as it is asked: beside a black box, or where replays
     differ."""
     fmt = replayer.format
-    own = replayer.by_format() if fmt is not None and fmt.terminals else None
+    own = replayer.by_format() if fmt is not None and fmt.terminals and known.raw else None
     if own is None:
         return Builtin()
     message = own.outcome(WHOLE).message if differ else None

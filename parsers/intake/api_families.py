@@ -36,6 +36,7 @@ from parsers.intake.token_bytes import choice_tokens, ids_in, llama_tokens, piec
 from parsers.intake.written_values import choices_of, ids_of, object_of, objects_of, word_of, word_or_number_of
 from parsers.vocabulary.types import Piece, Request
 from parsers.wire.chat_parts import chat_part_of, may_be_delta
+from parsers.wire.endings import ended_by
 
 # Finish reasons in the words of the OpenAI API; others stay as they are.
 _FINISH = {"eos": "stop", "eos_token": "stop", "word": "stop", "stop_sequence": "stop", "limit": "length"}
@@ -392,7 +393,7 @@ def parsed_stream(chunks: Sequence[RawChunk]) -> Iterator[Payload]:
             call["id"] = call["id"] or f"call_{call['index']}"
             count = max(count, call["index"]) + 1
         finish = "tool_calls" if count and chunk.finish == "stop" else chunk.finish
-        choice = {"index": 0, "delta": chunk.delta, "finish_reason": finish}
+        choice = {"index": 0, "delta": chunk.delta, "finish_reason": finish, **ended_by("done_reason", chunk.finish)}
         yield {"object": "chat.completion.chunk", "choices": [choice]}
 
 

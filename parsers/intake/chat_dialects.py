@@ -19,7 +19,8 @@ from parsers.intake.json_frames import Frame
 from parsers.intake.message_blocks import MessageBlocks
 from parsers.intake.written_values import ids_of, object_of, objects_of, word_of
 from parsers.wire.chat_parts import ChatPart, chat_part_of
-from parsers.wire.read import BLOCK_UNENDED, BLOCKS_APART, CLOSED_OTHERWISE
+from parsers.wire.endings import ended_by
+from parsers.wire.read import BLOCK_UNENDED, BLOCKS_APART
 
 STOPS = {"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length", "tool_use": "tool_calls"}
 _TEXTS = {
@@ -30,6 +31,7 @@ _TEXTS = {
     "response.reasoning_summary_text.delta": "reasoning",
 }
 _ENDS = frozenset(("response.completed", "response.incomplete", "response.done"))
+_AROUND = _ENDS | {"response.created", "response.queued", "response.in_progress"}
 
 
 @dataclass(slots=True)
@@ -57,7 +59,7 @@ class ChatState:
         named = {key: value for key, value in given.items() if value is not None}
         return {**named, "object": kind, "choices": [choice]}
 
-    def answer(self, parts: list[tuple[str, Any]], finish: str | None, **more: Any) -> Payload:
+    def answer(self, parts: list[tuple[str, Any]], finish: str | None = None, **more: Any) -> Payload:
         """Return a whole answer with texts and calls in order."""
         message: Payload = {"role": "assistant", "content": None}
         for name, part in parts:
@@ -89,13 +91,17 @@ def _place(event: Payload) -> int | str | None:
 def responses_as_chat(frames: list[Frame]) -> list[Frame]:
     """Translate events or answers of OpenAI's Responses to chat frames, but for those that say nothing.
 
-    Frames that cannot be read stay. What the server says twice and not alike, the last one that can be read notes.
+    Frames that cannot be read stay. What the server says twice and not alike, the last one that can be read notes. Of a
+    log that has nothing but the beginning and the end of a response, that end is the answer.
     """
+    ends = [frame for frame in frames if frame.payload is not None and frame.payload.get("type") in _ENDS]
+    if ends and all(frame.payload is None or frame.payload.get("type") in _AROUND for frame in frames):
+        frames = [replace(one, payload=object_of((one.payload or {}).get("response"))) for one in ends]
     said = list(chat_frames(frames, _responses))
     apart = unlike_deltas([frame.payload for frame in frames if frame.payload is not None])
-    whole = [at for at, frame in enumerate(said) if frame.payload is not None]
-    for at in whole[-1:] if apart is not None else ():
-        said[at] = replace(said[at], payload=(said[at].payload or {}) | {CLOSED_OTHERWISE: apart})
+    last = next((at for at in reversed(range(len(said))) if said[at].payload is not None), None)
+    if apart is not None and last is not None:
+        said[last] = replace(said[last], payload=(said[last].payload or {}) | {apart.code: apart.words})
     return said
 
 
@@ -186,7 +192,7 @@ def chat_frames(frames: list[Frame], chat_payload: Callable[[ChatState, Payload]
 
 
 def _responses(state: ChatState, payload: Payload) -> Payload | None:
-    if payload.get("object") == "response":
+    if payload.get("object") == "response" or (isinstance(payload.get("output"), list) and "type" not in payload):
         return _whole_response(state, payload)
     kind, delta = payload.get("type"), payload.get("delta")
     if kind == "response.created":
@@ -203,6 +209,8 @@ def _responses(state: ChatState, payload: Payload) -> Payload | None:
     if kind in _ENDS:
         response = object_of(payload.get("response"))
         more: Payload = {"response_token_ids": ids} if (ids := _message_ids(response)) else {}
+        response = {"status": str(kind).rpartition(".")[2], **response}
+        more |= ended_by("status", response["status"])
         return state.chunk({}, _finish(response, bool(state.calls)), **more) | _usage(response)
     failed = object_of(payload.get("response")) if kind == "response.failed" else payload
     return payload | {"error": failed["error"]} if failed.get("error") else None
@@ -210,7 +218,8 @@ def _responses(state: ChatState, payload: Payload) -> Payload | None:
 
 def _finish(response: Payload, calls: bool) -> str:
     if response.get("status") == "incomplete":
-        return "length"
+        reason = word_of(object_of(response.get("incomplete_details")).get("reason"))
+        return "length" if reason in (None, "max_output_tokens", "max_tokens") else reason
     return "tool_calls" if calls else "stop"
 
 
@@ -236,7 +245,8 @@ def _whole_response(state: ChatState, payload: Payload) -> Payload:
             text = "".join([word_of(part.get("text", part.get("refusal"))) or "" for part in texts])
             parts.append(("reasoning" if item["type"] == "reasoning" else "content", text))
     finish = _finish(payload, "tool_calls" in dict(parts))
-    more = {"token_ids": ids} if (ids := _message_ids(payload)) else {}
+    more: Payload = {"token_ids": ids} if (ids := _message_ids(payload)) else {}
+    more |= ended_by("status", payload.get("status"))
     failed = {"error": payload["error"]} if payload.get("error") else {}
     return state.answer(parts, finish, **more) | _usage(payload) | failed
 
@@ -265,8 +275,7 @@ def _anthropic(state: ChatState, payload: Payload) -> Payload | None:
     if kind == "content_block_stop" and _place(payload) in state.inputs:  # clients keep what it began with
         return state.arguments(payload, json.dumps(state.inputs.pop(_place(payload)), ensure_ascii=False))
     if kind == "message_delta":
-        reason = delta.get("stop_reason")
-        return state.chunk({}, STOPS.get(str(reason), word_of(reason))) | _usage(payload)
+        return state.chunk({}, **stopped(delta, "stop_reason")) | _usage(payload)
     return payload if kind == "error" else None
 
 
@@ -280,8 +289,13 @@ def _whole_message(state: ChatState, payload: Payload) -> Payload:
             parts.append(("tool_calls", whole_call(block.get("id"), block.get("name"), arguments)))
         elif kind in ("text", "thinking"):
             parts.append(("content" if kind == "text" else "reasoning", str(block.get(kind, ""))))
-    reason = payload.get("stop_reason")
-    return state.answer(parts, STOPS.get(str(reason), word_of(reason))) | _usage(payload)
+    return state.answer(parts, **stopped(payload, "stop_reason")) | _usage(payload)
+
+
+def stopped(said: Payload, field: str) -> Payload:
+    """Return why an answer ended, by a field whose words are Anthropic's, as the end that a chat chunk has."""
+    reason = word_of(said.get(field))
+    return {"finish": None if reason is None else STOPS.get(reason, reason), **ended_by(field, reason)}
 
 
 def whole_call(call_id: Any, name: Any, arguments: Any) -> Payload:

@@ -33,7 +33,7 @@ from parsers.intake.plain_text import LONE_SURROGATE, whole_characters
 from parsers.intake.token_bytes import LoggedToken, choice_tokens, ids_in, lossy_text, pieces_of
 from parsers.intake.written_values import choices_of, ids_of, object_of, word_of, word_or_number_of
 from parsers.vocabulary.types import Piece, RecordedDelta, Recording, Request
-from parsers.wire.read import OF_OTHER_LOGS, is_error
+from parsers.wire.read import EVENTS_MISSING, OF_OTHER_LOGS, is_error
 
 _ASIDE = frozenset(("usage", "sglext", "output_ids", "prompt_token_ids", "prompt_text", "object"))
 _BACKWARDS = Warn(
@@ -317,7 +317,7 @@ def _recording(log: Log, label: str, output: _Output) -> Recording:
         stop_reason=next((value for value in map(word_or_number_of, stops) if value is not None), None),
         request=Request(model=model) if model else None,
         done=log.sent_end(output.part),
-        gaps=_begins_inside_call(output),
+        gaps=_begins_inside_call(output) or any(EVENTS_MISSING in payload for payload in output.payloads),
     )
 
 

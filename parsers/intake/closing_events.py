@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal, NamedTuple
 
 from parsers.intake.evidence import Payload
 from parsers.intake.written_values import object_of, objects_of, word_of
@@ -26,6 +28,13 @@ _ENDS = frozenset(("response.completed", "response.incomplete"))
 _SHOWN = 60  # characters of each text that are quoted
 
 
+class Apart(NamedTuple):
+    """A text that stands twice in a log and not alike: the code of what that is, and a sentence."""
+
+    code: Literal["closed_otherwise", "deltas_short", "events_missing"]
+    words: str
+
+
 @dataclass(slots=True, frozen=True)
 class _Closed:
     """A text that an event closed, `whole`; `place` is what its deltas have in common."""
@@ -35,10 +44,13 @@ class _Closed:
     whole: str
 
 
-def unlike_deltas(payloads: Sequence[Payload]) -> str | None:
-    """Say of which texts the closing event has something else than their deltas; None where there are none."""
+def unlike_deltas(payloads: Sequence[Payload]) -> Apart | None:
+    """Say of which texts the closing event has something else than their deltas; None where there are none.
+
+    Deltas that stop short are the server's, unless the numbers of the events show that some were not recorded.
+    """
     sent: defaultdict[tuple[str, object, object], list[str]] = defaultdict(list)
-    closed: list[_Closed] = []
+    closed, at_end = list[_Closed](), list[_Closed]()
     for payload in payloads:
         stem, _, ending = str(payload.get("type")).rpartition(".")
         delta = payload.get("delta")
@@ -46,19 +58,51 @@ def unlike_deltas(payloads: Sequence[Payload]) -> str | None:
             sent[_place(stem, payload)].append(delta)
         elif (found := _closed(stem, ending, payload)) is not None:
             closed.append(found)
-        closed += [one for one in _at_end(payload) if one.place in sent]
+        at_end += _at_end(payload)
+    closed += [one for one in at_end if one.place in sent or not sent]  # items may be counted otherwise there
     whole = {place: "".join(sent[place]) for place in {one.place for one in closed}}
     apart = {one.place: one for one in reversed(closed) if one.whole != whole[one.place]}
     unlike = list(reversed(apart.values()))
     if not unlike:
         return None
-    first, others = unlike[0], len(unlike) - 1
-    text = whole[first.place]
-    more = f" So it is with {counted(others, 'more text')}." if others else ""
-    return (
-        f"The deltas of the {first.name} of output item {first.place[1]} come to {_quoted(text)}; the event that "
-        f"closes them has {_quoted(first.whole)}. The deltas are what is replayed.{more}"
-    )
+    short = [one for one in unlike if one.whole.startswith(whole[one.place])]
+    first = (short or unlike)[0]
+    words = _how_apart(_named(first, payloads), whole[first.place], first.whole)
+    words += f" So it is with {counted(len(unlike) - 1, 'more text')}." if len(unlike) > 1 else ""
+    jump = _jump(payloads) if short else None
+    if jump is not None:
+        numbers = f"their `sequence_number` jumps from {jump[0]} to {jump[1]}"
+        return Apart("events_missing", f"Not all events were recorded, for {numbers}. {words}")
+    return Apart("deltas_short" if short else "closed_otherwise", words)
+
+
+def _how_apart(name: str, sent: str, whole: str) -> str:
+    """Say what deltas and closing event have: which of them stops short, and where."""
+    closing = f"the event that closes them has {_quoted(whole)}"
+    if not sent:
+        return f"No delta of {name} came, though {closing}. The deltas are what is replayed."
+    if whole.startswith(sent):
+        return f"The deltas of {name} stop at {_quoted(sent)}, though {closing}. The deltas are what is replayed."
+    if sent.startswith(whole):
+        closing = f"has only {_quoted(whole)}" if whole else "is empty"
+        return f"The event that closes {name} {closing}, though the deltas come to {_quoted(sent)}: these are replayed."
+    return f"The deltas of {name} come to {_quoted(sent)}; {closing}. The deltas are what is replayed."
+
+
+def _named(one: _Closed, payloads: Sequence[Payload]) -> str:
+    """Say which text it is: of arguments whose call has a name, with that."""
+    item = one.place[1]
+    items = (object_of(payload.get("item")) for payload in payloads if _item_of(payload) == item)
+    name = next((name for said in items if (name := word_of(said.get("name")))), None)
+    which = "" if name is None or one.name != "arguments" else f" of `{name}`"
+    return f"the {one.name}{which} in output item {item}"
+
+
+def _jump(payloads: Sequence[Payload]) -> tuple[int, int] | None:
+    """Return the first two numbers of neighbouring events between which some are missing."""
+    given = [payload.get("sequence_number") for payload in payloads]
+    numbers = [number for number in given if type(number) is int]
+    return next(((one, other) for one, other in pairwise(numbers) if other > one + 1), None)
 
 
 def _closed(stem: str, ending: str, payload: Payload) -> _Closed | None:
@@ -83,9 +127,13 @@ def _at_end(payload: Payload) -> Iterator[_Closed]:
 
 
 def _place(stem: str, payload: Payload) -> tuple[str, object, object]:
-    item = payload.get("output_index", word_of(payload.get("item_id")))
     part = payload.get("content_index", payload.get("summary_index"))
-    return stem, item if isinstance(item, int | str) else None, part if isinstance(part, int) else None
+    return stem, _item_of(payload), part if isinstance(part, int) else None
+
+
+def _item_of(payload: Payload) -> int | str | None:
+    item = payload.get("output_index", word_of(payload.get("item_id")))
+    return item if isinstance(item, int | str) else None
 
 
 def _quoted(text: str) -> str:

@@ -10,10 +10,11 @@ import json
 import re
 from typing import Any
 
-from parsers.intake.chat_dialects import STOPS, ChatState, chat_frames, whole_call
+from parsers.intake.chat_dialects import ChatState, chat_frames, stopped, whole_call
 from parsers.intake.evidence import Payload
 from parsers.intake.json_frames import Frame
 from parsers.intake.written_values import object_of, objects_of, word_of
+from parsers.wire.endings import ended_by
 
 BEDROCK_EVENTS = frozenset(
     ("messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop")
@@ -59,7 +60,7 @@ def _bedrock(state: ChatState, payload: Payload) -> Payload | None:
         state.begin({})
         return state.chunk({"role": "assistant"})
     if "messageStop" in payload:
-        return state.chunk({}, _stop(object_of(payload["messageStop"]).get("stopReason")))
+        return state.chunk({}, **stopped(object_of(payload["messageStop"]), "stopReason"))
     event = object_of(payload.get("contentBlockStart") or payload.get("contentBlockDelta"))
     place: Payload = {"index": event.get("contentBlockIndex")}
     use, delta = object_of(object_of(event.get("start")).get("toolUse")), object_of(event.get("delta"))
@@ -83,27 +84,23 @@ def _whole_converse(state: ChatState, payload: Payload) -> Payload:
             parts.append(("tool_calls", whole_call(use.get("toolUseId"), use.get("name"), _text(use.get("input")))))
         said = {"content": block.get("text"), "reasoning": thought}
         parts += [(name, value) for name, value in said.items() if isinstance(value, str)]
-    return state.answer(parts, _stop(payload.get("stopReason")))
-
-
-def _stop(reason: Any) -> str | None:
-    return STOPS.get(str(reason), word_of(reason))
+    return state.answer(parts, **stopped(payload, "stopReason"))
 
 
 def _gemini(state: ChatState, payload: Payload) -> Payload:
     state.begin(_named(payload))
-    parts, finish = _gemini_parts(state, payload)
-    return state.answer(parts, finish)
+    parts, ended = _gemini_parts(state, payload)
+    return state.answer(parts, **ended)
 
 
 def _gemini_chunk(state: ChatState, payload: Payload) -> Payload:
     state.name, state.model = _named(payload).values()
-    parts, finish = _gemini_parts(state, payload)
-    said = object_of(object_of(state.answer(parts, finish)["choices"][0])["message"])
+    parts, ended = _gemini_parts(state, payload)
+    said = object_of(object_of(state.answer(parts)["choices"][0])["message"])
     first = len(state.calls) - len(said.get("tool_calls", ()))
     for number, call in enumerate(said.get("tool_calls", ())):
         call["index"] = first + number
-    return state.chunk({key: value for key, value in said.items() if value is not None}, finish)
+    return state.chunk({key: value for key, value in said.items() if value is not None}, **ended)
 
 
 def _gemini_failure(state: ChatState, payload: Payload) -> Payload | None:
@@ -121,7 +118,7 @@ def _named(payload: Payload) -> Payload:
     }
 
 
-def _gemini_parts(state: ChatState, payload: Payload) -> tuple[list[tuple[str, Any]], str | None]:
+def _gemini_parts(state: ChatState, payload: Payload) -> tuple[list[tuple[str, Any]], Payload]:
     """What the first candidate says, in order, and why it ends; a call that came before is a reason, too."""
     parts: list[tuple[str, Any]] = []
     first = next(iter(objects_of(payload.get("candidates")) or ()), {})
@@ -135,7 +132,8 @@ def _gemini_parts(state: ChatState, payload: Payload) -> tuple[list[tuple[str, A
             parts.append(("reasoning" if part.get("thought") is True else "content", text))
     reason = word_of(_gemini_value(first, "finishReason"))
     finish = _GEMINI_STOPS.get(str(reason).rpartition(".")[2], reason)
-    return parts, "tool_calls" if finish == "stop" and state.calls else finish
+    finish = "tool_calls" if finish == "stop" and state.calls else finish
+    return parts, {"finish": finish, **ended_by("finishReason", reason)}
 
 
 def _text(value: Any) -> str:

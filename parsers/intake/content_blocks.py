@@ -23,6 +23,7 @@ from parsers.intake.chat_dialects import STOPS, ChatState, chat_frames, whole_ca
 from parsers.intake.evidence import Payload
 from parsers.intake.json_frames import Frame
 from parsers.intake.written_values import object_of, objects_of, word_of
+from parsers.wire.endings import ended_by
 
 _KINDS = ("type", "block_type", "part_kind")
 _TEXT = frozenset(("text", "output_text", "summary_text"))
@@ -123,10 +124,11 @@ def joined_text(block: Payload) -> str:
     return "".join([one for one in texts if isinstance(one, str)])
 
 
-def finish_of(payload: Payload) -> str | None:
-    """Return why a message ended, in the words of OpenAI's API."""
-    reason = word_of(first_of(payload, _REASONS))
-    return None if reason is None else FINISHES.get(reason, reason)
+def finish_of(payload: Payload, fields: Sequence[str] = _REASONS) -> Payload:
+    """Return why a message ended, by the first of these fields that says so, as the end that a chat chunk has."""
+    field = next((one for one in fields if payload.get(one) is not None), "")
+    reason = word_of(payload.get(field))
+    return {"finish": None if reason is None else FINISHES.get(reason, reason), **ended_by(field, reason)}
 
 
 def blocks_as_chat(frames: list[Frame]) -> list[Frame]:
@@ -134,7 +136,7 @@ def blocks_as_chat(frames: list[Frame]) -> list[Frame]:
     payloads = [frame.payload for frame in frames if frame.payload is not None]
     if payloads and all(map(is_block, payloads)):
         state = ChatState()
-        return [Frame(frames[0].line, state.answer(list(said_in(payloads)), None))]
+        return [Frame(frames[0].line, state.answer(list(said_in(payloads))))]
     return list(chat_frames(frames, block_message))
 
 
@@ -148,4 +150,4 @@ def block_message(state: ChatState, payload: Payload) -> Payload | None:
     more = objects_of(object_of(payload.get("additional_kwargs")).get("tool_calls")) or []
     if not any(name == "tool_calls" for name, _ in parts):
         parts += [("tool_calls", call) for call in more]
-    return state.answer(parts, finish_of(payload))
+    return state.answer(parts, **finish_of(payload))

@@ -19,6 +19,8 @@ from parsers.formats.model import builtin_formats
 from parsers.search.markup import BODY, LEFT_OVER
 from parsers.selection.claims import is_shown, telling_literals
 from parsers.vocabulary.types import Recording, Request
+from parsers.wire.endings import last_end
+from parsers.wire.read import read_stream
 
 Kind = Literal[
     "raw_text",  # model output as it stands
@@ -51,7 +53,8 @@ WarnCode = Literal[
     # what was pasted or logged is damaged
     "bad_chunk", "bad_object", "broken_off", "curl_error", "cut_json", "cut_line", "error", "no_done", "no_finish",
     "other_lines", "prefixed", "lone_surrogate", "lossy_bytes", "lossy_text", "text_cut", "text_maybe_cut",
-    "text_start_missing", "only_the_call", "unquoted", "rewritten", "closed_otherwise", "blocks_apart", "block_unended",
+    "text_start_missing", "only_the_call", "unquoted", "rewritten", "closed_otherwise", "deltas_short",
+    "events_missing", "blocks_apart", "block_unended",
     # whose chunks they are, and which were left out
     "ids_differ", "increments", "interleaved", "left_out",
     "no_id", "other_chunk", "other_recordings", "other_text", "several",
@@ -220,9 +223,16 @@ class Intake:
     parts: tuple[Part, ...] = ()
 
     @property
+    def at(self) -> int:
+        """Return the number of the output that is meant where nobody chose: the first that says something, else the
+        first."""
+        several = enumerate(self.outputs if len(self.outputs) > 1 else ())
+        return next((at for at, output in several if says_something(output)), 0)
+
+    @property
     def recording(self) -> Recording | None:
-        """The first output, or None."""
-        return self.outputs[0] if self.outputs else None
+        """The output that is meant where nobody chose, or None."""
+        return self.outputs[self.at] if self.outputs else None
 
     @property
     def message(self) -> str:
@@ -264,6 +274,13 @@ def intake_of(
         warnings=tuple(dict.fromkeys(warnings)),
         server=server,
     )
+
+
+def says_something(output: Recording) -> bool:
+    """Return whether an output has any text, token or call: a stream that only begins and ends has none."""
+    if output.text or output.ids or output.pieces or any(delta.text or delta.ids for delta in output.deltas or ()):
+        return True
+    return any(chunk.delta is not None or chunk.error is not None for chunk in read_stream(output.stream or ()))
 
 
 def label_outputs(outputs: Sequence[Recording], noun: str) -> None:
@@ -399,7 +416,9 @@ def _known(recording: Recording) -> dict[About, str]:
     elif recording.prompt_ids is not None:
         known["start"] = "The prompt's token ids are known; the model's tokenizer shows how the prompt ended."
     if recording.finish_reason is not None:
-        known["finish"] = f"The server gave the finish reason {recording.finish_reason}."
+        end = last_end(recording.stream or ())
+        ended = f"gave the finish reason {recording.finish_reason}" if end is None else f"ended with {end.word}"
+        known["finish"] = f"The server {ended}."
     return known
 
 

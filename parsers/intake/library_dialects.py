@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from parsers.intake.chat_dialects import ChatState, chat_frames, whole_call
-from parsers.intake.content_blocks import FINISHES, as_text, first_of, joined_text, said_in
+from parsers.intake.content_blocks import as_text, finish_of, first_of, joined_text, said_in
 from parsers.intake.evidence import Payload
 from parsers.intake.json_frames import Frame
 from parsers.intake.written_values import object_of, objects_of, word_of
@@ -61,8 +61,8 @@ def _vercel(state: ChatState, payload: Payload) -> Payload | None:
         index = state.calls.setdefault(call_id, len(state.calls))
         return state.chunk({"tool_calls": [{"index": index, **call}]})
     if kind in ("finish", "finish-message"):
-        reason = word_of(payload.get("finishReason")) or "stop"
-        return state.chunk({}, FINISHES.get(reason, reason))
+        ended = finish_of(payload, ("finishReason",))
+        return state.chunk({}, **ended | {"finish": ended["finish"] or "stop"})
     return payload if kind == "error" else None
 
 
@@ -107,8 +107,7 @@ def _cohere(state: ChatState, payload: Payload) -> Payload | None:
             return state.call_start(place, call.get("id"), function.get("name"))
         return state.arguments(place, str(function.get("arguments", "")))
     if kind == "message-end":
-        reason = word_of(delta.get("finish_reason"))
-        return state.chunk({}, None if reason is None else FINISHES.get(reason, reason))
+        return state.chunk({}, **finish_of(delta, ("finish_reason",)))
     return None
 
 
@@ -118,8 +117,7 @@ def _whole_cohere(state: ChatState, payload: Payload) -> Payload:
     parts: list[tuple[str, Any]] = [("reasoning", message["tool_plan"])] if word_of(message.get("tool_plan")) else []
     parts += said_in(objects_of(message.get("content")) or [])
     parts += [("tool_calls", call) for call in objects_of(message.get("tool_calls")) or []]
-    reason = word_of(payload.get("finish_reason"))
-    return state.answer(parts, None if reason is None else FINISHES.get(reason, reason))
+    return state.answer(parts, **finish_of(payload, ("finish_reason",)))
 
 
 _AI = frozenset(("ai", "AIMessage", "AIMessageChunk"))

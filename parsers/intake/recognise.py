@@ -253,7 +253,7 @@ def _complete(found: Intake) -> None:
     if not found.captures:
         found.captures = () if sure or found.kind in _NO_CAPTURE else captures(found.server)
     if first is not None:
-        found.facts = facts_about(first, found.facts)
+        found.facts = facts_about(first, found.facts if first is found.outputs[0] else ())
         found.asks += missing_inputs(first)
         found.request = found.request or first.request
 

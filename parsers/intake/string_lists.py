@@ -27,6 +27,8 @@ from parsers.intake.evidence import (
 from parsers.intake.plain_text import has_lone_surrogate, without_lone_surrogates
 from parsers.intake.surroundings import COLOUR, LOG_LINE, without_prefixes
 from parsers.intake.written_values import Literal, ends_at, quoted_at, start_of, values_in
+from parsers.search.pasted import pasted_as
+from parsers.search.pasted_kinds import Pasted
 from parsers.vocabulary.types import RecordedDelta, Recording
 
 _LIST = re.compile(r"[\[(]\s*+[bBuU]?['\"]")
@@ -49,12 +51,17 @@ _OR_RAW = "If that is the model's output itself, take it as raw text."
 
 def read_string_list(body: str) -> Intake | None:
     """Read one list of strings, or several: the deltas of one output each."""
-    values = values_in(body) if _LIST.match(body, start_of(body)) else []
+    values = values_in(body) if _LIST.match(body, start_of(body)) and not _are_fields(body) else []
     lists = [value.value for value in values if isinstance(value.value, list) and value.value]
     if not lists or len(lists) < len(values) or not all(isinstance(one, str) for parts in lists for one in parts):
         return None
     why = "It is a list of strings, as Python or JSON writes it."
     return _deltas_intake(lists, why, cut=any(not value.whole for value in values))
+
+
+def _are_fields(body: str) -> bool:
+    """Return whether the strings are what a filter took out of messages, and no deltas."""
+    return pasted_as(body) is Pasted.FIELDS
 
 
 def _deltas_intake(lists: Sequence[Sequence[str]], why: str, *, cut: bool, lossy: bool = False) -> Intake:
@@ -86,7 +93,7 @@ def _deltas_intake(lists: Sequence[Sequence[str]], why: str, *, cut: bool, lossy
 def read_quoted(body: str) -> Intake | None:
     """Read one quoted string, or one on each line."""
     at = start_of(body)
-    found = quoted_at(body, at) if _QUOTE.match(body, at) else None
+    found = quoted_at(body, at) if _QUOTE.match(body, at) and not _are_fields(body) else None
     if found is None:
         return None
     # A quote that is never closed began a string: by a letter before, or an escape after.

@@ -30,7 +30,8 @@ from parsers.vocabulary.events import (
 )
 from parsers.vocabulary.json_values import is_object
 from parsers.vocabulary.trace import RejectedCall, StateView, Trace, Transition
-from parsers.vocabulary.types import Context, Delta, MessageDelta, Mode, Piece, ToolCallDelta
+from parsers.vocabulary.types import Context, Delta, MessageDelta, Mode, Piece, ToolCallDelta, joined
+from parsers.wire.endings import End
 from parsers.wire.read import MOST_CALLS, NOTES, ServerChunk, read_stream
 
 UNKNOWN = StateView("UNKNOWN")
@@ -148,6 +149,11 @@ class ServerStream:
         return next((chunk.finish_reason for chunk in reversed(self.chunks) if chunk.finish_reason is not None), None)
 
     @property
+    def end(self) -> End | None:
+        """The same in the words of another API that sent it."""
+        return next((chunk.end for chunk in reversed(self.chunks) if chunk.finish_reason is not None), None)
+
+    @property
     def may_finish(self) -> bool:
         """Return whether what was recorded has a place for a finish reason."""
         return any(chunk.may_finish for chunk in self.chunks)
@@ -182,6 +188,16 @@ class ServerStream:
         """All text that clients show: what is looked at for signs of a format where there is no raw output."""
         sent = [chunk.delta for chunk in self.chunks if chunk.delta is not None]
         return "".join([(delta.reasoning or "") + (delta.content or "") for delta in sent])
+
+    @property
+    def repeats(self) -> bool:
+        """Return whether all that is known of the output is the content itself: beside itself it says nothing."""
+        pieces = [piece for part in self.fed or () for piece in part]
+        if not pieces or any(piece.recorded for piece in pieces):
+            return False
+        sent = [chunk.delta for chunk in self.chunks if chunk.delta is not None]
+        content = "".join([delta.content or "" for delta in sent])
+        return content == joined(pieces) and not any(delta.reasoning or delta.tool_calls for delta in sent)
 
     def deltas(self) -> tuple[Delta, ...]:
         """Return what the parser is fed: a delta for each chunk."""

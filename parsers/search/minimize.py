@@ -21,6 +21,7 @@ from parsers.compare.divergence import ANY_ID, Rules, grade, message_key, same_m
 from parsers.replays.chunking import WHOLE, Chunking, by_tokens
 from parsers.replays.replayer import Replayer
 from parsers.search.found import Minimized, Verdict
+from parsers.search.harms import LOOSE, kind_of, of_calls
 from parsers.search.outcomes import Outcomes, outcome_key
 from parsers.search.own_reading import is_called, is_sound, own_reading
 from parsers.search.shrink import Form, Target, form_of, plain
@@ -102,9 +103,21 @@ def minimized(replayer: Replayer, start: Start, form: Form, rules: Rules, replay
     alike = sorted([one for one in found if one.check in names], key=lambda one: one.check != name)
     if not alike:
         return None
-    shown, context = alike[0], small.context
+    shown, context = _with_harm(alike[0], small, chunking, beside), small.context
     said = Minimized(shown.check, shown, form.pieces, chunking, context, replays, beside, right, never, read)
     return _with_messages(said, small)
+
+
+def _with_harm(shown: Finding, small: Replayer, chunking: Chunking, beside: Sequence[Chunking]) -> Finding:
+    """A difference that is first seen in a text, with what becomes of the calls, which is what the verdict names."""
+    if not beside or shown.check not in COMPARING:
+        return shown
+    gives, other = small.outcome(chunking).message, small.outcome(beside[0]).message
+    if other.content == gives.content and other.reasoning == gives.reasoning:
+        return shown
+    if not of_calls(kind_of(gives, other, LOOSE)):
+        return shown
+    return replace(shown, message=f"{shown.message} Here {harm(other, gives)}.")
 
 
 def _with_messages(said: Minimized, small: Replayer) -> Minimized:
@@ -233,7 +246,19 @@ def _beside(
     # It is right where it is what the format reads, or agrees with a third and gives more than the failing one.
     richer = third is not None and _richness(other.message) > _richness(replayer.outcome(chunking).message)
     others = [target.other] if third is None else [target.other, third]
+    if third is None and target.other == WHOLE and replayer.one_shot is not None:  # a stream differs in this way, too
+        others += [
+            one
+            for one in plain_chunkings(replayer)
+            if one not in (chunking, WHOLE) and _is_alike(replayer, chunking, one, target, rules)
+        ][:1]
     return tuple([_lasting(replayer, one) for one in others]), other.message if target.sound[2] or richer else None
+
+
+def _is_alike(replayer: Replayer, chunking: Chunking, other: Chunking, target: Differs, rules: Rules) -> bool:
+    """Return whether the calls differ from another chunking's as they do from the target's."""
+    found = Differs.at(replayer, chunking, rules, other)
+    return found is not None and bool(of_calls(found.kind)) and of_calls(found.kind) == of_calls(target.kind)
 
 
 def _lasting(replayer: Replayer, chunking: Chunking) -> Chunking:

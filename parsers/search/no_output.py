@@ -13,7 +13,7 @@ from parsers.search.pasted import look, pasted_as
 from parsers.search.pasted_kinds import Pasted
 from parsers.search.pasted_outputs import quoted_in
 from parsers.search.verdict_evidence import Evidence
-from parsers.vocabulary.trace import Proof
+from parsers.vocabulary.trace import Proof, Topic
 from parsers.vocabulary.types import Context
 from parsers.vocabulary.words import quoted
 
@@ -28,7 +28,9 @@ def no_output(evidence: Evidence) -> Verdict | None:
         return no_output_in(evidence.text, evidence.context, evidence.fmt)
     message = evidence.message
     texts = ((message.reasoning or "").strip(), (message.content or "").strip())
-    empty = evidence.trace.finish_reason not in _PROMISING and not (message.tool_calls or any(texts))
+    short = any(found.id == "K3" and found.topic in (Topic.LOSS, Topic.CUT) for found in evidence.findings)
+    promised = short or evidence.trace.finish_reason in _PROMISING
+    empty = not promised and not (message.tool_calls or any(texts))
     return _said(Pasted.EMPTY_MESSAGE, Fact.STREAM) if empty else None
 
 

@@ -54,6 +54,14 @@ _NOTHING_SAID = frozenset(("null", "[]", "{}"))
 _NOTHING = _NOTHING_SAID | {'"stop"', '"length"', '"tool_calls"'}
 # A finish reason that no model says: what a filter prints of an answer.
 _REASONS = frozenset(("tool_calls", "function_call"))
+# What filters take out of messages: who speaks, and why it ended. A model may name the roles, each once.
+_ROLES = frozenset(("assistant", "developer", "function", "model", "system", "tool", "user"))
+_WHY = frozenset(
+    ("content_filter", "end_turn", "function_call", "length", "max_tokens", "stop", "tool_calls", "tool_use")
+)
+_FILTER = re.compile(r"[ \t]*(?:[$%>#][ \t]+)?(?:[^\n|]{0,200}\|[ \t]*)?jq\b[^\n]*\n")
+_PROGRAM = re.compile(r"\s*(?:jq\b[^\n']*)?'?\.[\w.-]*\[[\w.:\"\[\]-]*\][\w.\[\]-]*(?:[ \t]*\|[^\n]+)?\s*\Z")
+_APART = re.compile(r"[\s,\[\]]+")
 _FENCED = re.compile(r"\s*(```|~~~)[\w+-]{0,20}[ \t]*\n(.*)\n[ \t]*\1\s*\Z", re.DOTALL)
 
 
@@ -84,6 +92,9 @@ def _look(text: str) -> Looked | None:
         return Looked(Pasted.EMPTY_MESSAGE, "null" in words)
     if text.strip().strip('"') in _REASONS:
         return Looked(Pasted.NO_TEXT, True)
+    fields = _fields(text)
+    if fields is not None:
+        return fields
     value = json_of(text)
     if value is not None:
         found = value_kind(value)
@@ -92,6 +103,19 @@ def _look(text: str) -> Looked | None:
         return Looked(Pasted.BROKEN, True)
     given = Given(text)
     return next((Looked(shape.kind, shape.surely(given)) for shape in _SHAPES if shape.is_one(given)), None)
+
+
+def _fields(text: str) -> Looked | None:
+    """The values of one field of several messages, below the filter that printed them or alone."""
+    if _PROGRAM.match(text):
+        return Looked(Pasted.SCRIPT, False)
+    asked = _FILTER.match(text)
+    values = [value for value in _APART.split(text[asked.end() if asked else 0 :]) if value]
+    bare = [value.strip("\"'") for value in values]
+    if len(bare) < 2 or not (_ROLES | _WHY | {"null"}).issuperset(bare) or {*bare} <= {"null", "stop", "length"}:
+        return None
+    is_filtered = asked is not None or values != bare or len({*bare}) < len(bare)
+    return Looked(Pasted.FIELDS, is_filtered)
 
 
 def pasted_as(text: str) -> Pasted | None:

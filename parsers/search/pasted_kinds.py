@@ -49,6 +49,10 @@ class Pasted(Enum):
     PRINTED = "objects that a program printed", f"Paste {_RAW}, or the answer as the server sent it."
     REQUEST = "a request to a server", f"Paste {_RAW}, or the answer, below the request."
     ANSWER = "a part of a server's answer", "Give it as a recording, or paste the whole answer."
+    FIELDS = (
+        "fields that a filter took out of messages, such as their roles",
+        f"Paste {_RAW}, or the whole answer that the server sent.",
+    )
     BROKEN = "a server's answer that lost a part", "Paste all of it: its JSON lacks a bracket or a quote."
     NO_TEXT = "an answer without any text of a model", f"Paste {_RAW}, or the answer to the request itself."
     SERVER_ERROR = "the error of a server", f"Paste {_RAW}: the error came in its place."

@@ -20,7 +20,11 @@ from parsers.vocabulary.events import Diagnostic
 from parsers.vocabulary.trace import Topic
 from parsers.vocabulary.words import counted, listed, quoted
 
-_EXPECTED = "If it was to hold a call, paste what the model wrote, with its special tokens, or what the server sent."
+_EXPECTED = (
+    "If it was to hold a call, or is about an output, paste what the model wrote, with its special tokens, or what the"
+    " server sent."
+)
+_SENTENCE = re.compile(r"\w\W?[.!?](?:\s|\Z)|[\u3002\uff01\uff1f\u0964]")
 _THINK = re.compile(r"</?(?:think|thinking|thought|seed:think|mm:think|longcat_think|reasoning)>|\[/?THINK\]|◁/?think▷")
 
 
@@ -37,18 +41,42 @@ def nothing_to_parse(evidence: Evidence) -> Verdict | None:
         return None
     holds = f"If a model wrote it, it is a plain answer, and all checks hold{_judged(evidence)}."
     words = "Nothing in this text is for a parser: no call, no reasoning, no marker of a known format."
-    notes = () if look(content) is not None else (Detail(_EXPECTED),)
+    notes = () if look(content) is not None else (Detail(f"It looks like {_form_of(content)}."), Detail(_EXPECTED))
     return Verdict("nothing_to_parse", "info", "request", words, (Detail(holds), *notes))
+
+
+def _form_of(text: str) -> str:
+    """Return what a text without anything for a parser is, by its form."""
+    words, lines = text.split(), text.split("\n")
+    if _SENTENCE.search(text) or len(words) > _FEW_WORDS:
+        return "prose, as answers, reports, mails and pages are"
+    if len(words) < 2:
+        return "a single word or value"
+    return "a few words" if sum([bool(line.strip()) for line in lines]) < 2 else "lines of a few words"
+
+
+_FEW_WORDS = 8  # so many in a row are a sentence, with or without its point
 
 
 def all_hold(evidence: Evidence) -> Verdict:
     """No rule has anything to say."""
-    notes = (*looks_pasted(evidence), *_unknown_marker(evidence))
-    notes += (*_beside_builtin(evidence), *evidence.messages(range(len(evidence.findings))))
+    notes, beside = (*looks_pasted(evidence), *_unknown_marker(evidence)), _beside_builtin(evidence)
+    if beside and not evidence.known.parser:
+        return _other_calls(evidence)
+    notes += (*beside, *evidence.messages(range(len(evidence.findings))))
     words = f"All checks hold: {_calls_words(evidence)}{_differing(evidence)}{_judged(evidence)}."
     found = Verdict("all_hold", "pass", None, words, notes[:4])
     found.guesses = tuple(evidence.asked[:5])
     return found
+
+
+def _other_calls(evidence: Evidence) -> Verdict:
+    """What was played back keeps every rule, and has other calls than the output that is known beside it."""
+    own = evidence.own
+    assert own is not None  # the calls were compared
+    words = f"The server sent another message than {quoted(own.fmt.name)} reads in the same output: "
+    words += f"{harm(own.message, evidence.message)}."
+    return Verdict("server_departs", "warning", "parser", words, facts=BESIDE)
 
 
 def _calls_words(evidence: Evidence) -> str:

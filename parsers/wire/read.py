@@ -17,23 +17,32 @@ from typing import Any, Final, Literal
 
 from parsers.vocabulary.events import Severity
 from parsers.vocabulary.types import MessageDelta, ToolCallDelta
+from parsers.wire.endings import End, end_of
 from parsers.wire.halves import with_whole_characters
 
 MOST_CALLS = 1_000_000  # of a message: a larger index is none
 SERVER_ERROR = "server_error"
 FINISH_OTHER = "finish_other"  # a second finish reason that is not the first one
 CLOSED_OTHERWISE: Final = "closed_otherwise"
+DELTAS_SHORT: Final = "deltas_short"
+EVENTS_MISSING: Final = "events_missing"
 BLOCKS_APART: Final = "blocks_apart"
 BLOCK_UNENDED: Final = "block_unended"
 # Also the fields of a chunk in which the reader of another API's log says so.
-OF_OTHER_LOGS: tuple[Literal["closed_otherwise", "blocks_apart", "block_unended"], ...] = (
+OF_OTHER_LOGS: tuple[
+    Literal["closed_otherwise", "deltas_short", "events_missing", "blocks_apart", "block_unended"], ...
+] = (
     CLOSED_OTHERWISE,
+    DELTAS_SHORT,
+    EVENTS_MISSING,
     BLOCKS_APART,
     BLOCK_UNENDED,
 )
 NOTES: dict[str, Severity] = {
     SERVER_ERROR: "error",
     CLOSED_OTHERWISE: "warning",
+    DELTAS_SHORT: "error",
+    EVENTS_MISSING: "warning",
     BLOCKS_APART: "error",
     BLOCK_UNENDED: "warning",
     "no_object": "error",
@@ -74,6 +83,8 @@ class ServerChunk:
     may_finish: bool = field(default=False, compare=False)
     whole: bool = field(default=False, compare=False)
     error: str | None = field(default=None, compare=False)
+    end: End | None = field(default=None, compare=False)
+    """Why the answer ended, in the words of another API that sent it."""
 
     @property
     def note(self) -> str:
@@ -95,6 +106,7 @@ class _Reader:
     latest: int | None = None
     highest: int = -1
     finish: str | None = None
+    end: End | None = None
     notes: list[_Note] = field(default_factory=list)
 
     def read(self, payload: Any) -> ServerChunk:
@@ -106,12 +118,15 @@ class _Reader:
             delta = self._delta(said, whole="delta" not in choice)
         elif isinstance(choice.get("text"), str):
             delta = _sent(None, choice["text"], [])
-        finish = self._finish(choice.get("finish_reason"))
+        known_end = self.end
+        end = end_of(choice) if choice.get("finish_reason") is not None else None
+        finish = self._finish(choice.get("finish_reason"), end)
         if known is not None and delta is not None:
-            self._note("after_finish", f"It comes after the finish reason `{known}`: clients may not read it any more.")
+            last = f"the finish reason `{known}`" if known_end is None else f"the end, `{known_end.word}`"
+            self._note("after_finish", f"It comes after {last}: clients may not read it any more.")
         error = _error_words(payload) if is_error(payload) else None
         ends = {"may_finish": "finish_reason" in choice, "whole": "message" in choice and "delta" not in choice}
-        return ServerChunk(delta, finish, _ids(choice), tuple(self.notes), error=error, **ends)
+        return ServerChunk(delta, finish, _ids(choice), tuple(self.notes), error=error, end=end, **ends)
 
     def _note(self, code: str, words: str) -> None:
         self.notes.append(_Note(code, words))
@@ -131,18 +146,20 @@ class _Reader:
             self._note("several_choices", f"It holds {len(found)} choices; the first one is read.")
         return found[0] if found else {}
 
-    def _finish(self, reason: Any) -> str | None:
+    def _finish(self, reason: Any, end: End | None) -> str | None:
         if reason is None:
             return None
         if not isinstance(reason, str):
             self._note("odd_field", f"Its finish_reason is {_kind(reason)}, not text.")
             return None
+        what, word = ("finish reason", reason) if end is None else (f"`{end.field}`", end.word)
+        before = self.finish if self.end is None else self.end.word
         if self.finish == reason:
-            self._note("finish_again", f"It has the finish reason `{reason}` again.")
+            self._note("finish_again", f"It has the {what} `{word}` again.")
         elif self.finish is not None:
-            words = f"It has a second finish reason, `{reason}`, after `{self.finish}`: clients go by one or the other."
+            words = f"It has a second {what}, `{word}`, after `{before}`: clients go by one or the other."
             self._note(FINISH_OTHER, words)
-        self.finish = reason
+        self.finish, self.end = reason, end
         return reason
 
     def _delta(self, said: Mapping[str, Any], *, whole: bool) -> MessageDelta | None:

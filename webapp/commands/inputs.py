@@ -174,12 +174,13 @@ def _case(name: str, text: str | bytes) -> Case | UsageError:
 
 def _givens(name: str, found: Intake, tokenizer: str | None, *, every: bool = False) -> list[Given]:
     """The first output of a recording, or every one that can be replayed."""
-    outputs, givens = found.outputs, []
+    outputs, at, givens = found.outputs, found.at, []
     notes = [f"Warning: {warn.words}" for warn in found.warnings]
     if len(outputs) > 1:
-        which = f"the first{f' ({outputs[0].label})' if outputs[0].label else ''} is replayed"
+        named = f" ({outputs[at].label})" if outputs[at].label else ""
+        which = f"the first{' that says something' if at else ''}{named} is replayed"
         notes.append(f"It holds {len(outputs):,} outputs; {which}: cut the others out, or choose in the page.")
-    for index, output in enumerate(outputs if every else outputs[:1]):
+    for index, output in enumerate(outputs if every else outputs[at : at + 1]):
         try:
             made = taken(output, tokenizer)
         except RecordingError as error:

@@ -265,3 +265,38 @@ def test_the_end_of_a_stream_belongs_to_what_came_before_it(lines: list[Any], do
 def test_the_end_of_chat_chunks_is_none_of_another_apis_stream() -> None:
     events: Payloads = [{"type": "message_start", "message": {"id": "m"}}]
     assert not any(output.done for output in log(events).outputs)
+
+
+def _chunk(name: str, delta: dict[str, Any], reason: str | None = None, index: int = 0) -> dict[str, Any]:
+    choice = {"index": index, "delta": delta, "finish_reason": reason}
+    return {"id": name, "object": "chat.completion.chunk", "choices": [choice]}
+
+
+_BEGIN: dict[str, Any] = {"role": "assistant", "content": ""}
+_HI: dict[str, Any] = {"content": "Hi."}
+_ENDED = [_chunk("a", _BEGIN), _chunk("a", {}, "stop")]
+
+
+@pytest.mark.parametrize(
+    ("stream", "at"),
+    [
+        ([*_ENDED, _chunk("b", _BEGIN), _chunk("b", _HI), _chunk("b", {}, "stop")], 1),
+        ([_chunk("a", _BEGIN), _chunk("b", _BEGIN), _chunk("b", _HI), _chunk("a", {}, "stop")], 1),
+        ([_chunk("a", _BEGIN), _chunk("a", _HI, None, 1), _chunk("a", {}, "stop")], 1),
+        ([_chunk("a", _HI), _chunk("a", {}, "stop"), *[{**one, "id": "b"} for one in _ENDED]], 0),
+        ([*_ENDED, *[{**one, "id": "b"} for one in _ENDED]], 0),
+        (_ENDED, 0),
+    ],
+)
+def test_an_answer_that_says_nothing_hides_no_other_one(stream: list[dict[str, Any]], at: int) -> None:
+    found = recognise("".join(f"data: {json.dumps(one)}\n\n" for one in stream).encode(), pasted=False)
+    assert found.at == at
+    assert found.recording is found.outputs[at]
+
+
+def test_of_texts_the_first_that_is_not_empty_is_meant() -> None:
+    choices = [{"index": at, "text": text, "finish_reason": "stop"} for at, text in enumerate(("", "Hi."))]
+    found = recognise(json.dumps({"id": "a", "object": "text_completion", "choices": choices}).encode(), pasted=False)
+    assert found.at == 1
+    assert found.recording is not None
+    assert found.recording.text == "Hi."

@@ -26,6 +26,7 @@ from parsers.vocabulary.types import Context, MessageDelta, Piece, ToolCallDelta
 from tests.parsers.search.spoilt import CountsOn, Deaf, Spoilt, WholeOnly
 from tests.parsers.search.test_unseen_faults import ONE, THINK, TOKEN, TOOLS, TWO, call, engines
 
+BARE = call("get_time")
 CRLF = "The wind is  weak today.\r\nBye for now."
 PI = "3.14159265358979323846"
 NUMBER = f'<tool_call>\n{{"name": "get_weather", "arguments": {{"city": {PI}}}}}\n</tool_call>'
@@ -113,6 +114,21 @@ class Doubles(Changes):
             self.kept, part.arguments = self.kept + (part.arguments or ""), None
             if self.kept.endswith("}"):
                 part.arguments, self.kept = json.dumps(json.loads(self.kept)), ""
+        return sent
+
+
+class DropsEmpty(Changes):
+    """Arguments are kept back until they are whole, and none that are empty are ever sent."""
+
+    def begin(self, context: Context) -> None:
+        super().begin(context)
+        self.kept = ""
+
+    def change(self, sent: MessageDelta) -> MessageDelta:
+        for part in sent.tool_calls:
+            self.kept, part.arguments = self.kept + (part.arguments or ""), None
+            if self.kept.endswith("}"):
+                part.arguments, self.kept = None if self.kept == "{}" else self.kept, ""
         return sent
 
 
@@ -223,6 +239,14 @@ SAID: dict[str, Said] = {
         "`<think>` stays in the content; the built-in parser `qwen` reads it as a marker.",
     ),
     "blanks at the end of deltas": Said(StripsDeltas, "It is so.", "chunk_boundary", "warning", "parser", BLANKS),
+    "no arguments": Said(
+        DropsEmpty, BARE, "broken_arguments", "error", "parser",
+        "the arguments of call 0 (`get_time`) are empty, where the output has `{}`.",
+    ),
+    "no arguments of a second call": Said(
+        DropsEmpty, f"{call('get_weather', city='Paris')}\n{BARE}", "broken_arguments", "error", "parser",
+        "the arguments of call 1 (`get_time`) are empty, where the output has `{}`.", {"tools": []},
+    ),
     "a number": Said(
         Doubles, NUMBER, "types_changed", "error", "parser",
         f"is {PI} in the output and has become 3.141592653589793: digits beyond double precision are lost.",
@@ -568,3 +592,19 @@ def test_a_python_none_for_a_declared_string_is_no_fault_of_who_reads_it_as_null
     made = CaseSearch(load_case(body), max_replays=200)
     assert list(made.run())
     assert made.result().found.verdict.kind == "all_hold"
+
+
+@pytest.mark.parametrize("text", [BARE, f"I look.\n{call('get_weather', city='Paris')}\n{BARE}"])
+def test_a_small_case_of_arguments_that_never_come_shows_them(text: str) -> None:
+    small = searched(text, DropsEmpty, by_tokens(text)).minimized
+    assert small is not None
+    assert small.check == "arguments_json"
+    assert small.finding.message.endswith("are empty, where the output has `{}`.")
+    assert "".join([piece.text for piece in small.pieces]).count("<tool_call>") == 1
+
+
+def test_where_the_output_writes_no_arguments_no_parser_lost_them() -> None:
+    found = searched('<tool_call>\n{"name": "get_time"}\n</tool_call>', DropsEmpty)
+    words = "are empty: the output writes none, for which the API has `{}`."
+    assert (found.verdict.kind, found.verdict.severity) == ("output_flawed", "warning")
+    assert words in found.verdict.headline

@@ -8,6 +8,7 @@ import pytest
 
 from parsers.cases.find import CaseFound, CaseSearch, find_json
 from parsers.cases.io import load_case
+from parsers.intake import recognise
 from parsers.search.found import Verdict, Why
 from parsers.search.no_output import no_output_in
 from parsers.vocabulary.types import Context
@@ -102,7 +103,56 @@ def test_a_text_that_holds_nothing_for_a_parser_is_no_pass(text: str) -> None:
     said = verdict_of(text)
     assert (said.kind, said.severity, said.about, said.why) == ("nothing_to_parse", "info", "request", Why.UNMARKED)
     assert said.sentences[0].startswith("If a model wrote it, it is a plain answer, and all checks hold (")
-    assert said.sentences[1].startswith("If it was to hold a call, paste what the model wrote")
+    assert said.sentences[1].startswith("It looks like ")
+    assert said.sentences[2].startswith("If it was to hold a call, or is about an output, paste what the model wrote")
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("We run it behind nginx. Any pointers?", "prose, as answers, reports, mails and pages are"),
+        ("seit gestern kommen keine Aufrufe mehr an und niemand weiss es", "prose, as answers, reports, mails"),
+        ("Paris", "a single word or value"),
+        ("Paris, France", "a few words"),
+        ("Paris\nRome\nLima", "lines of a few words"),
+    ],
+)
+def test_what_holds_nothing_for_a_parser_is_told_what_it_looks_like(text: str, form: str) -> None:
+    assert verdict_of(text).sentences[1].startswith(f"It looks like {form}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"user"\n"assistant"\n"tool"',
+        "user\nassistant\ntool\nassistant",
+        '["user", "assistant", "user"]',
+        "$ jq -r '.messages[].role' request.json\nsystem\nuser",
+        'cat a.json | jq \'.[].role\'\n"system"\n"user"',
+        '"tool_calls"\n"stop"',
+        '"tool_use"\nnull',
+    ],
+)
+def test_what_a_filter_took_out_of_messages_is_no_output(text: str) -> None:
+    said = verdict_of(text)
+    assert said.kind == "no_output"
+    assert "fields that a filter took out of messages" in said.headline
+    assert said.sentences[0].endswith("or the whole answer that the server sent.")
+    assert recognise(text.encode(), pasted=True).kind == "raw_text"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("user\nassistant\ntool", "perhaps_no_output"),
+        ('.messages[] | select(.role == "assistant") | .content', "perhaps_no_output"),
+        ("user", "nothing_to_parse"),
+        ("stop\nstop", "nothing_to_parse"),
+        ('"user"\n"Hi."', "nothing_to_parse"),
+    ],
+)
+def test_what_a_model_may_write_as_well_is_a_doubt_or_a_plain_text(text: str, kind: str) -> None:
+    assert verdict_of(text).kind == kind
 
 
 def test_tools_do_not_make_an_output_of_it() -> None:

@@ -31,6 +31,7 @@ from parsers.intake.evidence import (
 )
 from parsers.search.guess import guesses
 from parsers.vocabulary.types import Recording, UsageError
+from parsers.wire.endings import last_end
 from webapp.engines import RESPONSE_TEMPLATE
 from webapp.engines.entered import entered_parsers
 from webapp.engines.response_template import loaded
@@ -402,8 +403,13 @@ def _brief(fact: Fact, *, ids: bool) -> str:
 
 
 def _facts(found: Found) -> tuple[Fact, ...]:
-    """The facts about the output that is meant: the Intake speaks of the first."""
-    return facts_about(found.intake.outputs[found.at]) if found.at and found.case is None else found.intake.facts
+    """The facts about the output that is meant: the Intake speaks of the one that nobody has to choose."""
+    return facts_about(found.intake.outputs[found.at]) if _is_chosen(found) else found.intake.facts
+
+
+def _is_chosen(found: Found) -> bool:
+    """Return whether another output is meant than the one that nobody has to choose."""
+    return found.case is None and found.at != found.intake.at
 
 
 def _lacks_text(found: Found) -> bool:
@@ -431,8 +437,8 @@ def _wanted(found: Found) -> list[_AtField]:
 
 
 def _asks(found: Found) -> tuple[Ask, ...]:
-    """Return what is asked for of the output that is meant: the Intake speaks of the first."""
-    return missing_inputs(found.intake.outputs[found.at]) if found.at and found.case is None else found.intake.asks
+    """Return what is asked for of the output that is meant, as `_facts` does."""
+    return missing_inputs(found.intake.outputs[found.at]) if _is_chosen(found) else found.intake.asks
 
 
 def _outputs(found: Found) -> list[tuple[str, str]]:
@@ -452,7 +458,8 @@ def _size(one: Recording) -> str:
     if one.stream is not None:
         parts.append(number(len(one.stream), "chunk"))
     if one.finish_reason:
-        parts.append(f"finish reason {one.finish_reason}")
+        end = last_end(one.stream or ())
+        parts.append(f"finish reason {one.finish_reason}" if end is None else f"{end.field} {end.word}")
     return ", ".join(parts) or "nothing"
 
 

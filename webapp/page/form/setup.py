@@ -355,7 +355,7 @@ def look_at(setup: Setup, upload: Upload | None) -> Found:
     if upload:
         output.text = _text_of(upload[1]) or output.text
     several = len(outputs) or len(found.intake.cases)
-    found.at = int(output.output) if output.output in map(str, range(several)) else 0
+    found.at = int(output.output) if output.output in map(str, range(several)) else found.intake.at
     if not outputs:
         if found.intake.request is not None:
             _fill(setup, found, asked(found.intake.request).data)
