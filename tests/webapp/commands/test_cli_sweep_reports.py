@@ -19,7 +19,7 @@ OUTPUTS = {
     "right": CALL,
     "unknown": CALL.replace('"f"', '"g"'),
     "comma": CALL.replace("1}", "1,}"),
-    "thought": "<think>So",
+    "opened": "So <tool_call> it is.",
 }
 
 
@@ -29,8 +29,7 @@ def write(tmp_path: Path) -> Callable[..., Path]:
 
     def corpus(*names: str, name: str = "corpus.jsonl") -> Path:
         path = tmp_path / name
-        parsers = {"thought": "qwen3"}
-        rows = [{"output": OUTPUTS[one], "tools": TOOLS, "parser": parsers.get(one, "qwen")} for one in names]
+        rows = [{"output": OUTPUTS[one], "tools": TOOLS, "parser": "qwen"} for one in names]
         path.write_text("".join([json.dumps(row) + "\n" for row in rows]))
         return path
 
@@ -73,7 +72,7 @@ def test_each_signature_is_a_test_that_says_how_often_and_where(
 def test_what_another_sweep_knows_is_skipped_and_what_is_gone_passes(
     program: Program, write: Callable[..., Path], tmp_path: Path
 ) -> None:
-    program("sweep", write("unknown", "thought"), "-o", tmp_path / "before")
+    program("sweep", write("unknown", "opened"), "-o", tmp_path / "before")
     now = write("unknown", "comma", name="now.jsonl")
     baseline = ("--baseline", tmp_path / "before" / "report.json")
     assert program("sweep", now, *baseline, "--junit", tmp_path / "junit.xml").code == 1
@@ -81,8 +80,8 @@ def test_what_another_sweep_knows_is_skipped_and_what_is_gone_passes(
     ends = {name: [(child.tag, child.get("message", "")[:6]) for child in test] for name, test in found.items()}
     assert ends["known_tool"] == [("skipped", "known:")]
     assert ends["arguments_json"] == [("failure", "1 of 2")]
-    assert ends["answer_only_in_reasoning"] == [("system-out", "")]
-    assert found["answer_only_in_reasoning"][0].text == "gone; it was in 1 output"
+    assert ends["tool_call_dropped"] == [("system-out", "")]
+    assert found["tool_call_dropped"][0].text == "gone; it was in 1 output"
     assert "smallest case" not in (tmp_path / "junit.xml").read_text()  # nobody asked to keep a folder
 
 
