@@ -25,6 +25,7 @@ from webapp.commands.sweep_report import changes_lines, report_lines
 from webapp.commands.sweep_result import SweepResult
 from webapp.commands.written import print_json, put, put_copy
 from webapp.engines.entered import entered
+from webapp.page.library.gallery_threads import threads_about
 from webapp.sweeps.row_table import must_write
 from webapp.sweeps.standard_input import kept
 from webapp.sweeps.sweep_cluster import LOCAL, SweepCluster
@@ -199,7 +200,7 @@ def _told(
     means = means_here()
     folder = Folder(place / SweepResult(side.label, {}).folder)
     with parts_done("parts") as say:
-        found = swept_by(side.made, folder, runner.of(side.made, means), say, means)
+        found = swept_by(side.made, folder, runner.of(side.made, means), say, means, threads_about(side.made.version))
     result = SweepResult(side.label, found.report, before, before and changes_json(before, found.report))
     write_reports(folder, side.made, found, result.changes)
     folder.write("report.junit.xml", sweep_junit([(result, "")]))

@@ -47,5 +47,7 @@ def _lines(one: Mapping[str, Any], report: _Report, folder: str | None) -> Itera
     yield report["sentence"]
     yield f"in {_share(one, report)}, {one['severity']}, about the {one['about']}"
     yield f"first rows: {', '.join(one['examples'])}"
+    for thread in one["threads"]:
+        yield f"reported in {thread['words']}: {thread['title']} ({thread['link']})"
     if folder is not None and one["smallest"]["case"] is not None:
         yield f"smallest case: {(PurePath(folder) / 'cases' / one['id']).as_posix()}.case.json"

@@ -1,5 +1,5 @@
-"""The files of a report, which are written when a sweep is done: each but `timing.json` follows from what was asked
-for and from the corpus alone.
+"""The files of a report, which are written when a sweep is done: each but those of measured times follows from what was
+asked for and from the corpus alone.
 """
 
 from __future__ import annotations
@@ -8,7 +8,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from parsers.cases.jsontext import plain
-from parsers.sweeps.shard import Cost
+from parsers.sweeps.cost_growth import growth
+from parsers.sweeps.report_html import report_html
+from parsers.sweeps.shard import TOKEN, Cost
+from parsers.sweeps.timing_html import timing_html
 from webapp.sweeps.row_table import RowId, can_write, write_table
 from webapp.sweeps.sweep_folder import Folder
 from webapp.sweeps.swept import Planned, Swept
@@ -23,9 +26,12 @@ def write_reports(folder: Folder, made: Planned, swept: Swept, changes: Mapping[
     for one in swept.report["signatures"]:
         if one["smallest"]["case"] is not None:
             folder.write(f"cases/{one['id']}.case.json", plain(one["smallest"]["case"], 2) + "\n")
-    folder.write("timing.json", plain(_timing(swept.costs), 2) + "\n")
+    timing = _timing(swept.costs)
+    folder.write("timing.json", plain(timing, 2) + "\n")
+    folder.write("timing.html", timing_html(timing))
     if changes is not None:
         folder.write("changes.json", plain(changes, 2) + "\n")
+    folder.write("report.html", report_html(swept.report, changes))
     folder.write_lines("rows.jsonl", map(_line, row_ids(folder, made)))
     if can_write():
         with folder.opened(TABLE) as out:
@@ -54,7 +60,7 @@ def _timing(costs: Mapping[int, Cost]) -> dict[str, Any]:
     """Measured times, which are another time every time."""
     rows = []
     for size, cost in sorted(costs.items()):
-        tokens = cost.characters / 4
+        tokens = cost.characters / TOKEN
         rows.append(
             {
                 "tokens": [1 << size >> 1, 1 << size],
@@ -63,4 +69,5 @@ def _timing(costs: Mapping[int, Cost]) -> dict[str, Any]:
                 "microseconds_a_token": round(1e6 * cost.seconds / tokens, 3) if tokens else None,
             }
         )
-    return {"by_length": rows, "seconds": round(sum([cost.seconds for cost in costs.values()]), 6)}
+    seconds = round(sum([cost.seconds for cost in costs.values()]), 6)
+    return {"by_length": rows, "seconds": seconds, "growth": growth(costs)}

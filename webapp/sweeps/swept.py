@@ -20,6 +20,7 @@ from parsers.replays.chunking import Chunking
 from parsers.search.sweep import json_of
 from parsers.selection.registry import resolve
 from parsers.sweeps.first_stage import CHUNKINGS, OF_ENGINES, Means
+from parsers.sweeps.known_threads import Threads, no_threads
 from parsers.sweeps.report import report_json
 from parsers.sweeps.second_stage import Studied, studied
 from parsers.sweeps.shard import Cost, Outcome, Plan, run_shard
@@ -158,8 +159,10 @@ def sweep(
     run: Runner = inline,
     say: Say = lambda done, of: None,
     means: Means | None = None,
+    threads: Threads = no_threads,
 ) -> Swept:
-    """Run what is not done yet, and make the report of all. `means` are those of the second stage, which runs here."""
+    """Run what is not done yet, and make the report of all. `means` are those of the second stage, which runs here;
+    `threads` say who reported a signature."""
     folder.begin(made.to_json())
     left = [shard for shard in made.shards if not folder.has(shard)]
     done = len(made.shards) - len(left)
@@ -172,7 +175,7 @@ def sweep(
     tallies = sorted(summary.tallies.items(), key=_id)
     said = {one.id: _studied(folder, one, tally, made.words, means) for one, tally in tallies}
     files = [file.name for file in made.files]
-    return Swept(report_json(summary, files, made.told(), said), costs, summary)
+    return Swept(report_json(summary, files, made.told(), said, threads), costs, summary)
 
 
 def _id(item: tuple[Signature, Tally]) -> str:
