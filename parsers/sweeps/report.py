@@ -6,6 +6,7 @@ work shows in it. Measured times are another file.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -74,6 +75,11 @@ def percent(part: int, whole: int) -> str:
     """A share in words, with so many places that it is not nothing."""
     share = 100 * part / whole if whole else 0.0
     return f"{share:.1f} %" if share >= 0.95 or not part else f"{share:.2g} %"
+
+
+def code_parts(words: str) -> list[str]:
+    """A clause in parts, every other one code: what stands between backquotes."""
+    return [str(part) for part in re.split(r"`([^`]*)`", words)]
 
 
 def _blamed(summary: Summary) -> dict[str, int]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from parsers.cases.export.html_page import Child, Html, block, code, document, file, join, table, tag, text
 from parsers.cases.jsontext import plain
-from parsers.sweeps.report import FAULT, percent
+from parsers.sweeps.report import FAULT, code_parts, percent
 from parsers.sweeps.report_style import REPORT_STYLE
 from parsers.sweeps.svg_plots import share_bar
 
@@ -191,11 +191,7 @@ def _times() -> Html:
 
 
 def _words(told: str) -> Html:
-    """A clause, with what stands between backquotes as code."""
-    parts = told.split("`")
-    if len(parts) % 2 == 0:
-        return join([told])
-    return join([code(part) if number % 2 else part for number, part in enumerate(parts)])
+    return join([code(part) if number % 2 else part for number, part in enumerate(code_parts(told))])
 
 
 def _many(number: int, noun: str) -> str:
