@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -24,22 +25,26 @@ FILES = ("report.html", REPORT, "report.junit.xml", "rows.jsonl", "rows.parquet"
 
 @dataclass(slots=True, frozen=True)
 class KeptSweep:
-    """A sweep: its name, where it is, its plan, and how many of its parts are done. `report` is None until all of them
-    are, and `changes` where it stands beside no other."""
+    """A sweep: its name, where it is, how many of its parts are done, and whether its report is there."""
 
     name: str
     path: Path
-    plan: Mapping[str, Any]
     done: int
     parts: int
-    report: Mapping[str, Any] | None = None
-    changes: Mapping[str, Any] | None = None
+    ended: bool
 
     @property
     def sentence(self) -> list[str]:
         """What came of it, in parts of which every other one is code."""
-        said = (self.report or {}).get("sentence")
-        return code_parts(said) if isinstance(said, str) else ["Its report cannot be shown."]
+        return code_parts(_sentence(self.path / REPORT))
+
+    def report(self) -> Mapping[str, Any]:
+        """Its report; nothing where that cannot be read."""
+        return _read(self.path / REPORT) or {}
+
+    def changes(self) -> Mapping[str, Any] | None:
+        """What changed beside another sweep, None where it stands beside none."""
+        return _read(self.path / CHANGES)
 
     @property
     def files(self) -> list[str]:
@@ -90,7 +95,7 @@ def _read_sweep(name: str, path: Path) -> KeptSweep | None:
     if plan is None or not isinstance(plan.get("shards"), int):
         return None
     done = min(sum([not one.startswith(".") for one in _names(path / "shards")]), plan["shards"])
-    return KeptSweep(name, path, plan, done, plan["shards"], _read(path / REPORT), _read(path / CHANGES))
+    return KeptSweep(name, path, done, plan["shards"], (path / REPORT).is_file())
 
 
 def _names(path: Path) -> list[str]:
@@ -98,6 +103,21 @@ def _names(path: Path) -> list[str]:
         return [one.name for one in path.iterdir()]
     except OSError:
         return []
+
+
+def _sentence(path: Path) -> str:
+    """The sentence of a report, which is read again where the file is another one: a list is asked for often."""
+    try:
+        stat = path.stat()
+    except OSError:
+        return ""
+    return _sentence_of(path, stat.st_mtime_ns, stat.st_size)
+
+
+@lru_cache(maxsize=4 * MOST)
+def _sentence_of(path: Path, _changed: int, _size: int) -> str:
+    said = (_read(path) or {}).get("sentence")
+    return said if isinstance(said, str) else "Its report cannot be shown."
 
 
 def _read(path: Path) -> dict[str, Any] | None:

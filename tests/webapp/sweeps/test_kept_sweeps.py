@@ -18,7 +18,8 @@ def begun(folder: Path, parts: int = 2) -> None:
 def test_a_sweep_that_has_only_begun_has_no_part_yet(tmp_path: Path) -> None:
     begun(tmp_path / "a")
     (found,) = kept_sweeps(tmp_path)
-    assert (found.done, found.parts, found.report, found.files) == (0, 2, None, [])
+    assert (found.done, found.parts, found.ended, found.files) == (0, 2, False, [])
+    assert (found.report(), found.changes(), found.sentence) == ({}, None, [""])
 
 
 def test_parts_that_are_being_written_do_not_count_and_none_twice(tmp_path: Path) -> None:
@@ -42,8 +43,11 @@ def test_so_many_are_shown_and_files_so_large_read(tmp_path: Path, monkeypatch: 
     found = kept_sweeps(tmp_path)
     assert [one.name for one in found] == ["a", "b"]
     assert found[0].sentence == ["Beside ", "<x>", " it is lost."]
+    (tmp_path / "a" / "report.json").write_text('{"sentence": "Otherwise.", "more": 1}')
+    assert kept_sweeps(tmp_path)[0].sentence == ["Otherwise."]
     monkeypatch.setattr(module, "LARGEST", 20)
-    assert kept_sweeps(tmp_path)[0].report is None
+    (tmp_path / "a" / "report.json").write_text('{"sentence": "Otherwise. It is larger."}')
+    assert kept_sweeps(tmp_path)[0].sentence == ["Its report cannot be shown."]
 
 
 def test_a_folder_that_is_not_there_has_none(tmp_path: Path) -> None:

@@ -38,14 +38,14 @@ def _sweep(name: str) -> KeptSweep:
 def sweeps() -> Response:
     """All sweeps of the folder, with how far those are that run."""
     found = kept_sweeps(_root())
-    return render("sweeps.html", "sweep_list", sweeps=found, running=any(one.report is None for one in found))
+    return render("sweeps.html", "sweep_list", sweeps=found, running=not all(one.ended for one in found))
 
 
 @blueprint.get("/sweeps/<path:name>")
 def sweep(name: str) -> Response:
     """The report of a sweep, or how far it is."""
     found = _sweep(name)
-    page = None if found.report is None else sweep_page(found, request.args.get("show", "all"))
+    page = sweep_page(found, request.args.get("show", "all")) if found.ended else None
     return render("sweep.html", "sweep_body", sweep=found, page=page)
 
 
@@ -54,7 +54,7 @@ def sweep_case(name: str, signature: str) -> ResponseReturnValue:
     """The smallest case of a signature as a run."""
     found = _sweep(name)
     try:
-        rows = () if found.report is None else found.report["signatures"]
+        rows = found.report()["signatures"]
         case = load_case(next(row["smallest"]["case"] for row in rows if row["id"] == signature))
     except (KeyError, TypeError, StopIteration, CaseError):
         abort(404, "There is no case of such a signature in this sweep.")

@@ -65,13 +65,13 @@ class SweepPage:
 def sweep_page(sweep: KeptSweep, kind: str = "all") -> SweepPage | None:
     """The page of a sweep with a report; None where that cannot be shown: it is damaged, or of another version."""
     try:
-        return _page(sweep, sweep.report or {}, kind if kind in KINDS else "all")
+        return _page(sweep, sweep.report(), sweep.changes(), kind if kind in KINDS else "all")
     except _BROKEN:
         return None
 
 
-def _page(sweep: KeptSweep, report: Mapping[str, Any], kind: str) -> SweepPage:
-    fresh = {one for row in (sweep.changes or {}).get("new", ()) for one in row["ids"]}
+def _page(sweep: KeptSweep, report: Mapping[str, Any], changes: Mapping[str, Any] | None, kind: str) -> SweepPage:
+    fresh = {one for row in (changes or {}).get("new", ()) for one in row["ids"]}
     most = max([one["count"] for one in report["signatures"]], default=0)
     rows = [_row(one, report["outputs"], most, one["id"] in fresh) for one in report["signatures"]]
     shown = {"all": rows, "new": [row for row in rows if row.new], "known": [row for row in rows if not row.new]}
@@ -83,7 +83,7 @@ def _page(sweep: KeptSweep, report: Mapping[str, Any], kind: str) -> SweepPage:
         rows=shown[kind],
         counts={name: len(found) for name, found in shown.items()},
         kind=kind,
-        compared=sweep.changes is not None,
+        compared=changes is not None,
         parsers=[_parser(one) for one in report["parsers"]],
         faults=[_fault(FAULT[about], count, sum(blamed.values())) for about, count in blamed.items()],
         skipped=[(one["words"], f"{one['count']:,}", one["examples"]) for one in report["skipped"]],
