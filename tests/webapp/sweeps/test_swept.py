@@ -22,6 +22,7 @@ from webapp.sweeps.swept import Asked, Planned, Task, inline, planned, sweep
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
 TOOLS = [{"type": "function", "function": {"name": "g", "parameters": {"type": "object"}}}]
+CHANGES: dict[str, Any] = {"new": [], "gone": [], "more": [], "fewer": [], "same": 2, "comparable": True}
 POISONOUS = str(Path(__file__).with_name("poisonous.py"))
 
 
@@ -57,11 +58,11 @@ def test_the_report_is_the_same_in_any_order_and_however_often_it_is_taken_up_ag
 
     whole, again = Folder(tmp_path / "whole"), Folder(tmp_path / "again")
     said = list[tuple[int, int]]()
-    write_reports(whole, made, sweep(made, whole, say=lambda done, of: said.append((done, of))), {"new": []})
+    write_reports(whole, made, sweep(made, whole, say=lambda done, of: said.append((done, of))), CHANGES)
     with pytest.raises(KeyboardInterrupt):
         sweep(made, again, first_only)
-    write_reports(again, made, sweep(made, again, backwards), {"new": []})
-    assert {"report.json", "rows.jsonl", "rows.parquet", "changes.json"} <= told(whole).keys()
+    write_reports(again, made, sweep(made, again, backwards), CHANGES)
+    assert {"report.json", "report.html", "rows.jsonl", "rows.parquet", "changes.json"} <= told(whole).keys()
     assert any(name.startswith("cases/") for name in told(whole))
     assert told(whole) == told(again)
     assert said == [(done, len(made.shards)) for done in range(len(made.shards) + 1)]
