@@ -84,14 +84,14 @@ def test_each_sweep_is_listed_with_its_sentence_or_how_far_it_is(client: FlaskCl
     sentence = json.loads((root / "done" / "report.json").read_text())["sentence"]
     assert page.all(".sweep-list li p")[0].words == sentence
     assert page.one(".sweep-progress .quiet").words == "1 of 3 parts are done"
-    assert page.one("#sweep-list").attrs["hx-trigger"] == "load delay:2s"
+    assert page.one(".sweep-again a").attrs["hx-trigger"] == "load delay:2s"
     part = client.get("/sweeps", headers=PARTIAL).text
     assert ("<html" in part, 'id="sweep-list"' in part) == (False, True)
 
 
 def test_where_all_are_done_nobody_asks_again(client: FlaskClient, root: Path) -> None:
     shutil.rmtree(root / "running")
-    assert "hx-trigger" not in tree(client.get("/sweeps").text).one("#sweep-list").attrs
+    assert "hx-trigger" not in client.get("/sweeps").text
     shutil.rmtree(root)
     assert tree(client.get("/sweeps").text).one(".empty").words == "No sweep is in the folder yet."
 
@@ -137,7 +137,7 @@ def test_a_thread_leads_to_the_example_here(client: FlaskClient, root: Path) -> 
 def test_how_far_a_sweep_is_shows_until_its_report_is_there(client: FlaskClient, root: Path, swept: Path) -> None:
     page = tree(client.get("/sweeps/running").text)
     assert page.one("progress").attrs["value"] == "1"
-    assert page.one(".sweep-head").attrs["hx-get"] == "/sweeps/running"
+    assert page.one(".sweep-head a").attrs["hx-get"] == "/sweeps/running"
     _change(root / "running" / "plan.json", shards=1)
     assert "the smallest cases are looked for" in client.get("/sweeps/running").text
     shutil.copy(swept / "report.json", root / "running")
