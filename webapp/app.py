@@ -93,6 +93,7 @@ def create_app(settings: Settings | None = None, ask: Ask | None = None) -> Flas
     app.jinja_env.filters.update(FILTERS)
     app.jinja_env.globals["static"] = _static_url
     app.jinja_env.globals["longest_wait"] = _longest_wait(settings)
+    app.jinja_env.globals["has_sweeps"] = settings.sweeps is not None
     init_app(app, settings, error_page)
     write_access.init_app(app, settings)
     storage_trouble.init_app(app)

@@ -112,6 +112,10 @@ class Settings(BaseSettings):
         description="File of the engines that may be run, which `engines add` writes.",
         json_schema_extra={"default": "engines.toml in the data folder"},
     )
+    sweeps: Path | None = Field(
+        None,
+        description="Folder of sweeps, whose reports /sweeps shows to everybody who reaches the server; none: no page.",
+    )
     public_url: str | None = Field(
         None,
         description="The address others reach this server by, with its path if it has one; links begin with it, and its"
@@ -229,7 +233,7 @@ class Settings(BaseSettings):
         json_schema_extra={"default": f"false, or {STRICT_VARIABLE}"},
     )
 
-    @field_validator("data_dir", "formats")
+    @field_validator("data_dir", "formats", "sweeps")
     @classmethod
     def _absolute(cls, value: Path | None) -> Path | None:
         return None if value is None else value.expanduser().absolute()

@@ -6,22 +6,30 @@ work shows in it. Measured times are another file.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from parsers.sweeps.known_threads import Threads, no_threads
 from parsers.sweeps.second_stage import Studied
 from parsers.sweeps.signature import Signature
 from parsers.sweeps.summary import Place, Skipped, Summary, Tally
 
 SCHEMA = 1
-_FAULT = {"output": "the model", "request": "the request", "parser": "the parser"}
+# Whom a finding is about, in words.
+FAULT = {"output": "the model", "request": "the request or its template", "parser": "the parser"}
 
 
 def report_json(
-    summary: Summary, files: Sequence[str], plan: Mapping[str, Any], studied: Mapping[str, Studied] | None = None
+    summary: Summary,
+    files: Sequence[str],
+    plan: Mapping[str, Any],
+    studied: Mapping[str, Studied] | None = None,
+    threads: Threads = no_threads,
 ) -> dict[str, Any]:
-    """The report. `files` are the names of the corpus's files in order, `studied` what is said by signature."""
+    """The report. `files` are the names of the corpus's files in order, `studied` what is said by signature, `threads`
+    who reported it."""
     tallies = sorted(summary.tallies.items(), key=lambda one: (-one[1].count, one[0].rank))
     return {
         "schema": SCHEMA,
@@ -35,7 +43,10 @@ def report_json(
         "parsers": [{"name": name, **asdict(one)} for name, one in sorted(summary.readings.items())],
         "blamed": _blamed(summary),
         "signatures": [
-            _signature(signature, tally, summary, files, (studied or {}).get(signature.id))
+            {
+                **_signature(signature, tally, summary, files, (studied or {}).get(signature.id)),
+                "threads": [asdict(one) for one in threads(signature)],
+            }
             for signature, tally in tallies
         ],
         "skipped": [
@@ -66,9 +77,14 @@ def percent(part: int, whole: int) -> str:
     return f"{share:.1f} %" if share >= 0.95 or not part else f"{share:.2g} %"
 
 
+def code_parts(words: str) -> list[str]:
+    """A clause in parts, every other one code: what stands between backquotes."""
+    return [str(part) for part in re.split(r"`([^`]*)`", words)]
+
+
 def _blamed(summary: Summary) -> dict[str, int]:
     """How often whom: a signature of an output counts once for each."""
-    found = dict.fromkeys(_FAULT, 0)
+    found = dict.fromkeys(FAULT, 0)
     for signature, tally in summary.tallies.items():
         found[signature.about] += tally.count
     return found

@@ -25,7 +25,7 @@ from parsers.vocabulary.types import FormatError, UsageError
 
 MOST_REQUESTS = 512  # of which what their parsers are made of is kept
 MOST_CHARACTERS = 1_000_000  # of an output that is read
-_TOKEN = 4  # characters, about
+TOKEN = 4  # characters, about
 _NOT_READ = ("expect",)  # of a row: what should come of it is for `check`
 
 Clock = Callable[[], float]
@@ -155,7 +155,7 @@ class _Run:
         return found, False
 
     def _note_cost(self, text: str, seconds: float) -> None:
-        cost = self.outcome.costs.setdefault((len(text) // _TOKEN).bit_length(), Cost())
+        cost = self.outcome.costs.setdefault((len(text) // TOKEN).bit_length(), Cost())
         cost.outputs, cost.characters, cost.seconds = (
             cost.outputs + 1, cost.characters + len(text), cost.seconds + seconds
         )  # fmt: skip

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from parsers.checks import CHECKS
+from parsers.replays.recorded import UNKNOWN
 from parsers.vocabulary.trace import Finding, Topic, Trace
 from parsers.vocabulary.types import Owner
 
@@ -56,7 +57,8 @@ class Signature:
         said += [f"({self.sort})"] * bool(self.sort)
         said += [f"in the {self.where}"] * bool(self.where)
         said += [f"beside `{self.marker}`"] * bool(self.marker)
-        said += [f"{'at' if self.topic == Topic.FAILURE.name else 'in state'} {self.state}"] * bool(self.state)
+        known = self.state not in ("", UNKNOWN.state)
+        said += [f"{'at' if self.topic == Topic.FAILURE.name else 'in state'} {self.state}"] * known
         return " ".join(said)
 
 

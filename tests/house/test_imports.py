@@ -69,6 +69,7 @@ WEB_ROOMS = (
     "page.inspect",
     "page.formats",
     "page.engines",
+    "page.sweeps",
     "page.compare",
     "page.sharing",
     "api",

@@ -28,10 +28,10 @@ from parsers.vocabulary.types import UsageError
 from webapp.cli import BAD_INPUT, one_line
 from webapp.commands.baselines import Baseline, Entry, read_baseline, write_baseline
 from webapp.commands.case_outcomes import BASE, Asked, By, CaseResult, reason, results_of, told
+from webapp.commands.check_junit import check_junit
 from webapp.commands.check_summary import counted, remarks, summary, tested
 from webapp.commands.engine_option import named, several
 from webapp.commands.inputs import OF_CORPUS, STDIN, files_in, read_cases
-from webapp.commands.junit import junit
 from webapp.commands.suites import column_option, is_suite, named_columns
 from webapp.commands.uploads import HEADER_VARIABLE, Uploads
 from webapp.commands.words import count
@@ -154,7 +154,7 @@ def _results(name: str, asked: Asked) -> Iterator[CaseResult]:
 def _write(options: _Options, asked: Asked, results: list[CaseResult], words: list[str]) -> None:
     """The files that were asked for. Raises UsageError where one cannot be written."""
     if options.junit is not None:
-        put("--junit", options.junit, junit(results, asked.tested))
+        put("--junit", options.junit, check_junit(results, asked.tested))
     if options.summary is not None:
         put("--summary", options.summary, summary(results, asked, words), append=options.append)
     if options.write_baseline is not None and not _ran_nothing(options, results):

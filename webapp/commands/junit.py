@@ -1,37 +1,55 @@
-"""What `check` found as JUnit XML, in the form that GitHub's, GitLab's and Jenkins' readers agree on.
+"""Results as JUnit XML, in the form that GitHub's, GitLab's and Jenkins' readers agree on.
 
-A suite is a file, a test is a case by one engine. What fails as before is skipped and says so: nobody's build is red
-for it. XML cannot hold most control characters, nor halves of characters: they are spelled out.
+Tests that stand beside each other and are of one suite are written as one. XML cannot hold most control characters, nor
+halves of characters: they are spelled out.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
+from typing import Literal
 from xml.etree import ElementTree as Xml
 
 from webapp.cli import PROGRAM
-from webapp.commands.baselines import in_words
-from webapp.commands.case_outcomes import CaseResult
 
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_ENDS = {"FAIL": "failure", "unusable": "error", "skip": "skipped", "as before": "skipped", "known bug": "skipped"}
-_COUNTED = {"failure": "failures", "error": "errors", "skipped": "skipped"}
+End = Literal["failure", "error", "skipped"]
+_COUNTED: Mapping[End, str] = {"failure": "failures", "error": "errors", "skipped": "skipped"}
 
 
-def junit(results: Sequence[CaseResult], tested: str = "") -> str:
-    """The whole document. `tested`: who was tested, where that is not whom the cases name."""
-    root = Xml.Element("testsuites", {"name": f"{PROGRAM} check", **_numbers(results)})
-    for file, found in groupby(results, key=lambda result: result.file):
+@dataclass(slots=True, frozen=True)
+class JunitTest:
+    """One test: the suite it is of, what it is grouped by in that, and how it ended, None where it passed.
+
+    `seconds` None: nobody says how long it took. `file`: where it is written, "" for nowhere.
+    """
+
+    suite: str
+    group: str
+    name: str
+    end: End | None = None
+    message: str = ""
+    text: str = ""
+    seconds: float | None = None
+    file: str = ""
+
+
+def junit_text(command: str, tests: Sequence[JunitTest], properties: Mapping[str, str] | None = None) -> str:
+    """The whole document of a command. Every suite has the `properties`."""
+    root = Xml.Element("testsuites", {"name": f"{PROGRAM} {command}", **_numbers(tests)})
+    for name, found in groupby(tests, key=lambda test: test.suite):
         ofit = list(found)
-        suite = Xml.SubElement(root, "testsuite", {"name": plain(file), **_numbers(ofit)})
-        if tested:
-            properties = Xml.SubElement(suite, "properties")
-            Xml.SubElement(properties, "property", {"name": "tested", "value": plain(tested)})
-        for result in ofit:
-            _test(suite, result)
+        suite = Xml.SubElement(root, "testsuite", {"name": plain(name), **_numbers(ofit)})
+        if properties:
+            told = Xml.SubElement(suite, "properties")
+            for key, value in properties.items():
+                Xml.SubElement(told, "property", {"name": key, "value": plain(value)})
+        for test in ofit:
+            _test(suite, test)
     Xml.indent(root, " ")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{Xml.tostring(root, "unicode")}\n'
 
@@ -41,37 +59,24 @@ def plain(text: str) -> str:
     return _NOT_IN_XML.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-def _numbers(results: Sequence[CaseResult]) -> dict[str, str]:
-    ends = Counter(_ENDS.get(result.outcome) for result in results)
+def _numbers(tests: Sequence[JunitTest]) -> dict[str, str]:
+    ends = Counter([test.end for test in tests])
     numbers = {key: str(ends[end]) for end, key in _COUNTED.items()}
-    return {"tests": str(len(results)), **numbers, "time": _time(sum([result.seconds for result in results]))}
+    times = [test.seconds for test in tests if test.seconds is not None]
+    timed = len(times) == len(tests)
+    return {"tests": str(len(tests)), **numbers, **({"time": _time(sum(times))} if timed else {})}
 
 
 def _time(seconds: float) -> str:
     return f"{seconds:.3f}"
 
 
-def _test(suite: Xml.Element, result: CaseResult) -> None:
-    name = result.called.removeprefix(f"{result.file}::")
-    said = {"classname": plain(result.file), "name": plain(name), "time": _time(result.seconds)}
-    test = Xml.SubElement(suite, "testcase", {**said, "file": plain(result.file)})
-    end = _ENDS.get(result.outcome)
-    if end is not None:
-        Xml.SubElement(test, end, {"message": plain(_message(result))}).text = plain(_text(result)) or None
-    elif text := _text(result):
-        Xml.SubElement(test, "system-out").text = plain(text)
-
-
-def _message(result: CaseResult) -> str:
-    wrong = in_words(result.worse or result.wrong)
-    return {
-        "FAIL": wrong,
-        "as before": f"fails as before: {wrong}",
-        "known bug": f"known bug: {wrong}",
-    }.get(result.outcome, result.why)
-
-
-def _text(result: CaseResult) -> str:
-    passes = {"fixed": "known_bug is its verdict, and it passes", "ok": "it was wrong before" if result.better else ""}
-    said = [passes.get(result.outcome, ""), f"uploaded to {result.link}" if result.link else ""]
-    return "\n".join([*result.details, *[line for line in said if line]])
+def _test(suite: Xml.Element, test: JunitTest) -> None:
+    said = {"classname": plain(test.group), "name": plain(test.name)}
+    said |= {} if test.seconds is None else {"time": _time(test.seconds)}
+    said |= {"file": plain(test.file)} if test.file else {}
+    element = Xml.SubElement(suite, "testcase", said)
+    if test.end is not None:
+        Xml.SubElement(element, test.end, {"message": plain(test.message)}).text = plain(test.text) or None
+    elif test.text:
+        Xml.SubElement(element, "system-out").text = plain(test.text)

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import click
 
-from parsers.cases.jsontext import plain
 from parsers.formats.contracts import contract_named
 from parsers.sweeps.changes import changes_json, checked_report
 from parsers.sweeps.first_stage import Means
@@ -21,15 +20,20 @@ from webapp.commands.inputs import read_json
 from webapp.commands.parser_of_corpus import asked_of
 from webapp.commands.progress_line import parts_done
 from webapp.commands.suites import named_columns
+from webapp.commands.sweep_junit import sweep_junit
 from webapp.commands.sweep_report import changes_lines, report_lines
-from webapp.commands.written import print_json
+from webapp.commands.sweep_result import SweepResult
+from webapp.commands.written import print_json, put, put_copy
 from webapp.engines.entered import entered
+from webapp.page.library.gallery_threads import threads_about
+from webapp.sweeps.row_table import must_write
 from webapp.sweeps.standard_input import kept
 from webapp.sweeps.sweep_cluster import LOCAL, SweepCluster
 from webapp.sweeps.sweep_folder import Folder
 from webapp.sweeps.sweep_means import means_here
 from webapp.sweeps.sweep_pool import SweepPool
-from webapp.sweeps.swept import Asked, Planned, Runner, inline, planned, write_reports
+from webapp.sweeps.sweep_reports import TABLE, write_reports
+from webapp.sweeps.swept import Asked, Planned, Runner, inline, planned
 from webapp.sweeps.swept import sweep as swept_by
 
 WRONG = 1
@@ -53,6 +57,8 @@ WRONG = 1
 @click.option("--column", multiple=True, metavar="KEY=PATH",
               help="The column that is text, tools, parser ... May be given again.  [default: guessed]")  # fmt: skip
 @click.option("--baseline", metavar="FILE", help="Fail only what is new beside the report.json of another sweep.")
+@click.option("--junit", metavar="FILE", help="Write the signatures as JUnit XML.")
+@click.option("--parquet", metavar="FILE", help="Write the ids of rows by signature as Parquet.")
 @click.option(
     "--jobs",
     type=click.IntRange(min=0),
@@ -77,6 +83,8 @@ def sweep(
     dask: str | None,
     as_json: bool,
     baseline: str | None,
+    junit: str | None,
+    parquet: str | None,
     **given: Any,
 ) -> int:
     """Replay the outputs of a corpus and count what is wrong with them; exit 1 where anything is.
@@ -92,15 +100,19 @@ def sweep(
         raise UsageError("give a CORPUS: files, folders or patterns, or - for standard input")
     if baseline is not None and len(given["engine"]) > 1:
         raise UsageError("--baseline and several --engine both say beside what; leave one out")
+    if parquet is not None:
+        _must_write(parquet, given["engine"])
     runner = _runners(jobs, dask)
     before = None if baseline is None else checked_report(read_json("--baseline", baseline), f"--baseline {baseline}")
-    told: list[_Told] = []
+    told: list[SweepResult] = []
     with _place(output) as place, kept(corpus, place) as stdin:
         sides = _sides(corpus, stdin, **given)
         _say_columns(sides[0].made)
         for side in sides:
-            told.append(_told(side, Folder(place / side.label.replace("/", "_")), runner, before))
+            told.append(_told(side, place, runner, before, parquet))
             before = before or (told[0].report if len(sides) > 1 else None)
+    if junit is not None:
+        put("--junit", junit, sweep_junit([(one, output and str(Path(output, one.folder))) for one in told]))
     _print(told, as_json=as_json)
     return WRONG if any(one.fails for one in told[1:] or told) else 0
 
@@ -129,23 +141,6 @@ class _Side(NamedTuple):
 
     label: str
     made: Planned
-
-
-class _Told(NamedTuple):
-    """What came of one, and what changed beside another sweep."""
-
-    label: str
-    report: Mapping[str, Any]
-    changes: Mapping[str, Any] | None
-
-    @property
-    def fails(self) -> bool:
-        """Return whether anything is wrong, or new beside another sweep."""
-        return bool(self.report["wrong"] if self.changes is None else self.changes["new"])
-
-    def to_json(self) -> dict[str, Any]:
-        """As `--json` prints it."""
-        return {**self.report, **({} if self.changes is None else {"changes": self.changes})}
 
 
 def _sides(
@@ -191,16 +186,27 @@ def _place(output: str | None) -> Iterator[Path]:
         yield Path(place)
 
 
-def _told(side: _Side, folder: Folder, runner: _Runners, before: Mapping[str, Any] | None) -> _Told:
+def _must_write(parquet: str, engines: Sequence[str]) -> None:
+    """Raises UsageError where no table can be written."""
+    if len(engines) > 1:
+        raise UsageError(f"--parquet {parquet}: of several engines each has a {TABLE} in its folder; give --output")
+    must_write(f"--parquet {parquet}")
+
+
+def _told(
+    side: _Side, place: Path, runner: _Runners, before: Mapping[str, Any] | None, parquet: str | None
+) -> SweepResult:
     """Sweep, and write the reports."""
     means = means_here()
+    folder = Folder(place / SweepResult(side.label, {}).folder)
     with parts_done("parts") as say:
-        found = swept_by(side.made, folder, runner.of(side.made, means), say, means)
-    write_reports(folder, side.made, found)
-    changes = None if before is None else changes_json(before, found.report)
-    if changes is not None:
-        folder.write("changes.json", plain(changes, 2) + "\n")
-    return _Told(side.label, found.report, changes)
+        found = swept_by(side.made, folder, runner.of(side.made, means), say, means, threads_about(side.made.version))
+    result = SweepResult(side.label, found.report, before, before and changes_json(before, found.report))
+    write_reports(folder, side.made, found, result.changes)
+    folder.write("report.junit.xml", sweep_junit([(result, "")]))
+    if parquet is not None:
+        put_copy("--parquet", parquet, folder.path / TABLE)
+    return result
 
 
 def _engine_bytes(made: Planned) -> int:
@@ -209,7 +215,7 @@ def _engine_bytes(made: Planned) -> int:
     return 0 if engine is None else entered().entries()[engine].memory_bytes
 
 
-def _print(told: Sequence[_Told], *, as_json: bool) -> None:
+def _print(told: Sequence[SweepResult], *, as_json: bool) -> None:
     if as_json:
         alone = told[0].to_json() if len(told) == 1 else None
         print_json(alone or {"sweeps": [{"label": one.label, **one.to_json()} for one in told]}, 2)

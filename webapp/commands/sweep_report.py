@@ -26,6 +26,12 @@ def _signatures(report: Mapping[str, Any]) -> Iterator[str]:
         rows.append((f"{one['count']:,}", share, one["severity"], about, one["check"], one["words"], first))
     yield ""
     yield from table(rows)
+    known = [one for one in report["signatures"] if one["threads"]]
+    if known:
+        yield ""
+    for one in known:
+        yield one_line(f"reported before: {one['check']}, {one['words']}")
+        yield from [f"  {thread['words']}: {thread['title']} <{thread['link']}>" for thread in one["threads"]]
 
 
 def _rest(report: Mapping[str, Any]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from shutil import copyfile
 from typing import Any
 
 from parsers.cases.jsontext import plain, utf8
@@ -43,5 +44,16 @@ def put(option: str, file: str, text: str, *, append: bool = False) -> None:
         Path(file).parent.mkdir(parents=True, exist_ok=True)
         with Path(file).open("ab" if append else "wb") as out:
             out.write(utf8(text))
+    except OSError as error:
+        raise UsageError(f"{option} {file}: it cannot be written: {error.strerror}") from error
+
+
+def put_copy(option: str, file: str, source: Path) -> None:
+    """Copy a file to that of an option, in a folder that need not be there. Raises UsageError."""
+    target = Path(file)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if not (target.exists() and target.samefile(source)):
+            copyfile(source, target)
     except OSError as error:
         raise UsageError(f"{option} {file}: it cannot be written: {error.strerror}") from error

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from parsers.cases.jsontext import plain, utf8
 from parsers.sweeps.second_stage import Studied
@@ -74,11 +75,17 @@ class Folder:
         self._write(name, (f"{line}\n" for line in lines))
 
     def _write(self, name: str, parts: Iterable[str]) -> None:
+        with self.opened(name) as out:
+            out.writelines(map(utf8, parts))
+
+    @contextmanager
+    def opened(self, name: str) -> Iterator[BinaryIO]:
+        """A file to be written, which is there when all of it is. Raises UsageError where that cannot be."""
         file = self.path / name
         beside = file.with_name(f".{file.name}.{os.getpid()}")
         try:
             with beside.open("wb") as out:
-                out.writelines(map(utf8, parts))
+                yield out
             beside.replace(file)
         except OSError as error:
             raise UsageError(f"{file} cannot be written: {error.strerror}") from error

@@ -15,12 +15,12 @@ from time import process_time
 from typing import Any
 
 from parsers.cases.io import load_case
-from parsers.cases.jsontext import plain
 from parsers.intake.column_rows import guessed_columns
 from parsers.replays.chunking import Chunking
 from parsers.search.sweep import json_of
 from parsers.selection.registry import resolve
 from parsers.sweeps.first_stage import CHUNKINGS, OF_ENGINES, Means
+from parsers.sweeps.known_threads import Threads, no_threads
 from parsers.sweeps.report import report_json
 from parsers.sweeps.second_stage import Studied, studied
 from parsers.sweeps.shard import Cost, Outcome, Plan, run_shard
@@ -159,8 +159,10 @@ def sweep(
     run: Runner = inline,
     say: Say = lambda done, of: None,
     means: Means | None = None,
+    threads: Threads = no_threads,
 ) -> Swept:
-    """Run what is not done yet, and make the report of all. `means` are those of the second stage, which runs here."""
+    """Run what is not done yet, and make the report of all. `means` are those of the second stage, which runs here;
+    `threads` say who reported a signature."""
     folder.begin(made.to_json())
     left = [shard for shard in made.shards if not folder.has(shard)]
     done = len(made.shards) - len(left)
@@ -173,7 +175,7 @@ def sweep(
     tallies = sorted(summary.tallies.items(), key=_id)
     said = {one.id: _studied(folder, one, tally, made.words, means) for one, tally in tallies}
     files = [file.name for file in made.files]
-    return Swept(report_json(summary, files, made.told(), said), costs, summary)
+    return Swept(report_json(summary, files, made.told(), said, threads), costs, summary)
 
 
 def _id(item: tuple[Signature, Tally]) -> str:
@@ -203,38 +205,3 @@ def _studied(folder: Folder, signature: Signature, tally: Tally, words: bool, me
         found = studied(signature, load_case(smallest.case), words=words, means=means)
         folder.keep_studied(key, found)
     return found
-
-
-def write_reports(folder: Folder, made: Planned, swept: Swept) -> None:
-    """Write the files of a report: all of it as JSON, the smallest case of each signature, the rows in which something
-    is wrong, and what outputs cost."""
-    folder.write("report.json", plain(swept.report, 2) + "\n")
-    for one in swept.report["signatures"]:
-        if one["smallest"]["case"] is not None:
-            folder.write(f"cases/{one['id']}.case.json", plain(one["smallest"]["case"], 2) + "\n")
-    folder.write("timing.json", plain(_timing(swept.costs), 2) + "\n")
-    folder.write_lines("rows.jsonl", _rows(folder, made, swept.summary))
-
-
-def _rows(folder: Folder, made: Planned, summary: Summary) -> Iterator[str]:
-    """The rows in which something is wrong, each with the ids of its signatures, in order: a shard at a time."""
-    names = [file.name for file in made.files]
-    for outcome in filter(None, map(folder.kept, made.shards)):
-        for place, ids in outcome.found:
-            yield plain({"file": names[place.file], "line": summary.line(place), "signatures": list(ids)})
-
-
-def _timing(costs: Mapping[int, Cost]) -> dict[str, Any]:
-    """Measured times, which are another time every time."""
-    rows = []
-    for size, cost in sorted(costs.items()):
-        tokens = cost.characters / 4
-        rows.append(
-            {
-                "tokens": [1 << size >> 1, 1 << size],
-                "outputs": cost.outputs,
-                "seconds": round(cost.seconds, 6),
-                "microseconds_a_token": round(1e6 * cost.seconds / tokens, 3) if tokens else None,
-            }
-        )
-    return {"by_length": rows, "seconds": round(sum([cost.seconds for cost in costs.values()]), 6)}

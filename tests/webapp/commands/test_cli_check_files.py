@@ -12,8 +12,9 @@ from xml.etree import ElementTree as Xml
 import pytest
 
 from webapp.commands.case_outcomes import Asked, CaseResult
+from webapp.commands.check_junit import check_junit
 from webapp.commands.check_summary import MOST_ROWS, summary
-from webapp.commands.junit import junit, plain
+from webapp.commands.junit import plain
 
 CALL = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Zürich"}}\n</tool_call>'
 RIGHT = {"content": None, "tool_calls": [{"name": "get_weather", "arguments": {"city": "Zürich"}}]}
@@ -76,7 +77,7 @@ def test_a_failure_in_junit_has_its_time_its_place_and_what_was_printed(program:
 def test_what_xml_cannot_hold_is_spelled_out(text: str, written: str) -> None:
     assert plain(text) == written
     result = CaseResult(text, "FAIL", file=text, wrong={text: ("all",)}, details=[text])
-    failure = Xml.fromstring(junit([result]).encode()).find(".//failure")
+    failure = Xml.fromstring(check_junit([result]).encode()).find(".//failure")
     assert failure is not None
     assert (failure.get("message"), failure.text) == (written, written)
 

@@ -21,7 +21,8 @@ from webapp.sweeps.sweep_cluster import SweepCluster, end_children, run_on_worke
 from webapp.sweeps.sweep_folder import Folder
 from webapp.sweeps.sweep_pool import SweepPool
 from webapp.sweeps.sweep_program import task_json
-from webapp.sweeps.swept import Asked, Planned, Task, inline, planned, sweep, write_reports
+from webapp.sweeps.sweep_reports import write_reports
+from webapp.sweeps.swept import Asked, Planned, Task, inline, planned, sweep
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
 TOOLS = [{"type": "function", "function": {"name": "g", "parameters": {"type": "object"}}}]
@@ -45,8 +46,8 @@ def rows(count: int, call: str = "") -> list[dict[str, Any]]:
 def written(made: Planned, folder: Folder, run: Any) -> dict[str, bytes]:
     """The files of a report but the measured times, by their names."""
     write_reports(folder, made, sweep(made, folder, run))
-    files = [folder.path / "report.json", folder.path / "rows.jsonl", *(folder.path / "cases").iterdir()]
-    return {path.name: path.read_bytes() for path in files}
+    files = [*folder.path.iterdir(), *(folder.path / "cases").iterdir()]
+    return {path.name: path.read_bytes() for path in files if path.is_file() and not path.name.startswith("timing")}
 
 
 @contextmanager

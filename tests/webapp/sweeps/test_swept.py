@@ -17,10 +17,12 @@ from parsers.vocabulary.types import UsageError
 from webapp.sweeps.sweep_folder import Folder
 from webapp.sweeps.sweep_pool import SweepPool
 from webapp.sweeps.sweep_program import task_json, task_of
-from webapp.sweeps.swept import Asked, Planned, Task, inline, planned, sweep, write_reports
+from webapp.sweeps.sweep_reports import write_reports
+from webapp.sweeps.swept import Asked, Planned, Task, inline, planned, sweep
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
 TOOLS = [{"type": "function", "function": {"name": "g", "parameters": {"type": "object"}}}]
+CHANGES: dict[str, Any] = {"new": [], "gone": [], "more": [], "fewer": [], "same": 2, "comparable": True}
 POISONOUS = str(Path(__file__).with_name("poisonous.py"))
 
 
@@ -32,6 +34,13 @@ def plan(tmp_path: Path, rows: list[dict[str, Any]], size: int = 300, **asked: A
     path = tmp_path / "corpus.jsonl"
     path.write_text("".join([json.dumps(one) + "\n" for one in rows]))
     return planned(Asked((str(path),), shard_bytes=size, **asked))
+
+
+def told(folder: Folder) -> dict[str, bytes]:
+    """The files of a report, without those of measured times."""
+    files = [path for path in [*folder.path.iterdir(), *(folder.path / "cases").iterdir()] if path.is_file()]
+    found = {path.relative_to(folder.path).as_posix(): path.read_bytes() for path in files}
+    return {name: data for name, data in found.items() if not name.startswith("timing")}
 
 
 def backwards(tasks: Iterable[Task]) -> Iterator[tuple[Task, Outcome]]:
@@ -49,15 +58,13 @@ def test_the_report_is_the_same_in_any_order_and_however_often_it_is_taken_up_ag
 
     whole, again = Folder(tmp_path / "whole"), Folder(tmp_path / "again")
     said = list[tuple[int, int]]()
-    write_reports(whole, made, sweep(made, whole, say=lambda done, of: said.append((done, of))))
+    write_reports(whole, made, sweep(made, whole, say=lambda done, of: said.append((done, of))), CHANGES)
     with pytest.raises(KeyboardInterrupt):
         sweep(made, again, first_only)
-    write_reports(again, made, sweep(made, again, backwards))
-    names = ["report.json", "rows.jsonl", *[f"cases/{path.name}" for path in (whole.path / "cases").iterdir()]]
-    assert len(names) > 2
-    assert [(whole.path / name).read_bytes() == (again.path / name).read_bytes() for name in names] == [True] * len(
-        names
-    )
+    write_reports(again, made, sweep(made, again, backwards), CHANGES)
+    assert {"report.json", "report.html", "rows.jsonl", "rows.parquet", "changes.json"} <= told(whole).keys()
+    assert any(name.startswith("cases/") for name in told(whole))
+    assert told(whole) == told(again)
     assert said == [(done, len(made.shards)) for done in range(len(made.shards) + 1)]
     lines = [json.loads(line)["line"] for line in (whole.path / "rows.jsonl").read_text().splitlines()]
     assert lines == [1, 3, 4]

@@ -19,6 +19,7 @@ from webapp.page.addresses import (
     redact_views,
     search_views,
     share_views,
+    sweep_views,
     tokenizer_views,
 )
 from webapp.page.addresses.subjects import blueprint
@@ -38,5 +39,6 @@ __all__ = [
     "redact_views",
     "search_views",
     "share_views",
+    "sweep_views",
     "tokenizer_views",
 ]
