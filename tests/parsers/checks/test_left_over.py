@@ -100,7 +100,11 @@ def test_a_declared_tool_may_be_called_anything() -> None:
 
 
 def test_where_the_raw_output_is_known_it_is_silent() -> None:
-    assert left(content("Booked.</tool_ca"), text="Booked.</tool_ca") == []
+    assert left(content("Booked.</tool_ca"), text="<think>Hm.</think>Booked.</tool_ca") == []
+
+
+def test_an_output_that_is_the_content_again_says_nothing_of_what_the_model_wrote() -> None:
+    assert left(content("Booked.</tool_ca"), text="Booked.</tool_ca")
 
 
 @pytest.mark.linear

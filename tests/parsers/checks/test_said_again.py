@@ -166,7 +166,7 @@ def test_arguments_that_came_again_are_the_cause_of_what_is_no_json(texts: tuple
 
 
 def test_where_the_raw_output_is_known_it_says_what_was_repeated() -> None:
-    whole = "".join([*SUNNY, *SUNNY])
+    whole = "".join(["<think>Hm.</think>", *SUNNY, *SUNNY])
     assert said(content(*SUNNY, "".join(SUNNY)), text=whole) == []
 
 
