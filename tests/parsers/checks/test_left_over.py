@@ -20,7 +20,7 @@ def call(name: str = "f", **arguments: Any) -> list[dict[str, Any]]:
     return [{"tool_calls": [{"index": 0, "id": "a", "type": "function", "function": function}]}]
 
 
-def left(deltas: list[dict[str, Any]], **given: Any) -> list[Finding]:
+def left(deltas: list[dict[str, Any]], /, **given: Any) -> list[Finding]:
     return run_checks(recorded(deltas, **given), ["nothing_left_over"]).findings
 
 
@@ -100,7 +100,8 @@ def test_a_declared_tool_may_be_called_anything() -> None:
 
 
 def test_where_the_raw_output_is_known_it_is_silent() -> None:
-    assert left(content("Booked.</tool_ca"), text="<think>Hm.</think>Booked.</tool_ca") == []
+    written = [{"text": "<think>Hm.</think>Booked.</tool_ca"}]
+    assert left(content("Booked.</tool_ca"), deltas=written) == []
 
 
 def test_an_output_that_is_the_content_again_says_nothing_of_what_the_model_wrote() -> None:

@@ -21,7 +21,7 @@ TODAY = "\u4eca\u65e5\u306f"
 STAYS = [" It", " will", " stay", " so", "."]
 
 
-def recorded(deltas: list[dict[str, Any]], tools: Sequence[dict[str, Any]] = (), **given: Any) -> Subject:
+def recorded(deltas: list[dict[str, Any]], /, tools: Sequence[dict[str, Any]] = (), **given: Any) -> Subject:
     stream: list[dict[str, Any]] = [
         {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas
     ]
@@ -33,7 +33,7 @@ def recorded(deltas: list[dict[str, Any]], tools: Sequence[dict[str, Any]] = (),
     return subject_of(replayer, trace, trace, ())
 
 
-def said(deltas: list[dict[str, Any]], **given: Any) -> list[Finding]:
+def said(deltas: list[dict[str, Any]], /, **given: Any) -> list[Finding]:
     return run_checks(recorded(deltas, **given), ["sent_once"]).findings
 
 
@@ -166,8 +166,9 @@ def test_arguments_that_came_again_are_the_cause_of_what_is_no_json(texts: tuple
 
 
 def test_where_the_raw_output_is_known_it_says_what_was_repeated() -> None:
-    whole = "".join(["<think>Hm.</think>", *SUNNY, *SUNNY])
-    assert said(content(*SUNNY, "".join(SUNNY)), text=whole) == []
+    sent = [*SUNNY, "".join(SUNNY)]
+    written = [{"text": text} for text in ("<think>Hm.</think>" + sent[0], *sent[1:])]
+    assert said(content(*sent), deltas=written) == []
 
 
 SIZES = (500, 1_000, 2_000, 4_000)
