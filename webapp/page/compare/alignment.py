@@ -38,7 +38,7 @@ class Hunk:
 
 
 def text_hunks(a: str, b: str) -> list[Hunk]:
-    """Return where two texts differ, in whole words and in order."""
+    """Return where two texts differ, in order: in whole words, but for a word that one of them only goes on with."""
     if a == b:
         return []
     one, other = _WORDS.findall(a), _WORDS.findall(b)
@@ -48,7 +48,16 @@ def text_hunks(a: str, b: str) -> list[Hunk]:
         if x > i or y > j:
             found.append(Hunk(at_a[i], at_a[x], at_b[j], at_b[y]))
         i, j = x + size, y + size
-    return _joined(found, a)
+    return [_gone_on(hunk, a, b) for hunk in _joined(found, a)]
+
+
+def _gone_on(hunk: Hunk, a: str, b: str) -> Hunk:
+    """A difference in which one side begins with all of the other is what it has more, as of an output that was cut
+    off inside a word."""
+    size = min(hunk.a1 - hunk.a0, hunk.b1 - hunk.b0)
+    if a[hunk.a0 : hunk.a0 + size] != b[hunk.b0 : hunk.b0 + size]:
+        return hunk
+    return Hunk(hunk.a0 + size, hunk.a1, hunk.b0 + size, hunk.b1)
 
 
 def _joined(hunks: Sequence[Hunk], a: str) -> list[Hunk]:

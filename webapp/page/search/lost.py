@@ -104,8 +104,14 @@ def _beside(name: str, right: Trace, run: Run) -> Beside:
         run.replayer.contract, right.message, theirs.message,
         text=text, context=run.context, around=content_around(events),
     )  # fmt: skip
-    gone = set() if fine is not None else {*lost_characters(text, right, theirs)}
+    arrived = fine is not None or _is_all_content(text, theirs, run)
+    gone = set() if arrived else {*lost_characters(text, right, theirs)}
     return Beside(name, [*_parts(right, gone)], marker_edges([e for e in events if isinstance(e, Marker)], text))
+
+
+def _is_all_content(text: str, theirs: Trace, run: Run) -> bool:
+    """Whether a parser that knows no tools sent the whole output as content, so that nothing of it is lost."""
+    return not run.context.tools and text.strip() in (theirs.message.content or "")
 
 
 def marker_edges(events: Iterable[Event], text: str) -> list[int]:
@@ -141,7 +147,7 @@ def lost_characters(text: str, right: Trace, answer: Trace) -> Iterator[int]:
     """The characters of the output that the answer does not have, has where they do not belong, or has spoilt."""
     for channel, theirs in _differing(right, answer):
         ours = right.channels[channel]
-        shared, end = _missing(ours.text, theirs, in_order=channel.call is not None)
+        shared, end = missing(ours.text, theirs, in_order=channel.call is not None)
         spoilt = shared == len(ours.text) and channel.call is not None  # a call that says more is wrong as a whole
         yield from _characters(right, ours, range(0 if spoilt else shared, end))
         if shared and (raw := ours.place(shared - 1).raw) is not None:
@@ -163,14 +169,17 @@ def _raws(ours: ChannelText, places: range) -> set[int]:
     return {raw for at in places if (raw := ours.place(at).raw) is not None}
 
 
-def _missing(ours: str, theirs: str, *, in_order: bool) -> tuple[int, int]:
+def missing(ours: str, theirs: str, *, in_order: bool) -> tuple[int, int]:
     """The stretch of a text that an answer has not: none of it where a message has all of it in another place, its
-    beginning where the answer is its end, else what follows what both begin with."""
+    beginning where the answer is its end, else what stands between what both begin and end with; all behind the
+    beginning where nothing does."""
     if not in_order and ours in theirs:
         return len(ours), len(ours)
     if theirs and ours.endswith(theirs):
         return 0, len(ours) - len(theirs)
-    return shared_prefix(ours, theirs), len(ours)
+    start = shared_prefix(ours, theirs)
+    end = len(ours) - shared_prefix(ours[start:][::-1], theirs[start:][::-1])
+    return start, end if end > start else len(ours)
 
 
 def _begun(text: str, right: Trace, start: int, more: str) -> Iterator[int]:

@@ -28,6 +28,8 @@ def applied(a: str, b: str) -> str:
         ("one two", "one two", []),
         ("one two", "one 2", [Hunk(4, 7, 4, 5)]),
         ("one two", "one two three", [Hunk(7, 7, 7, 13)]),
+        ("one two", "one tw", [Hunk(6, 7, 6, 6)]),  # cut off inside a word
+        ("one {two", "one {twofold} x", [Hunk(8, 8, 8, 15)]),
         ("", "x", [Hunk(0, 0, 0, 1)]),
         ("a {x} b", "a b", [Hunk(2, 6, 2, 2)]),
         ("let me see", "I will see", [Hunk(0, 6, 0, 6)]),  # only a blank between: one

@@ -15,7 +15,7 @@ from tests.webapp.page.dom import page as tree
 from webapp.engines.entered import entered, use_engines
 from webapp.engines.entries import write_entry
 from webapp.page.search.client_parts import told
-from webapp.page.search.lost import paired
+from webapp.page.search.lost import missing, paired
 from webapp.services import EXTENSION
 from webapp.settings import get_settings
 
@@ -34,8 +34,8 @@ def shown(app: Flask) -> Iterator[Any]:
     write_entry(settings, "fake", fake())
     entered(settings).card("fake")
 
-    def page(text: str) -> Node:
-        case = {"schema": 1, "parser": {"name": "upper", "engine": "fake"}, "input": {"text": text}}
+    def page(text: str, parser: str = "upper", **more: Any) -> Node:
+        case = {"schema": 1, "parser": {"name": parser, "engine": "fake"}, "input": {"text": text}, **more}
         client = app.test_client()
         return tree(client.get(f"/c/{client.post('/api/v1/cases', json=case).get_json()['id']}").text)
 
@@ -74,6 +74,33 @@ def test_what_the_parser_lost_is_hatched_and_counted(shown: Any) -> None:
 def test_of_what_it_gives_as_it_should_nothing_is_hatched(shown: Any) -> None:
     page = shown("ONLY WORDS.")
     assert page.all("#overview .role-lost") == page.all("#strip .role-lost") == []
+
+
+TOOL = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
+
+
+@pytest.mark.parametrize(("tools", "note"), [([], "59 characters"), ([TOOL], "59 lost")])
+def test_what_arrives_as_content_is_lost_only_where_the_parser_knows_the_tools(
+    shown: Any, tools: list[dict[str, Any]], note: str
+) -> None:
+    text = OUTPUT.removeprefix("Hi ")
+    assert shown(text, "echo", tools=tools).one("#input .pane-note").words == note
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "stretch"),
+    [
+        ('{"a": "x</t> y"}', '{"a": "x"}', (8, 14)),  # both end alike: only the middle is missing
+        ('{"a": "x"}', '{"a": "', (7, 10)),
+        ('{"a": 1}', '{"a": 21}', (6, 8)),  # it has more: all behind what is shared
+        ('{"a": 1}', "1}", (0, 6)),
+        ("ab", "", (0, 2)),
+    ],
+)
+def test_what_is_missing_stands_between_what_both_begin_and_end_with(
+    ours: str, theirs: str, stretch: tuple[int, int]
+) -> None:
+    assert missing(ours, theirs, in_order=True) == stretch
 
 
 MEANT = Message("why", "Hi", [call("f"), call("g")])
