@@ -9,24 +9,27 @@ from parsers.compare.divergence import shared_prefix
 from parsers.compare.partners import value_of
 from parsers.vocabulary.types import Message
 
-Distance = tuple[int, int]
+Distance = tuple[int, int, int]
 
 
 def distance(right: Message, given: Message) -> Distance:
-    """The calls that are missing, too many or others, then the characters of text that are; less is nearer."""
+    """The calls that are missing, too many or others; then the characters of text that are missing, and those that are
+    too many, as of markup that nobody was asked to read. Less is nearer."""
     calls, own = given.tool_calls, right.tool_calls
     pairs = zip(calls, own, strict=False)
     other = abs(len(calls) - len(own)) + sum([value_of(one) != value_of(wanted) for one, wanted in pairs])
     texts = ((given.content, right.content), (given.reasoning, right.reasoning))
-    return other, sum([_apart(_squeezed(one), _squeezed(wanted)) for one, wanted in texts])
+    apart = [_apart(_squeezed(one), _squeezed(wanted)) for one, wanted in texts]
+    return other, sum([lost for lost, _ in apart]), sum([more for _, more in apart])
 
 
 def _squeezed(text: str | None) -> str:
     return "".join((text or "").split())
 
 
-def _apart(one: str, other: str) -> int:
-    """How many characters stand between the common start and the common end of two texts, in the longer one."""
-    start = shared_prefix(one, other)
-    one, other = one[start:], other[start:]
-    return max(len(one), len(other)) - shared_prefix(one[::-1], other[::-1])
+def _apart(given: str, right: str) -> tuple[int, int]:
+    """How many characters of the right text and of the given one stand between their common start and end."""
+    start = shared_prefix(given, right)
+    given, right = given[start:], right[start:]
+    end = shared_prefix(given[::-1], right[::-1])
+    return len(right) - end, len(given) - end

@@ -207,10 +207,12 @@ class Provenance(Model):
 
 
 class MarkerToken(Model):
-    """Says how a marker stands in the real vocabulary: its special flag and, where known, its id."""
+    """Says how a marker stands in the real vocabulary: its special flag, where known its id, and which strings stand in
+    the outputs of models whose vocabulary lacks it."""
 
     special: bool = False
     id: int | None = None
+    absent_with: tuple[Annotated[str, Field(min_length=1)], ...] = ()
 
 
 class Splits(Model):

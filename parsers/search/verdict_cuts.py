@@ -142,11 +142,11 @@ def _right(evidence: Evidence) -> OutcomeClass:
         return same
     answer = all(_is_answer(one.message, evidence.text) for one in read)
 
-    def worth(one: OutcomeClass) -> tuple[int, int, int, int]:
+    def worth(one: OutcomeClass) -> tuple[int, int, int, int, int]:
         content = one.message.content or ""
         fullest = len(content) if answer else -len(content)
-        away = 0 if evidence.own is None else distance(evidence.own.message, one.message)[1]
-        return good_calls(one.message, evidence.context), -away, fullest, one.count
+        _, lost, more = (0, 0, 0) if evidence.own is None else distance(evidence.own.message, one.message)
+        return good_calls(one.message, evidence.context), -lost, -more, fullest, one.count
 
     return max(read, key=worth)
 

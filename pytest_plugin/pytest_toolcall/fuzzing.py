@@ -119,7 +119,7 @@ class _Trial:
         if found["case"] is None:
             return
         output = "".join(_texts(json.loads(found["case"])["input"]))
-        shape = re.sub(r"[^\W_]+", "a", output)
+        shape = re.sub(r"\w+", "a", output)
         if shape in self._kept:
             return
         self._kept.add(shape)

@@ -30,7 +30,7 @@ def _headline(checked: Mapping[str, Any], shown: Mapping[str, Any]) -> str:
     deltas = f"{shown['label']} ({shown['deltas']:,} {'delta' if shown['deltas'] == 1 else 'deltas'})"
     if checked["failing"]:
         return f"not as expected in {checked['failing']} of {checked['replays']} replays; the smallest: {deltas}"
-    return f"as expected, but checks find errors; the smallest chunking that shows it: {deltas}"
+    return f"checks find errors; the smallest chunking that shows it: {deltas}"
 
 
 def _difference(one: Mapping[str, Any]) -> list[str]:

@@ -231,7 +231,7 @@ def test_errors_of_checks_are_listed_and_long_texts_are_cut() -> None:
     shown = {"label": "whole", "deltas": 1, "at": 2, "differences": [], "steps": [step, failed]}
     told = {"outcome": "FAIL", "failing": 0, "replays": 3, "errors": errors, "shown": shown}
     words = failure_words("a", told, ["show it"], everything=False)
-    assert "as expected, but checks find errors; the smallest chunking that shows it: whole (1 delta)" in words
+    assert "checks find errors; the smallest chunking that shows it: whole (1 delta)" in words
     assert "and 2 more errors of checks" in words
     assert "check c3 at step 3: m" in words
     assert "'xxxxxxxxxxxxxxxxxxxx'...'xxxxxxxxxxxxxxxxxxxx'" in words

@@ -140,14 +140,17 @@ def _shown(label: str) -> Format:
 
 
 def _vocabulary(case: Case, grammar: Format, others: Sequence[str]) -> dict[str, int]:
-    """Markers with their ids: the case's, and made up ones for those of the format that it does not tell of, and for
-    others that stand in the output."""
+    """Markers with their ids: the case's, and made up ones for those of the format that it does not tell of and that a
+    model with such an output has, and for others that stand in the output."""
     known = dict(case.markers() or {})
     told = {
         piece.text: piece.token_id for piece in case.pieces() or () if piece.recorded and piece.token_id is not None
     }
-    texts = [*grammar.tokens, *grammar.end_tokens]  # those that are one token: an engine takes them for special
-    texts += [one for one in others if one in case.text()]
+    said = case.text()
+    lacks = {text for text, one in grammar.tokens.items() if any(old in said for old in one.absent_with)}
+    # Those that are one token: an engine takes them for special.
+    texts = [text for text in (*grammar.tokens, *grammar.end_tokens) if text not in lacks]
+    texts += [one for one in others if one in said]
     for number, text in enumerate(dict.fromkeys(texts)):
         known.setdefault(text, told.get(text, FIRST_OWN_ID + number))
     return known

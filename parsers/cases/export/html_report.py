@@ -121,7 +121,7 @@ def _message(message: Message) -> Html:
 
 def _result(run: CaseRun) -> Html:
     fields = compared_fields(run)
-    header = ("field", *(() if fields.expected is None else ("expected",)), "came", "the whole text in one delta")
+    header = ("field", *(() if fields.expected is None else ("expected",)), "came", "the whole text at once")
     rows = [[name, *map(_side, around_parting(texts))] for name, texts in fields.rows()]
     return _section("Result", table(header, rows, "Result"))
 

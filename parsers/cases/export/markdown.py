@@ -184,7 +184,7 @@ def _first_place(findings: Sequence[Finding]) -> int:
 
 
 def _result(run: CaseRun) -> str:
-    """One row per field: expected (where the case expects something), actual, and the whole text in one delta."""
+    """One row per field: expected (where the case expects something), actual, and the whole text at once."""
     fields = compared_fields(run)
     expected = () if fields.expected is None else ("expected",)
     rows = [field_row(name, texts) for name, texts in fields.rows()]

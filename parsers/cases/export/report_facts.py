@@ -26,7 +26,7 @@ _SEVERITIES = ("error", "warning", "info")
 @dataclass(slots=True, frozen=True)
 class Fields:
     """The fields of a result by their names: as expected (None where nothing is), as they came, and as they come of the
-    whole text in one delta. `wrong` are those that are not as expected."""
+    whole text at once. `wrong` are those that are not as expected."""
 
     expected: Mapping[str, str] | None
     actual: Mapping[str, str]
@@ -40,9 +40,9 @@ class Fields:
         return [(f"{name}{self._mark(name)}", [side.get(name) for side in sides]) for name in names]
 
     def _mark(self, name: str) -> str:
-        if name in self.wrong:
-            return " ✗"
-        return " ✓" if self.expected is not None and name in self.expected else ""
+        if self.expected is None or name not in self.expected:
+            return " ✗" if name in self.wrong else ""
+        return " ✗" if name in self.wrong or name not in self.actual else " ✓"
 
 
 def compared_fields(run: CaseRun) -> Fields:

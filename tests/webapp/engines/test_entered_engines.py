@@ -293,6 +293,17 @@ def test_ids_and_text_agree_whatever_was_cut() -> None:
     assert run["vocabulary"]["<tool_call>"] == 5
 
 
+PARSERS = [{"name": "mistral", "kind": "tool"}]
+
+
+@pytest.mark.parametrize(
+    ("text", "has"), [('[TOOL_CALLS] [{"name": "f"}]', False), ("[TOOL_CALLS]f[ARGS]{}", True), ("Hi.", True)]
+)
+def test_an_output_of_an_older_model_comes_with_its_vocabulary(text: str, has: bool) -> None:
+    choice, listening = chosen(case("mistral", input={"text": text}), parsers=PARSERS)
+    assert ("[ARGS]" in asked(listening, choice, Piece(text))["vocabulary"]) == has
+
+
 CUT = [Chunking(by="char"), Chunking(by="char", size=2), Chunking(by="char", size=3, holdback_chars=5)]
 LATE = [Chunking(by="token", holdback_chars=held) for held in (0, 1, 2, 6, 12, 24)]
 LATE += [Chunking(by="token", size=3, holdback_chars=4), Chunking(by="token", text_delay=2)]

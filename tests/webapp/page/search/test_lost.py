@@ -103,6 +103,10 @@ def test_what_is_missing_stands_between_what_both_begin_and_end_with(
     assert missing(ours, theirs, in_order=True) == stretch
 
 
+def test_of_a_text_nothing_is_missing_that_an_answer_only_adds_to() -> None:
+    assert missing("Hi.\nDone.", "Hi.\n\nDone.", in_order=False) == (4, 4)
+
+
 MEANT = Message("why", "Hi", [call("f"), call("g")])
 
 
