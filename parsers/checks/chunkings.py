@@ -6,7 +6,7 @@ chunkings give as well is told of by `chunking`, not again by `whole_equals_stre
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -15,12 +15,24 @@ from parsers.checks.json_text import is_whole_object
 from parsers.checks.prose import TAG
 from parsers.checks.spaces import Spaced, change_words, joined_words, squeezed
 from parsers.checks.subject import Subject, chunking_of
-from parsers.compare.divergence import Divergence, Key, divergence, grade, message_key, same_message
+from parsers.compare.argument_spelling import spelling_words
+from parsers.compare.divergence import (
+    HARMFUL,
+    Divergence,
+    Grade,
+    Key,
+    by_value,
+    divergence,
+    grade,
+    message_key,
+    same_message,
+)
 from parsers.compare.nearness import distance
 from parsers.replays.chunking import Chunking
 from parsers.replays.chunking import label as label_of
 from parsers.replays.cut_grades import CutGrade, worst
 from parsers.vocabulary.channels import CONTENT, REASONING, message_texts
+from parsers.vocabulary.events import Severity
 from parsers.vocabulary.stretches import Place
 from parsers.vocabulary.trace import Finding, Proof, Trace
 from parsers.vocabulary.types import Span
@@ -29,6 +41,8 @@ from parsers.vocabulary.words import counted
 FEW = 3  # so many outcomes are told one by one
 
 Replays = list[tuple[str, Trace]]
+# What differs by no more than that is no error, but where two words become one.
+_WEIGHTS: Mapping[Grade | None, Severity] = {"key_order": "warning", "whitespace": "warning", "spelling": "info"}
 
 
 @check("C1", "The message is the same however the output is cut into deltas.", needs=(Need.COMPARED,))
@@ -60,7 +74,8 @@ def told_between(subject: Subject, right: Trace, wrong: Trace, chunking: Chunkin
 
 @check("C2", "Read in one piece, the output gives the same message as read delta by delta.", needs=(Need.WHOLE,))
 def _whole_equals_streamed(subject: Subject) -> Iterator[Finding]:
-    """At most one finding: an error when calls or words differ, a warning when only whitespace does."""
+    """At most one finding: an error when calls or words differ, a warning when only whitespace or the order of keys
+    does, a note when the same arguments are written otherwise."""
     whole, trace, one_shot = subject.replays.whole, subject.trace, subject.replays.one_shot
     if whole is None or whole.failure or trace.failure:
         return
@@ -157,7 +172,8 @@ def _outcome(subject: Subject, replays: Replays, more: str, cuts: CutGrade) -> F
 def _nearer(subject: Subject, other: Trace, *, most: bool = False) -> Trace | None:
     """The traced replay or the other one: whose message is nearer to what the format reads; None where nobody knows.
 
-    White space that a server may leave out or not proves nothing: there the message is right that `most` replays give.
+    White space that a server may leave out or not, and how arguments are written, prove nothing: there the message is
+    right that `most` replays give.
     """
     reading, base, rules = subject.builtin.message, subject.trace, subject.rules
     if reading is None:
@@ -165,7 +181,7 @@ def _nearer(subject: Subject, other: Trace, *, most: bool = False) -> Trace | No
     mine, yours = distance(reading, base.message), distance(reading, other.message)
     if mine != yours:
         return base if mine < yours else other
-    if most and grade(base.message, other.message, rules) == "whitespace":
+    if most and grade(base.message, other.message, rules) not in HARMFUL:
         return other
     return base if same_message(reading, base.message, replace(rules, ids=False)) else None
 
@@ -207,19 +223,14 @@ def _finding(
 ) -> Finding:
     """Return where two messages part, between the words `when` and `rest`. The step is one of the traced replay; the
     chunking of `shown` is the proof. `cuts`: how far a server can make the chunkings that show it."""
-    rules = subject.rules
-    parting, level = divergence(right, wrong, rules), grade(right.message, wrong.message, rules)
+    rules, level = subject.rules, grade(right.message, wrong.message, subject.rules)
+    # What is told is the worst that differs, and not that the same arguments are written otherwise before it.
+    told = by_value(rules) if level in ("calls", "text", "whitespace") else rules
+    parting = divergence(right, wrong, told)
     assert parting is not None  # their messages differ
-    calls = max(right.message.tool_calls, wrong.message.tool_calls, key=len)
-    place = "" if parting.channel.part in ("calls", "complete") else f", from {_place(parting)} on"
-    only = ", by whitespace only" if level == "whitespace" else ""
-    texts = [message_texts(one.message).get(parting.channel) for one in (right, wrong)] if only else []
-    change = change_words(*texts) if texts else None
-    only += f": {change}" if change is not None else ""
-    loose = f" ({rules.words()})" if rules.words() else ""
     return of.finding(
-        f"{when}, the message differs in {parting.channel.words(calls)}{place}{only}{loose}{rest}",
-        severity=cuts.weigh("warning" if level == "whitespace" and not _joins(subject, right, wrong) else "error"),
+        f"{when}, {_difference(of, subject, right, wrong, parting, level)}{rest}",
+        severity=cuts.weigh("error" if _joins(subject, right, wrong) else _WEIGHTS.get(level, "error")),
         step=parting.step_a if right is subject.trace else parting.step_b,
         span=None if parting.raw is None else Span(parting.raw, parting.raw),
         expected=parting.expected,
@@ -228,3 +239,22 @@ def _finding(
         policy=subject.allowed_between(right.message, wrong.message),
         proof=Proof(chunking_of(shown)),
     )
+
+
+def _difference(
+    of: Check, subject: Subject, right: Trace, wrong: Trace, parting: Divergence, level: Grade | None
+) -> str:
+    """How the messages part, as a clause."""
+    calls = max(right.message.tool_calls, wrong.message.tool_calls, key=len)
+    channel = parting.channel
+    if level in ("key_order", "spelling") and channel.part == "arguments":
+        spelled = spelling_words(*[one.message.tool_calls[channel.call or 0].arguments for one in (right, wrong)])
+        cause = ", which depends on the cut" if level == "key_order" and of is _chunking else ""
+        return f"{channel.words(calls)} {spelled}{cause}"
+    place = "" if channel.part in ("calls", "complete") else f", from {_place(parting)} on"
+    only = ", by whitespace only" if level == "whitespace" else ""
+    texts = [message_texts(one.message).get(channel) for one in (right, wrong)] if only else []
+    change = change_words(*texts) if texts else None
+    only += f": {change}" if change is not None else ""
+    loose = f" ({subject.rules.words()})" if subject.rules.words() else ""
+    return f"the message differs in {channel.words(calls)}{place}{only}{loose}"

@@ -8,9 +8,10 @@ still gets steps (from its deltas), never invented offsets.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from parsers.compare.argument_spelling import spelling_of
 from parsers.vocabulary.channels import TEXT_PARTS, Channel
 from parsers.vocabulary.stretches import Place
 from parsers.vocabulary.trace import Trace
@@ -20,7 +21,9 @@ from parsers.vocabulary.words import counted
 EXCERPT = 200
 _LEAD = 60
 
-Grade = Literal["calls", "text", "whitespace"]
+Grade = Literal["calls", "text", "key_order", "whitespace", "spelling"]
+GRADES: tuple[Grade | None, ...] = ("calls", "text", "key_order", "whitespace", "spelling", None)  # the worst first
+HARMFUL: tuple[Grade, ...] = ("calls", "text")  # by more than how the same is written
 Key = tuple[str, str, tuple[tuple[tuple[str, str, bool, str], ...], tuple[int, ...]]]
 
 
@@ -93,14 +96,33 @@ def as_json_value(text: str) -> str:
 
 
 def grade(a: Message, b: Message, rules: Rules = EXACT) -> Grade | None:
-    """Return how badly two messages differ: in their calls, in their text, or only in whitespace of the text."""
+    """Return how badly two messages differ: in their calls, in their text, in the order of keys in arguments, or only
+    in whitespace of the text, or in how the same arguments are written."""
     one, other = message_key(a, rules), message_key(b, rules)
     if one == other:
         return None
-    if one[2] != other[2]:
-        return "calls"
+    spelled = None if one[2] == other[2] else _spelled(a, b, rules)
+    if spelled == "calls":
+        return spelled
     pairs = ((a.content, b.content), (a.reasoning, b.reasoning))
-    return "whitespace" if all(_squeezed(x) == _squeezed(y) for x, y in pairs) else "text"
+    if any(_squeezed(x) != _squeezed(y) for x, y in pairs):
+        return "text"
+    return "whitespace" if spelled != "key_order" and one[:2] != other[:2] else spelled
+
+
+def _spelled(a: Message, b: Message, rules: Rules) -> Grade:
+    """How badly calls differ that do: not in their values, maybe."""
+    loose = by_value(rules)
+    if message_key(a, loose)[2] != message_key(b, loose)[2]:
+        return "calls"
+    pairs = [(x.arguments, y.arguments) for x, y in zip(a.tool_calls, b.tool_calls, strict=True)]
+    reordered = any(x != y and spelling_of(x, y) == "key_order" for x, y in pairs)
+    return "key_order" if reordered else "spelling"
+
+
+def by_value(rules: Rules) -> Rules:
+    """The same rules, where it does not count how the same arguments are written."""
+    return replace(rules, arguments="json")
 
 
 def _squeezed(text: str | None) -> str:

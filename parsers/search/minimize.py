@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from parsers.checks import CHECKS, run_checks
 from parsers.checks.subject import subject_of
 from parsers.compare.beside import compare_chunking
-from parsers.compare.divergence import ANY_ID, Rules, grade, message_key, same_message
+from parsers.compare.divergence import ANY_ID, GRADES, Rules, grade, message_key, same_message
 from parsers.replays.chunking import WHOLE, Chunking, by_tokens
 from parsers.replays.replayer import Replayer
 from parsers.search.found import Minimized, Verdict
@@ -46,7 +46,6 @@ COMPARING = ("chunking", "whole_equals_streamed")
 CHANGED = ("recovers", "neighbours", "escapes", "truncation")  # the changed output itself is made small
 RAISING = ("parser_raised", "changed_output_raised")  # the changed output is one that the parser fails on
 FIRST = ("parser_raised", *COMPARING)
-GRADES = ("calls", "text", "whitespace", None)
 LONG = ("no_length_cap",)  # a form as long as that is none that anybody would call small
 LOSING = ("all_output_lost", "tool_call_dropped")  # what is lost must stay a call
 SIZES = (1, 2, 3)

@@ -36,10 +36,13 @@ def retold(
     share += " gives this message" if wrong.count == 1 else " give this message"
     told = told_between(subject, good, bad, wrong.smallest, share)
     traced = not wrong.number and Chunking.model_validate(chunking_of(subject.trace)) == wrong.smallest
-    if told is None or ((first.proof == said.proof or traced) and _parts(first) == _parts(told)):
+    same = told is not None and _parts(first) == _parts(told)
+    if told is None or (same and first.proof == said.proof):
         return found
-    same = {*_parts(first)} == {*_parts(told)}
-    under = first.follows if same else (replace(first, follows=()), *first.follows)
+    if same and traced:  # it is shown by the chunking that fails, not by the other one
+        found[said.findings[0]] = replace(first, proof=said.proof)
+        return found
+    under = first.follows if {*_parts(first)} == {*_parts(told)} else (replace(first, follows=()), *first.follows)
     found[said.findings[0]] = replace(told, severity=first.severity, follows=under)
     return found
 

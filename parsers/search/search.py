@@ -38,16 +38,16 @@ from parsers.search.verdict import verdict
 from parsers.search.verdict_cuts import shown_first
 from parsers.search.weighed import weigh_by_contract, weigh_by_cuts
 from parsers.vocabulary.trace import Finding, Proof, Trace
-from parsers.vocabulary.words import counted, listed
+from parsers.vocabulary.words import counted, listed, quoted
 
 EVERY = 16  # replays between two reports of progress
 LONG = 20_000  # characters from which on every replay is reported
 FEW_CUTS = 3  # cuts, of which only the surroundings are read where the parser can resume
 REDUCED = 4  # of so many outcomes the smallest chunking is looked for
 REDUCTIONS = 200  # replays spent on each
-NEVER_READ = "The smallest form of this is read rightly under no chunking that was tried."
+NEVER_READ = "The smallest form of {} is read rightly under no chunking that was tried."
 READ_UNCHANGED = (
-    "The smallest form of this is a changed output, read rightly under no chunking that was tried; unchanged it is."
+    "The smallest form of {} is a changed output, read rightly under no chunking that was tried; unchanged it is."
 )
 GIVEN_UP = (
     "The search was ended early, for the process of the parser does not survive its replays ({}): what was not tried by"
@@ -158,7 +158,9 @@ class Search:
         if self._always_fails:
             said.details = (*said.details, Detail(ALWAYS_FAILS.format(self.replays, PLAIN)))
         if small is not None and small.never_read:
-            said.details = (*said.details, Detail(READ_UNCHANGED if small.read_unchanged else NEVER_READ))
+            of = "this" if any(own[number].check == small.check for number in said.findings) else quoted(small.check)
+            words = READ_UNCHANGED if small.read_unchanged else NEVER_READ
+            said.details = (*said.details, Detail(words.format(of)))
         return Found(
             text=self._replayer.text,
             findings=own,

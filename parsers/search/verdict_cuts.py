@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from parsers.checks.prose import TAG
-from parsers.compare.divergence import ANY_ID, message_key
+from parsers.compare.divergence import ANY_ID, HARMFUL, message_key
 from parsers.compare.divergence import grade as grade_of
 from parsers.compare.nearness import distance
 from parsers.replays.cut_grades import CutGrade, Grader
@@ -24,7 +24,7 @@ IN_PARTS = "as soon as the output comes in more than one delta"
 
 
 def chunk_boundary(evidence: Evidence) -> Verdict | None:
-    """What comes out depends on how a server cuts the output, by more than white space."""
+    """What comes out depends on how a server cuts the output, by more than white space or how arguments are written."""
     numbers = evidence.numbers(Topic.CHUNKS, severity="error")
     others = _differing(evidence, CutGrade.HONEST)
     if not others:
@@ -35,14 +35,14 @@ def chunk_boundary(evidence: Evidence) -> Verdict | None:
     right = _right(evidence)
     sure = [one for one in evidence.outcomes if one.cuts is CutGrade.HONEST]
     blamed = [one for one in sure if one.allowed is None]
-    wrong = [one for one in blamed if message_key(one.message, ANY_ID) != message_key(right.message, ANY_ID)]
+    wrong = [one for one in blamed if grade_of(right.message, one.message, ANY_ID) in HARMFUL]
     streamed = [one for one in sure if one.raised is None and not evidence.is_one_shot(one)]
     worst = min(wrong or others, key=lambda one: (evidence.is_one_shot(one), *rank(one)))
     own = evidence.own  # the format's own reading is meant where no chunking gives as many of its calls
     more = own is not None and own.good > good_calls(right.message, evidence.context)
     meant = own.message if own is not None and more else None
     always = "" if meant is None else harm(meant, right.message)  # what no cut brings about
-    whole_only = not right.parted and not evidence.is_one_shot(right)  # right in one delta of a stream, never in more
+    whole_only = _is_one_delta(right) and not evidence.is_one_shot(right)  # of a stream
     when = IN_PARTS if whole_only else under(worst.smallest, len(evidence.text))
     damage = harm(meant or right.message, worst.message)
     if damage == always and right is not worst:
@@ -101,12 +101,19 @@ def shown_first(findings: Sequence[Finding], said: Verdict) -> list[Finding]:
 
 
 def _differing(evidence: Evidence, grade: CutGrade) -> list[OutcomeClass]:
-    """The outcomes that differ by more than white space from another one, all under cuts of this grade or better."""
+    """The outcomes that differ from another one by more than white space or how arguments are written, all under cuts
+    of this grade or better."""
     heard = [one for one in evidence.outcomes if one.raised is None and one.allowed is None]
     sure = [one for one in heard if one.cuts.rank <= grade.rank]
     if sure and not sure[0].number:
-        return [one for one in sure[1:] if one.grade in ("calls", "text")]
-    return [one for one in sure[1:] if grade_of(sure[0].message, one.message, ANY_ID) in ("calls", "text")]
+        return [one for one in sure[1:] if one.grade in HARMFUL]
+    return [one for one in sure[1:] if grade_of(sure[0].message, one.message, ANY_ID) in HARMFUL]
+
+
+def _is_one_delta(one: OutcomeClass) -> bool:
+    """Return whether an outcome comes in one delta, and in no more but for empty ones. What an empty delta is needed
+    for comes in more than one."""
+    return not one.parted and not one.smallest.cuts
 
 
 def _shares(evidence: Evidence, worst: OutcomeClass, right: OutcomeClass | None) -> str:

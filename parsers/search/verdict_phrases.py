@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from parsers.compare.divergence import shared_prefix
+from parsers.compare.argument_spelling import spelling_words
+from parsers.compare.divergence import HARMFUL, shared_prefix
 from parsers.compare.partners import partners, value_of
 from parsers.replays.chunking import Chunking, empties, label
 from parsers.search.found import OutcomeClass
@@ -101,7 +102,9 @@ def _arguments(index: int, right: list[ToolCall], wrong: list[ToolCall]) -> str:
 def _spelled(right: list[ToolCall], wrong: list[ToolCall]) -> str | None:
     """Arguments of the same value that are spelled otherwise: that is told where nothing else changes."""
     pairs = enumerate(zip(right, wrong, strict=True))
-    return next((_arguments(index, right, wrong) for index, (a, b) in pairs if a.arguments != b.arguments), None)
+    differing = ((index, a.arguments, b.arguments) for index, (a, b) in pairs if a.arguments != b.arguments)
+    words = (f"the arguments of {_the_call(index, right)} {spelling_words(a, b)}" for index, a, b in differing)
+    return next(words, None)
 
 
 def _parting(a: str, b: str) -> tuple[int, str, str]:
@@ -147,7 +150,7 @@ def rank(one: OutcomeClass) -> tuple[bool, int, bool, int, int]:
     """Return what is told of first: what a server can send and a person can say, then the fewest cuts."""
     cuts = len({*(one.smallest.cuts or ())}) if one.smallest.by == "cuts" else 0 if one.smallest.by == "whole" else 99
     plain = cuts <= _FEW_CUTS or one.smallest.by == "token"
-    return one.grade == "whitespace", one.cuts.rank, not plain, cuts, one.number
+    return one.grade is not None and one.grade not in HARMFUL, one.cuts.rank, not plain, cuts, one.number
 
 
 def summary(message: Message) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+from parsers.compare.divergence import GRADES
 from parsers.replays.chunking import WHOLE
 from parsers.search.found import Detail, Verdict
 from parsers.search.verdict_blame import led
@@ -21,7 +22,6 @@ _START = (
     " tools come with the request."
 )
 _SENT = {Topic.OUTPUT_UNPARSED: "the whole output", Topic.CALLS_UNPARSED: "the calls"}
-_GRADES = ("calls", "text", "whitespace", None)
 
 
 def server_unparsed(evidence: Evidence) -> Verdict | None:
@@ -40,7 +40,7 @@ def server_departs(evidence: Evidence) -> Verdict | None:
     numbers = evidence.numbers(Topic.SERVER, severity="warning")
     if not numbers:
         return None
-    numbers.sort(key=lambda number: _GRADES.index(evidence.findings[number].grade))
+    numbers.sort(key=lambda number: GRADES.index(evidence.findings[number].grade))
     words = f"The server sent another message than `{evidence.trace.parser}` reads in the same output: "
     words += lowered(evidence.findings[numbers[0]].message)
     return replace(led(evidence, "server_departs", words, numbers, severity="warning"), proof=None)

@@ -82,11 +82,15 @@ def test_a_finding_of_other_chunkings_is_told_of_those_of_the_verdict(
     assert (found.proof, len(found.follows), found.step is not None) == (said.proof, under, True)
 
 
+def test_where_the_traced_chunking_fails_a_finding_of_the_same_is_shown_by_that_and_not_by_the_right_one() -> None:
+    first, said = finding("ab", "abcdef", WHOLE), judged(TRACED, WHOLE)
+    assert told("abcdef", first, said) == replace(first, proof=said.proof)
+
+
 @pytest.mark.parametrize(
     ("text", "first", "said", "rules"),
     [
         ("abcdef", finding("abcdef", "ab", WHOLE), LOST, EXACT),
-        ("abcdef", finding("ab", "abcdef", WHOLE), judged(TRACED, WHOLE), EXACT),
         ("abcdef", finding("x", "y", WHOLE, Topic.LEAK), LOST, EXACT),
         ("abcdef", finding("x", "y", WHOLE), judged(Chunking(by="char"), TRACED), EXACT),
         ("abcdef", finding("x", "y", WHOLE), judged(WHOLE, None), EXACT),

@@ -52,7 +52,17 @@ def call(name: str, arguments: str = "{}", *, complete: bool = True) -> ToolCall
         (
             Message(tool_calls=[call("f", '{"a":1}')]),
             Message(tool_calls=[call("f", '{"a": 1}')]),
-            "the arguments of the only call (`f`) gain ` `",
+            "the arguments of the only call (`f`) are the same JSON value, written otherwise (white space only)",
+        ),
+        (
+            Message(tool_calls=[call("f", '{"a":"0.50","b":[0.50]}')]),
+            Message(tool_calls=[call("f", '{"a": "0.50", "b": [0.5]}')]),
+            "the arguments of the only call (`f`) are the same JSON value, written otherwise (`0.5` for `0.50`)",
+        ),
+        (
+            Message(tool_calls=[call("f", '{"stops":[2],"seats":1}')]),
+            Message(tool_calls=[call("f", '{"seats":1,"stops":[2]}')]),
+            "the arguments of the only call (`f`) have the same values in another order of keys",
         ),
         (
             Message(tool_calls=[call("f", '{"a":1}')]),

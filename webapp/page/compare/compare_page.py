@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from parsers.compare.divergence import Grade, Rules, shared_prefix
+from parsers.compare.divergence import HARMFUL, Grade, Rules, shared_prefix
 from parsers.vocabulary.channels import TEXT_PARTS
 from webapp.glyphs import count, shorten
 from webapp.page.compare.alignment import Axis, axis_of
@@ -40,13 +40,17 @@ LEAD = 24
 GRADES: dict[Grade | None, str] = {
     "calls": "The calls differ.",
     "text": "The calls are the same; the text differs.",
+    "key_order": "The calls have the same values in another order of keys.",
     "whitespace": "Only whitespace of the text differs.",
+    "spelling": "The calls have the same values, written otherwise.",
     None: "The messages are the same; the finish reasons differ.",
 }
 SHORT: dict[Grade | None, str] = {
     "calls": "other calls",
     "text": "the same calls and other text",
+    "key_order": "another order of keys only",
     "whitespace": "other whitespace only",
+    "spelling": "the same values, written otherwise",
     None: "another finish reason only",
 }
 SEVERITIES = ("error", "warning", "info", "pass")  # the worst first
@@ -433,9 +437,9 @@ def _first_of(compared: Compared, one: Placed, found: Comparison) -> _First:
 def _severity(compared: Compared, one: Placed, found: Comparison) -> str:
     """How bad another message is: what another output gives is no fault, nor what other tools give."""
     number = compared.sides.index(one)
-    if compared.axis.hunks[number] or compared.is_explained([number]):
+    if compared.axis.hunks[number] or compared.is_explained([number]) or found.grade == "spelling":
         return "info"
-    return "warning" if found.grade in ("whitespace", None) else "error"
+    return "error" if found.grade in HARMFUL else "warning"
 
 
 def _around(a: str, b: str) -> tuple[str, str]:

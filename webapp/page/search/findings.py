@@ -23,7 +23,13 @@ from webapp.page.search.departure import Departure
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 WORDS = {"error": "Error", "warning": "Warning", "info": "Note"}
-_GRADES = {"calls": "the calls differ", "text": "the text differs", "whitespace": "only whitespace differs"}
+_GRADES = {
+    "calls": "the calls differ",
+    "text": "the text differs",
+    "key_order": "only the order of keys differs",
+    "whitespace": "only whitespace differs",
+    "spelling": "the same arguments are written otherwise",
+}
 SHOWN = 200
 _PROOF_CHARACTERS = 20_000
 _BEFORE, _AROUND = 40, 160  # characters shown of what was expected and what came

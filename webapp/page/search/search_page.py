@@ -63,7 +63,13 @@ def chunkings(run: CaseRun) -> _Chunkings:
 
 _OUTCOME_COLUMNS = 6  # outcomes with a column of their own
 _OUTCOMES = 20  # outcomes that are listed
-_GRADES = {"calls": "other calls", "text": "other text", "whitespace": "other whitespace"}
+_GRADES = {
+    "calls": "other calls",
+    "text": "other text",
+    "key_order": "another order of keys",
+    "whitespace": "other whitespace",
+    "spelling": "the same arguments, written otherwise",
+}
 
 
 @dataclass(slots=True, frozen=True)
