@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from parsers.checks import CHECKS, run_checks
 from parsers.checks.subject import subject_of
 from parsers.compare.beside import compare_chunking
-from parsers.compare.divergence import ANY_ID, GRADES, Rules, grade, message_key, same_message
+from parsers.compare.divergence import ANY_ID, GRADES, HARMFUL, Rules, grade, message_key, same_message
 from parsers.replays.chunking import WHOLE, Chunking, by_tokens
 from parsers.replays.replayer import Replayer
 from parsers.search.found import Minimized, Verdict
@@ -196,7 +196,7 @@ def _target(
     if finding.check in CHANGED and replayer.pieces != original.pieces:
         return _misreading(finding, replayer, original, chunking, rules)
     if finding.check in COMPARING:
-        return _differing(replayer, chunking, rules)
+        return _differing(finding, replayer, chunking, rules)
     sound = is_sound(replayer.outcome(chunking).message, replayer.context)
     target = Finds(finding, rules, sound, finding.check in LOSING and is_called(replayer))
     return target if target.holds(replayer, chunking) else None
@@ -211,12 +211,15 @@ def _misreading(
     return None if bound is not None and isinstance(change, Planted) and not bound.is_bound else bound
 
 
-def _differing(replayer: Replayer, chunking: Chunking, rules: Rules) -> Differs | None:
+def _differing(finding: Finding, replayer: Replayer, chunking: Chunking, rules: Rules) -> Differs | None:
     """The difference to a chunking that a smaller output can have as well, the one that is read rightly where there is
-    one. A second code path for whole outputs is the other side only where no streamed replay is."""
+    one. A second code path for whole outputs is the other side only where no streamed replay is. Where white space or
+    the order of keys is all that was found, it is all that differs."""
     others = plain_chunkings(replayer)
     found = [Differs.at(replayer, chunking, rules, other) for other in others if other != chunking]
     differing = [target for target in found if target is not None]
+    if finding.grade is not None and finding.grade not in HARMFUL:
+        differing = [target for target in differing if finding.grade in target.kind]
     return max(differing, key=lambda target: target.worth, default=None)
 
 

@@ -173,7 +173,7 @@ def test_made_up_ids_of_a_black_box_do_not_count(build: Build) -> None:
         ([("content", "Hi \n"), *CALL[:-1], ("cut",)], "error", "the end of call 0 (`f`)."),
     ],
 )
-def test_whole_and_streamed_differ_in_three_grades(
+def test_whole_and_streamed_differ_by_more_or_less(
     build: Build, streamed: list[str], severity: str, words: str
 ) -> None:
     whole, trace = build([("content", "Hi \n"), *CALL]), build(streamed)
@@ -181,6 +181,41 @@ def test_whole_and_streamed_differ_in_three_grades(
     assert finding.severity == severity
     assert finding.message.startswith("Read in one piece, the message differs in ")
     assert finding.message.endswith(words)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "severity", "words"),
+    [
+        ('{"a": 0.50}', '{"a":0.5}', "info", "are the same JSON value, written otherwise ({} for {})"),
+        ('{"a":1}', '{"a": 1}', "info", "are the same JSON value, written otherwise (white space only)"),
+        (
+            '{"seats": 3, "stops": []}',
+            '{"stops": [], "seats": 3}',
+            "warning",
+            "have the same values in another order of keys, which depends on the cut",
+        ),
+    ],
+)
+def test_arguments_of_one_value_that_are_written_otherwise_are_no_error(
+    build: Build, one: str, other: str, severity: str, words: str
+) -> None:
+    traced, cut = [build([("name", "f"), ("arguments", text), ("end",)]) for text in (one, other)]
+    (finding,) = run_checks(subject(traced, compared=[("cut at 4", cut)]), ["chunking"]).findings
+    told = words.format("`0.5`", "`0.50`")
+    assert finding.message == f'With the chunking "cut at 4", the arguments of call 0 (`f`) {told}.'
+    assert finding.severity == severity
+    (finding,) = run_checks(subject(traced, whole=cut), ["whole_equals_streamed"]).findings
+    told = words.removesuffix(", which depends on the cut").format("`0.50`", "`0.5`")  # the whole one is the right one
+    assert finding.message == f"Read in one piece, the arguments of call 0 (`f`) {told}."
+    assert finding.severity == severity
+
+
+def test_what_differs_besides_is_told_and_not_how_the_same_arguments_are_written(build: Build) -> None:
+    before = [("name", "f"), ("arguments", '{"a":1}'), ("end",)], [("name", "f"), ("arguments", '{"a": 1}'), ("end",)]
+    one, other = build([*before[0], ("content", "Hi")]), build([*before[1], ("content", "Ho")])
+    (finding,) = run_checks(subject(one, compared=[("cut at 4", other)]), ["chunking"]).findings
+    assert "the message differs in the content, from character " in finding.message
+    assert (finding.severity, finding.grade, finding.actual) == ("error", "text", "Ho")
 
 
 LESS: list[Entry] = [("content", "Hi"), ("dropped", " all", "x")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -90,6 +91,10 @@ def test_ids_can_be_left_out_and_none_is_an_empty_id() -> None:
     assert same_message(b, c)
 
 
+def calls_of(arguments: str) -> Message:
+    return Message(tool_calls=[ToolCall(None, "f", arguments)])
+
+
 @pytest.mark.parametrize(
     ("a", "b", "level"),
     [
@@ -100,9 +105,18 @@ def test_ids_can_be_left_out_and_none_is_an_empty_id() -> None:
         (Message(content="ab"), Message(content="ac"), "text"),
         (Message(reasoning="a"), Message(content="a"), "text"),
         (Message(content="a", tool_calls=[F]), Message(content="b"), "calls"),
+        (calls_of('{"a":0.50}'), calls_of('{ "a": 0.5 }'), "spelling"),
+        (calls_of('{"a": "\\u00e9"}'), calls_of('{"a": "é"}'), "spelling"),
+        (calls_of('{"a": 1, "b": [2]}'), calls_of('{"b":[2],"a":1}'), "key_order"),
+        (calls_of('{"a": [1, 2]}'), calls_of('{"a": [2, 1]}'), "calls"),
+        (calls_of('{"a": 0.50}'), calls_of('{"a": 0.05}'), "calls"),
+        (calls_of('{"a": 1'), calls_of('{"a":1'), "calls"),
+        (calls_of('{"a":1}'), replace(calls_of('{"a": 1}'), content="b"), "text"),
+        (calls_of('{"a":1}'), replace(calls_of('{"a": 1}'), content=" "), "whitespace"),
+        (calls_of('{"a":1,"b":2}'), replace(calls_of('{"b":2,"a":1}'), content=" "), "key_order"),
     ],
 )
-def test_differences_come_in_three_grades(a: Message, b: Message, level: str | None) -> None:
+def test_differences_come_in_grades(a: Message, b: Message, level: str | None) -> None:
     assert grade(a, b) == level
 
 
@@ -134,10 +148,6 @@ def test_rules_that_let_something_pass_have_words() -> None:
     ]
     assert Rules(calls="index").words() == "calls compared by index"
     assert Rules("json", "soft").words() == "arguments compared as JSON values, whitespace compared softly"
-
-
-def calls_of(arguments: str) -> Message:
-    return Message(tool_calls=[ToolCall(None, "f", arguments)])
 
 
 def bare(message: Message) -> Trace:

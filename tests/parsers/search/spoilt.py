@@ -265,6 +265,35 @@ class WholeOnly(Spoilt):
         return self.sent(self.assembler.add(events + self.inner.finish(reason)), self.text)
 
 
+class Respells(WholeOnly):
+    """It writes the arguments anew."""
+
+    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
+        for part in sent.tool_calls if sent is not None else ():
+            part.arguments = json.dumps(json.loads(part.arguments or "{}"))
+        return sent
+
+
+class Reorders(Spoilt):
+    """Arguments that come in one delta have their keys in the other order."""
+
+    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
+        for part in sent.tool_calls if sent is not None else ():
+            if (part.arguments or "").endswith("}") and (part.arguments or "").startswith("{"):
+                part.arguments = json.dumps(dict(reversed(json.loads(part.arguments or "{}").items())))
+        return sent
+
+
+class NeedsEmpty(Spoilt):
+    """A call is read with an empty delta behind the one that has all of it, and lost otherwise."""
+
+    deltas = 0
+
+    def on(self, text: str) -> MessageDelta | None:
+        self.deltas += 1
+        return self.sent(self.read(self.text), text) if self.deltas == 2 and not text else None
+
+
 class FirstOnly(WholeOnly):
     """It finds one call."""
 

@@ -23,7 +23,7 @@ from parsers.replays.chunking import WHOLE
 from parsers.replays.recorded import BlackBox
 from parsers.search.sweep import cut_at
 from parsers.selection.registry import Evidence
-from parsers.vocabulary.trace import StreamParser
+from parsers.vocabulary.trace import Proof, StreamParser
 from parsers.vocabulary.types import Context, MessageDelta, Piece
 from tests.parsers.search.spoilt import (
     Blocks,
@@ -42,9 +42,12 @@ from tests.parsers.search.spoilt import (
     LosesTail,
     Merges,
     NamesAnew,
+    NeedsEmpty,
     NeedsText,
     NeverCounts,
     OnlyLatin,
+    Reorders,
+    Respells,
     SaysAgain,
     Shares,
     Spoilt,
@@ -234,6 +237,50 @@ def test_a_fault_is_found_told_of_and_made_small(seen: Seen) -> None:
     expect = result.minimized.expect
     wrong = expect is not None and differences(expect, again.trace.message)
     assert wrong or seen.shown is not None or small.check in [finding.check for finding in again.findings]
+
+
+COMPACT = '<tool_call>\n{"name": "get_weather", "arguments": {"city":"Bern","zip":"01"}}\n</tool_call>'
+COMPARING = ["chunking", "whole_equals_streamed"]
+
+
+@pytest.mark.parametrize(
+    ("make", "one_shot", "headline", "severities"),
+    [
+        (Spoilt, Respells, "All checks hold", ["info"]),
+        (
+            Reorders,
+            None,
+            'With the chunking "whole", the arguments of call 0 (`get_weather`) have the same values in another order '
+            "of keys, which depends on the cut",
+            ["warning"],
+        ),
+        (
+            Reorders,
+            WholeOnly,
+            'With the chunking "in one delta", the arguments of call 0 (`get_weather`) have the same values in another '
+            "order of keys, which depends on the cut",
+            ["warning"],
+        ),
+    ],
+)
+def test_what_depends_on_cuts_weighs_as_much_as_it_changes(
+    make: Make, one_shot: Make | None, headline: str, severities: list[str]
+) -> None:
+    found = search(COMPACT, engines(make, one_shot), checks=COMPARING).found
+    assert found.verdict.headline.startswith(headline)
+    assert [one.severity for one in found.findings] == severities
+    small = found.minimized
+    assert (small is None) == (severities == ["info"])
+    assert small is None or small.finding.grade == found.findings[0].grade
+
+
+def test_a_call_that_only_an_empty_delta_brings_is_lost_in_one_delta_and_that_is_what_is_shown() -> None:
+    text, cuts = call("get_weather", city="Bern"), {"cuts": "honest"}
+    found = search(text, engines(NeedsEmpty), checks=COMPARING, contract="vllm", compare=cuts).found
+    words = "The parser depends on chunk boundaries: when the output comes in one delta, the only call (`get_weather`)"
+    assert found.verdict.headline == f"{words} is lost."
+    (told,) = found.findings
+    assert told.proof == found.verdict.proof == Proof({"by": "whole"})
 
 
 @pytest.mark.replays
