@@ -75,7 +75,7 @@ def stopped(page: Page) -> None:
 def test_after_a_stop_in_a_recording_keys_move_the_cursor(page: Page) -> None:
     stopped(page)
     focused, place, play = page.locator("#input [data-stop]:focus"), page.locator("#go-to"), page.locator("[data-play]")
-    expect(focused).to_have_attribute("aria-label", "Chunk 4")
+    expect(focused).to_have_attribute("aria-label", "Chunk 5")
     for key, wanted in (("End", "end"), ("Home", "1"), ("ArrowRight", "2"), ("End", "end")):
         page.keyboard.press(key)
         expect(place).to_have_value(wanted)
