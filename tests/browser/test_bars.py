@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.test_history import SECOND, run
 from tests.browser.test_layout import cut_sideways, overlapping, sideways
@@ -95,3 +95,28 @@ def test_a_timed_recording_fits_beside_the_name_of_its_model(page: Page) -> None
         again = page.get_by_role("button", name="Run again").bounding_box()
         assert again
         assert again["x"] + again["width"] <= width
+
+
+def test_without_script_the_strip_of_a_comparison_is_as_tall_as_it_needs(plain: Page) -> None:
+    plain.goto("/example/two-calls-with-prose/compare?a_chunk=token&b_text=example:unknown-tool&at=21")
+    hidden = plain.locator(".both-strip").evaluate_all("all => all.map(one => one.scrollHeight - one.clientHeight)")
+    assert hidden
+    assert max(hidden) <= 0
+
+
+def test_labels_stand_apart_from_framed_choices(browser: Browser, watch: Any) -> None:
+    page = watch.context(browser, forced_colors="active", viewport={"width": 1440, "height": 900}).new_page()
+    page.goto("/")
+    script = """() => [...document.querySelectorAll("#setup > .setup > .field:not(.menu)")].map(field =>
+      field.querySelector("select").getBoundingClientRect().left - field.querySelector("label").getBoundingClientRect().right)"""
+    assert min(page.evaluate(script)) >= 4
+
+
+def test_a_broken_format_offers_nothing_to_open_first(page: Page) -> None:
+    page.goto("/formats/edit?from=qwen")
+    button = page.get_by_role("button", name="Open in the inspector")
+    background = "one => getComputedStyle(one).backgroundColor"
+    before = button.evaluate(background)
+    page.locator("#format-text").fill("{broken")
+    expect(page.locator("#editor")).to_have_attribute("data-broken", "")
+    assert button.evaluate(background) != before

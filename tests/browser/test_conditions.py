@@ -62,6 +62,7 @@ def test_what_is_wrong_with_a_condition_covers_no_pane(page: Page) -> None:
 
 @pytest.mark.parametrize("wrong", ["state:NOWHERE", "colour:red"])
 def test_what_is_wrong_with_a_condition_is_told_in_two_lines_beside_its_field(page: Page, wrong: str) -> None:
+    page.set_viewport_size({"width": 1760, "height": 900})
     page.goto(f"{EXAMPLE}?step=1&until={wrong}")
     note, field = (page.locator(name).bounding_box() for name in ("#stop-note", "#until"))
     assert note is not None
