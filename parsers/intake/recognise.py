@@ -357,8 +357,10 @@ def _sure_recordings(blocks: Sequence[Block]) -> list[tuple[Block, Intake]]:
 
 
 def _text_in_code_block(text: str) -> Intake | None:
-    """Return the first code block with markup of calls or reasoning; it is offered, as models write such too. A fence in which
-    a format writes arguments is no quotation."""
+    """Return the first code block with markup of calls or reasoning; it is offered, as models write such too.
+
+    A fence in which a format writes arguments is no quotation.
+    """
     blocks = (block for block in code_blocks(text) if not is_fence_of_call(text, block.start))
     inner = next((block.text for block in blocks if holds_markers(block.text)), None)
     if inner is None:

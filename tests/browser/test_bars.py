@@ -29,7 +29,7 @@ def boxes(page: Page, selector: str) -> dict[str, Any]:
     script = """selector => [...document.querySelectorAll(selector)].filter(one => one.checkVisibility())
       .map((one, at) => [`${at} ${one.textContent.trim() || one.id}`, one.getBoundingClientRect().toJSON()])
       .filter(([, box]) => box.width > 1)"""
-    return {name: box for name, box in page.evaluate(script, selector)}
+    return dict(page.evaluate(script, selector))
 
 
 BANNER = ".banner :is(.product, a, button, summary, .case-name, .case-note):not(.menu-body *)"
@@ -107,8 +107,10 @@ def test_without_script_the_strip_of_a_comparison_is_as_tall_as_it_needs(plain: 
 def test_labels_stand_apart_from_framed_choices(browser: Browser, watch: Any) -> None:
     page = watch.context(browser, forced_colors="active", viewport={"width": 1440, "height": 900}).new_page()
     page.goto("/")
-    script = """() => [...document.querySelectorAll("#setup > .setup > .field:not(.menu)")].map(field =>
-      field.querySelector("select").getBoundingClientRect().left - field.querySelector("label").getBoundingClientRect().right)"""
+    script = """() => [...document.querySelectorAll("#setup > .setup > .field:not(.menu)")].map(field => {
+      const [label, choice] = ["label", "select"].map(name => field.querySelector(name).getBoundingClientRect());
+      return choice.left - label.right;
+    })"""
     assert min(page.evaluate(script)) >= 4
 
 
