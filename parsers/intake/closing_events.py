@@ -47,7 +47,8 @@ class _Closed:
 def unlike_deltas(payloads: Sequence[Payload]) -> Apart | None:
     """Say of which texts the closing event has something else than their deltas; None where there are none.
 
-    Deltas that stop short are the server's, unless the numbers of the events show that some were not recorded.
+    What differs is the server's, unless the numbers of the events show that some were not recorded: that is said alone,
+    too.
     """
     sent: defaultdict[tuple[str, object, object], list[str]] = defaultdict(list)
     closed, at_end = list[_Closed](), list[_Closed]()
@@ -63,16 +64,16 @@ def unlike_deltas(payloads: Sequence[Payload]) -> Apart | None:
     whole = {place: "".join(sent[place]) for place in {one.place for one in closed}}
     apart = {one.place: one for one in reversed(closed) if one.whole != whole[one.place]}
     unlike = list(reversed(apart.values()))
+    missing = _missing(payloads)
     if not unlike:
-        return None
+        return None if missing is None else Apart("events_missing", missing)
     short = [one for one in unlike if one.whole.startswith(whole[one.place])]
     first = (short or unlike)[0]
     words = _how_apart(_named(first, payloads), whole[first.place], first.whole)
     words += f" So it is with {counted(len(unlike) - 1, 'more text')}." if len(unlike) > 1 else ""
-    jump = _jump(payloads) if short else None
-    if jump is not None:
-        numbers = f"their `sequence_number` jumps from {jump[0]} to {jump[1]}"
-        return Apart("events_missing", f"Not all events were recorded, for {numbers}. {words}")
+    longer = any(len(one.whole) > len(whole[one.place]) for one in unlike)  # what is missing explains no less
+    if missing is not None and longer:
+        return Apart("events_missing", f"{missing} {words}")
     return Apart("deltas_short" if short else "closed_otherwise", words)
 
 
@@ -98,11 +99,14 @@ def _named(one: _Closed, payloads: Sequence[Payload]) -> str:
     return f"the {one.name}{which} in output item {item}"
 
 
-def _jump(payloads: Sequence[Payload]) -> tuple[int, int] | None:
-    """Return the first two numbers of neighbouring events between which some are missing."""
+def _missing(payloads: Sequence[Payload]) -> str | None:
+    """Say between which numbers of neighbouring events some are missing; None where none are."""
     given = [payload.get("sequence_number") for payload in payloads]
     numbers = [number for number in given if type(number) is int]
-    return next(((one, other) for one, other in pairwise(numbers) if other > one + 1), None)
+    jump = next(((one, other) for one, other in pairwise(numbers) if other > one + 1), None)
+    if jump is None:
+        return None
+    return f"Not all events were recorded, for their `sequence_number` jumps from {jump[0]} to {jump[1]}."
 
 
 def _closed(stem: str, ending: str, payload: Payload) -> _Closed | None:

@@ -68,6 +68,7 @@ WarnCode = Literal[
 ]  # fmt: skip
 _BREAKS = 4  # line breaks that a marker of a format begins with, at most
 _MENTIONS = 20  # so many markers of a text are looked at one by one
+_NAME = 200  # characters of a marker and the name behind it, at most
 # What a warning says of the raw text; what is missing for good outweighs what is assumed.
 _DOUBTS: tuple[tuple[Certainty, frozenset[WarnCode]], ...] = (
     ("lossy", frozenset({
@@ -326,6 +327,20 @@ def _markers() -> re.Pattern[str]:
 def holds_markers(text: str) -> bool:
     """Return True where a marker of a built-in format, or what looks like one, is in the text."""
     return any(pattern.search(text) for pattern in (_markers(), LEFT_OVER, BODY))
+
+
+@cache
+def _fenced_calls() -> re.Pattern[str]:
+    fenced = [fmt for fmt in builtin_formats().values() if any(one.startswith("```") for one in fmt.terminals.values())]
+    words = sorted({word for fmt in fenced for word in telling_literals(fmt)}, key=len, reverse=True)
+    return re.compile(rf"(?:{'|'.join(map(re.escape, words))})[\w.-]*$")
+
+
+def is_fence_of_call(text: str, at: int) -> bool:
+    """Return True where the code fence whose contents begin at offset `at` is a format's own: the line before it ends
+    with a marker of a format that writes arguments in fences, or with that and the name of a call."""
+    fence = text.rfind("\n", 0, max(0, at - 1))
+    return fence > 0 and _fenced_calls().search(text[max(0, fence - _NAME) : fence]) is not None
 
 
 def means_markers(text: str) -> bool:

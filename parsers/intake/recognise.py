@@ -31,6 +31,7 @@ from parsers.intake.evidence import (
     facts_about,
     holds_markers,
     intake_of,
+    is_fence_of_call,
     missing_inputs,
     number,
     text_facts,
@@ -356,8 +357,12 @@ def _sure_recordings(blocks: Sequence[Block]) -> list[tuple[Block, Intake]]:
 
 
 def _text_in_code_block(text: str) -> Intake | None:
-    """Return the first code block with markup of calls or reasoning; it is offered, as models write such too."""
-    inner = next((block.text for block in code_blocks(text) if holds_markers(block.text)), None)
+    """Return the first code block with markup of calls or reasoning; it is offered, as models write such too.
+
+    A fence in which a format writes arguments is no quotation.
+    """
+    blocks = (block for block in code_blocks(text) if not is_fence_of_call(text, block.start))
+    inner = next((block.text for block in blocks if holds_markers(block.text)), None)
     if inner is None:
         return None
     fact = Fact("text", "assumed", "What stands in the code block is taken for the whole output, as you chose.")

@@ -8,7 +8,7 @@ from typing import Any
 from parsers.arguments.contract import ArgumentParser
 from parsers.machine.calls import Calls
 from parsers.machine.program import CompiledState
-from parsers.vocabulary.trace import Hold, Shape, StateView
+from parsers.vocabulary.trace import CodecState, Hold, Shape, StateView
 
 MOST = 1_000  # shapes are kept; an output that nests without end has one for each depth
 
@@ -26,12 +26,19 @@ class Views:
 
     def __init__(self) -> None:
         self._known: dict[tuple[Any, ...], _Known] = {}
+        self._end: tuple[CompiledState, CodecState | None] | None = None
+
+    def end(self, state: CompiledState, parser: ArgumentParser | None) -> None:
+        """The output ends in that state: its argument parser is done with after this, and a new one stands nowhere."""
+        self._end = state, None if parser is None else parser.describe()
 
     def view(self, state: CompiledState, calls: Calls, parser: ArgumentParser | None, at: int, held: str) -> StateView:
         """The view in a state, of a call and an argument parser; text `held` from `at` may become a literal."""
         holds, codec = calls.holds(at), None
         candidates: tuple[str, ...] = ()
-        if parser is not None:
+        if self._end is not None:
+            codec = self._end[1] if state is self._end[0] else None
+        elif parser is not None:
             codec = parser.describe()
             if (hold := parser.hold()) is not None:
                 holds.append(hold)

@@ -103,7 +103,12 @@ def _take(found: list[_Record], line: str) -> None:
 def bare_quotes(text: str) -> list[str]:
     """Return the outputs that records of a log quote without marks, each from its label or its first marker on."""
     quotes = (_ADDED.sub("", "\n".join(record.quote).strip()) for record in _records_of(text) if record.bare)
-    return [_WRITTEN.sub(_meant, quote) if _SPELT.match(quote) else quote for quote in quotes]
+    return [as_meant(quote) if _SPELT.match(quote) else quote for quote in quotes]
+
+
+def as_meant(text: str) -> str:
+    """A text of which a program spelled out line breaks and marks."""
+    return _WRITTEN.sub(_meant, text)
 
 
 def _meant(written: re.Match[str]) -> str:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from parsers.search.markup import BODY, LEFT_OVER, is_marked
+from parsers.search.markup import BODY, LEFT_OVER, is_marked, marker_in
 from parsers.search.pasted import look
 from parsers.search.pasted_kinds import Pasted
-from parsers.search.pasted_logs import bare_quotes
+from parsers.search.pasted_logs import as_meant, bare_quotes
 from parsers.search.pasted_prompts import last_turn
 from parsers.search.pasted_quotes import Quote, quotes_in
 
@@ -34,8 +34,16 @@ def quoted_in(text: str, kind: Pasted) -> str | None:
         return None if turn is None else turn.words
     if kind not in QUOTING:
         return None
+    marked = [*filter(_is_output, _quotes(text))]
     bare = bare_quotes(text) if kind in PRINTED else []
-    return max(filter(_is_output, bare or _quotes(text)), key=_worth, default=None)
+    bare = [one for one in bare if not any(_is_end_of(one, quote) for quote in marked)]
+    return max([*filter(_is_output, bare)] or marked, key=_worth, default=None)
+
+
+def _is_end_of(bare: str, quote: str) -> bool:
+    """Return whether what seems to be quoted without marks is the end of what stands between marks."""
+    end = quote[max(marker_in(quote), 0) :]
+    return as_meant(bare).startswith(end)
 
 
 def _quotes(text: str) -> Iterator[str]:

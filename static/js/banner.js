@@ -1,10 +1,10 @@
-/* The name of the case in the banner. What two lines have no room for is whole below it while somebody points at it or
+/* The name of the case in the banner. What its lines have no room for is whole below it while somebody points at it or
    reaches it by keyboard. */
 const all = () => document.querySelectorAll(".case-name");
 
 function fit() {
   for (const name of all()) {
-    const cut = name.scrollHeight > name.clientHeight + 1;
+    const cut = name.scrollHeight > name.clientHeight + 1 || name.scrollWidth > name.clientWidth;
     if (cut) name.tabIndex = 0;
     else name.removeAttribute("tabindex");
     if (cut) name.nextElementSibling.dataset.whole = name.textContent; // it is drawn beside, where nothing is cut off

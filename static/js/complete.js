@@ -1,5 +1,6 @@
 /* Completes the word at the caret of a field from its datalist, as a combobox does: typing offers what begins so, arrow
-   keys choose, Enter takes it, Escape closes the list. Without script the browser offers the same list. */
+   keys choose, Enter takes it, Escape closes the list. Where one alone is offered, what was typed is no condition yet,
+   and Enter means the one it begins. Without script the browser offers the same list. */
 const FIELDS = "input[list=conditions], input[data-completed]";
 const MOST = 60;
 let field = null; // whose list is open
@@ -114,6 +115,7 @@ function press(event) {
   else if (key === "Enter" && chosen >= 0) take(options()[chosen].dataset.value);
   else if (key === "Escape" && many) close();
   else {
+    if (key === "Enter" && many === 1) take(options()[0].dataset.value); // and it is entered
     if (key === "Enter") close();
     return;
   }

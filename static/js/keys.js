@@ -50,7 +50,8 @@ const COMPARISON = {
   D: () => jump("parting", "previous"),
 };
 const SCROLLS = ["Home", "End", "PageUp", "PageDown"];
-const STEPS = "[data-slider], [data-token], [data-bit], :is(#step-bar, #cursor-bar) *";
+const PIECES = "[data-token], [data-stop]"; // of the output, and of a recorded stream: the cursor's own
+const STEPS = `[data-slider], [data-bit], ${PIECES}, :is(#step-bar, #cursor-bar) *`;
 
 const isField = (element) =>
   element.matches?.("input:not([type=range], [type=checkbox], [type=radio]), textarea, select, [contenteditable]");
@@ -117,13 +118,16 @@ const isInScrolling = (target) =>
   target.closest(".pane-body, .scroll, .pairs, .side-steps > .pane") ||
   (inspector() && document.documentElement.scrollHeight > window.innerHeight);
 
-/* Space keeps its meaning on buttons and links; elsewhere on the step controls, and where the focus stands after a run,
-   it plays. */
+/* Space keeps its meaning on buttons and links; elsewhere on the step controls, where the focus stands after a run, and
+   on the piece that the cursor is on, to which Enter goes too, it plays. */
 function space(event) {
   const { target } = event;
-  const plays = target.closest("#step-bar, #overview") ?? target.closest("#verdict [tabindex='-1']");
-  if (!plays || target.matches("button, a, summary")) return;
+  const piece = inspector() && target.closest(PIECES);
+  const plays = piece ?? target.closest("#step-bar, #overview") ?? target.closest("#verdict [tabindex='-1']");
+  if (!plays || (!piece && target.matches("button, a, summary"))) return;
   event.preventDefault();
+  // a button is pressed once the key is let go
+  target.addEventListener("keyup", (released) => released.preventDefault(), { once: true });
   togglePlay();
 }
 

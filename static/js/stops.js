@@ -6,8 +6,10 @@ import { mark, say } from "./dom.js";
 import { askFor, choose } from "./request.js";
 
 const PAUSE = 300; // milliseconds
+const THOUGHT = 900; // milliseconds after which nobody is in the middle of a word
 const LONG = 20_000; // steps: to look through more of them takes too long for every pause
 let waiting = 0;
+let thinking = 0;
 let running = null; // where to run once the stops are here
 
 const field = () => document.getElementById("until");
@@ -39,8 +41,12 @@ function show(busy) {
   } else if (!busy) note?.querySelector("[data-looking]")?.remove(); // where no answer took its place
 }
 
-/* What is wrong with a condition is said once it is entered or left, not while it is being typed. */
-const draft = (on) => document.getElementById("step-bar")?.toggleAttribute("data-typing", on);
+/* What is wrong with a condition is said once it is entered, left or thought about, not while it is being typed. */
+function draft(on) {
+  clearTimeout(thinking);
+  if (on) thinking = setTimeout(() => draft(false), THOUGHT);
+  document.getElementById("step-bar")?.toggleAttribute("data-typing", on);
+}
 
 /* Behind the last stop the first one follows, and the other way round, and that is said. */
 function go(direction) {

@@ -62,6 +62,7 @@ def test_what_is_wrong_with_a_condition_covers_no_pane(page: Page) -> None:
 
 @pytest.mark.parametrize("wrong", ["state:NOWHERE", "colour:red"])
 def test_what_is_wrong_with_a_condition_is_told_in_two_lines_beside_its_field(page: Page, wrong: str) -> None:
+    page.set_viewport_size({"width": 1760, "height": 900})
     page.goto(f"{EXAMPLE}?step=1&until={wrong}")
     note, field = (page.locator(name).bounding_box() for name in ("#stop-note", "#until"))
     assert note is not None
@@ -105,9 +106,33 @@ def test_what_is_wrong_with_a_condition_moves_nothing(page: Page) -> None:
     before = page.locator("#work").bounding_box()
     page.locator("#until").fill("foo:bar")
     expect(page.locator(".stop-typing")).to_be_visible()
+    expect(page.locator(".stop-problem")).to_be_visible()  # after a pause
+    assert page.locator("#work").bounding_box() == before
     page.keyboard.press("Enter")
     expect(page.locator(".stop-problem")).to_be_visible()
     assert page.locator("#work").bounding_box() == before
+
+
+@pytest.mark.parametrize(
+    ("words", "told"), [("state:NOPE", "there are CONTENT,"), ("foo or bar", "or"), ("(held > 2)", "(held")]
+)
+def test_what_is_no_condition_is_said_after_a_pause(page: Page, words: str, told: str) -> None:
+    page.goto(f"{EXAMPLE}?step=1")
+    page.locator("#until").press_sequentially(words)
+    expect(page.locator(".stop-problem")).to_be_visible()
+    expect(page.locator(".stop-problem")).to_contain_text(told)
+    expect(page.locator("#until")).to_be_focused()
+    page.locator("#until").press("x")
+    expect(page.locator(".stop-problem")).to_be_hidden()
+
+
+def test_enter_takes_the_one_condition_that_a_word_begins(page: Page) -> None:
+    page.goto(f"{EXAMPLE}?step=1")
+    page.locator("#until").press_sequentially("comm")
+    expect(page.locator("#completions li")).to_have_count(1)
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-stop-place]")).to_contain_text("2 stops, this is 1")
+    expect(page).to_have_url(re.compile("until=commit"))
 
 
 def test_the_same_language_filters_the_events(page: Page) -> None:

@@ -86,6 +86,8 @@ def test_what_a_search_finds_moves_nothing_below_the_verdict(page: Page, engine:
     smallest = page.locator("#verdict.fails .smallest")
     expect(smallest).to_have_count(1, timeout=WAIT)
     assert tops(page) == before
+    assert smallest.evaluate("(one) => one.scrollHeight - one.clientHeight") <= 1  # all of it has room
+    assert smallest.evaluate("(one) => getComputedStyle(one).overflowY") == "auto"
     if not smallest.is_visible():  # there was no room for it
         page.get_by_role("button", name="Show why").click()
         expect(smallest).to_be_visible()

@@ -95,6 +95,8 @@ def test_a_closing_event_that_says_something_else_is_warned_of(payloads: list[Pa
         ([delta(TEXT, "It", sequence_number=4), done(TEXT, "It is", sequence_number=5)], "deltas_short"),
         ([delta(TEXT, "It", sequence_number=4), done(TEXT, "It is", sequence_number=6)], "events_missing"),
         ([delta(TEXT, "It is", sequence_number=4), done(TEXT, "It", sequence_number=6)], "closed_otherwise"),
+        ([delta(TEXT, "It so", sequence_number=4), done(TEXT, "It is so", sequence_number=6)], "events_missing"),
+        ([delta(TEXT, "It is", sequence_number=4), done(TEXT, "It is", sequence_number=6)], "events_missing"),
     ],
 )
 def test_which_side_is_short_is_told_apart_and_what_the_numbers_of_events_show(

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from parsers.formats.model import builtin_formats
 from parsers.intake import Intake, recognise
 
 CALL = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'
@@ -136,3 +137,12 @@ def test_a_block_with_markup_is_offered() -> None:
 
 def test_a_text_that_is_one_block_can_be_taken_without_its_fence() -> None:
     assert [reading.kind for reading in read(f"```\n{CALL}\n```\n").readings] == ["code_block"]
+
+
+@pytest.mark.parametrize("name", sorted(builtin_formats()))
+def test_the_fences_of_a_grammar_quote_nothing(name: str) -> None:
+    example = builtin_formats()[name].example or ""
+    found = read(example)
+    assert "code_block" not in {found.kind, *(reading.kind for reading in found.readings)}
+    reported = f"We run vLLM 0.9.1 and get this:\n\n```\n{CALL}\n```\n"
+    assert "code_block" in {read(reported).kind, *(reading.kind for reading in read(reported).readings)}

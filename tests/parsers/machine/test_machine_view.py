@@ -127,6 +127,27 @@ def test_a_codec_says_in_words_where_it_stands(fmt: str, text: str, words: str) 
     assert str(view_after(fmt, text).codec) == words
 
 
+@pytest.mark.parametrize(
+    ("fmt", "text", "words"),
+    [
+        ("qwen", "x", None),
+        ("qwen", "<tool_call>", "before the object"),
+        ("qwen", ARGUMENTS + '{"a', "arguments, in a key, depth 1"),
+        ("qwen", ARGUMENTS + "{}}", "after the object"),
+        ("qwen", ARGUMENTS + "{}}</tool_call>", None),
+        ("kimik2", '<|tool_call_begin|>f:0<|tool_call_argument_begin|>{"a', "in a key, depth 1"),
+        ("mistral", "[TOOL_CALLS]f", "in the name"),
+        ("mistral", '[TOOL_CALLS]f{"a', "arguments, in a key, depth 1"),
+        ("llama", '{"name": "f", "parameters": {"a', "arguments, in a key, depth 1"),
+        ("qwen_coder", "<function=f><parameter=a>x", "in the value of a"),
+    ],
+)
+@pytest.mark.parametrize("finish", ["length", "stop"])
+def test_the_end_is_described_where_the_output_ended(fmt: str, text: str, words: str | None, finish: str) -> None:
+    codec = trace_of(fmt, text, context=Context(finish_reason=finish)).steps[-1].view.codec
+    assert (None if codec is None else str(codec)) == words
+
+
 def test_after_the_end_nothing_is_held() -> None:
     trace = trace_of("qwen", "x <tool_", context=Context(finish_reason="stop"))
     assert [bool(step.holds) for step in trace.steps] == [True, False]

@@ -30,6 +30,9 @@ ERRORS = {
     "LangChain": f"langchain_core.exceptions.OutputParserException: Could not parse LLM output: `{CALL}`\nSee x\n",
     "LangChain, bare": f"{TRACEBACK}langchain_core.exceptions.OutputParserException: Invalid json output: {CALL}",
     "pydantic": f"1 validation error for Call\n  Invalid JSON [type=x, input_value={CALL!r}, input_type=str]\n",
+    "a sentence before a value": f"{TRACEBACK}ValueError: no tool call in {CALL!r}\n",
+    "marks of JSON": f"{TRACEBACK}ValueError: no tool call in {json.dumps(CALL)}\n",
+    "a value in a dict": f"{TRACEBACK}ValueError: bad output {{'text': {CALL!r}, 'tokens': 12}}\n",
     "a value of Python": f"{TRACEBACK}KeyError: {CALL!r}\n",
     "a value of JSON": f"openai.APIError: bad output {json.dumps(CALL)}\n",
 }

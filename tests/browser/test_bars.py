@@ -1,0 +1,124 @@
+"""The bars above the panes at every width of a wide screen: no control or word lies on another, none ends outside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.test_history import SECOND, run
+from tests.browser.test_layout import cut_sideways, overlapping, sideways
+from tests.browser.test_recorded import DELIVERED, chunk
+
+pytestmark = pytest.mark.browser
+
+WIDTHS = (1101, 1150, 1280, 1366, 1440)
+MARKUP = '<tool_call>\n{"name": "get_time", "arguments": {}}\n</tool_call>'
+STREAM = [
+    chunk({"role": "assistant", "content": ""}), chunk({"content": "Let me look."}),
+    chunk({"tool_calls": [DELIVERED]}), chunk({"content": MARKUP}), chunk({}, "tool_calls"),
+]  # fmt: skip
+TIMED = "\n\n".join(
+    f"{1730000000 + 0.08 * at * at:.6f} data: {data}" for at, data in enumerate([*STREAM, "[DONE]"])
+).replace('"model": "m"', '"model": "Qwen/Qwen3-Coder-30B-A3B-Instruct-FP8"')
+
+
+def boxes(page: Page, selector: str) -> dict[str, Any]:
+    """The boxes of what is shown, by their words, each of which stands for itself."""
+    script = """selector => [...document.querySelectorAll(selector)].filter(one => one.checkVisibility())
+      .map((one, at) => [`${at} ${one.textContent.trim() || one.id}`, one.getBoundingClientRect().toJSON()])
+      .filter(([, box]) => box.width > 1)"""
+    return dict(page.evaluate(script, selector))
+
+
+BANNER = ".banner :is(.product, a, button, summary, .case-name, .case-note):not(.menu-body *)"
+STEPS = "#step-bar :is(a, button, .group-name, input, select, p, .go-to > span):not(.visually-hidden)"
+
+
+def apart(page: Page, where: str) -> None:
+    assert (where, overlapping(boxes(page, BANNER))) == (where, [])
+    assert (where, overlapping(boxes(page, STEPS))) == (where, [])
+    assert (where, sideways(page), cut_sideways(page)) == (where, 0, [])
+
+
+@pytest.mark.parametrize("condition", ["", "state:TOOL_CALL sent:args", "state:NOWHERE"])
+def test_the_bars_of_a_run_stand_apart(page: Page, condition: str) -> None:
+    run(page, SECOND + "Hi")
+    run(page, SECOND)
+    expect(page.locator("[data-undo]")).to_be_visible()
+    expect(page.locator(".history-menu > summary")).to_be_visible()
+    if condition:
+        page.locator("#until").fill(condition)
+        page.locator("#until").press("Enter")
+        expect(page.locator("#stop-note")).not_to_be_empty()
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 800})
+        apart(page, f"{width} {condition}")
+        field, note = (boxes(page, name) for name in ("#until", "#stop-note"))
+        assert [box["width"] >= 220 for box in field.values()] == [True]
+        if condition:
+            assert all(box["width"] >= 60 for box in note.values())
+
+
+def stopped(page: Page) -> None:
+    """A recording with times that was run to a stop."""
+    page.goto("/")
+    page.locator("#text").fill(TIMED)
+    page.locator("#setup [name=run]").click()
+    expect(page.locator("[data-speed]")).to_be_visible()
+    page.locator("#until").fill("gap > 300ms")
+    page.locator("#until").press("Enter")
+    expect(page.locator("[data-stop-place]")).not_to_be_empty()
+
+
+def test_after_a_stop_in_a_recording_keys_move_the_cursor(page: Page) -> None:
+    stopped(page)
+    focused, place, play = page.locator("#input [data-stop]:focus"), page.locator("#go-to"), page.locator("[data-play]")
+    expect(focused).to_have_attribute("aria-label", "Chunk 5")
+    for key, wanted in (("End", "end"), ("Home", "1"), ("ArrowRight", "2"), ("End", "end")):
+        page.keyboard.press(key)
+        expect(place).to_have_value(wanted)
+        page.wait_for_function("() => document.activeElement.matches('[data-stop]')")
+    page.keyboard.press("Home")
+    page.keyboard.press("Space")
+    expect(play.first).to_have_attribute("aria-pressed", "true")
+    page.keyboard.press("Space")
+    expect(play.first).to_have_attribute("aria-pressed", "false")
+
+
+def test_a_timed_recording_fits_beside_the_name_of_its_model(page: Page) -> None:
+    stopped(page)
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 800})
+        apart(page, str(width))
+        again = page.get_by_role("button", name="Run again").bounding_box()
+        assert again
+        assert again["x"] + again["width"] <= width
+
+
+def test_without_script_the_strip_of_a_comparison_is_as_tall_as_it_needs(plain: Page) -> None:
+    plain.goto("/example/two-calls-with-prose/compare?a_chunk=token&b_text=example:unknown-tool&at=21")
+    hidden = plain.locator(".both-strip").evaluate_all("all => all.map(one => one.scrollHeight - one.clientHeight)")
+    assert hidden
+    assert max(hidden) <= 0
+
+
+def test_labels_stand_apart_from_framed_choices(browser: Browser, watch: Any) -> None:
+    page = watch.context(browser, forced_colors="active", viewport={"width": 1440, "height": 900}).new_page()
+    page.goto("/")
+    script = """() => [...document.querySelectorAll("#setup > .setup > .field:not(.menu)")].map(field => {
+      const [label, choice] = ["label", "select"].map(name => field.querySelector(name).getBoundingClientRect());
+      return choice.left - label.right;
+    })"""
+    assert min(page.evaluate(script)) >= 4
+
+
+def test_a_broken_format_offers_nothing_to_open_first(page: Page) -> None:
+    page.goto("/formats/edit?from=qwen")
+    button = page.get_by_role("button", name="Open in the inspector")
+    background = "one => getComputedStyle(one).backgroundColor"
+    before = button.evaluate(background)
+    page.locator("#format-text").fill("{broken")
+    expect(page.locator("#editor")).to_have_attribute("data-broken", "")
+    assert button.evaluate(background) != before
