@@ -47,7 +47,7 @@ def outside(html: str) -> list[str]:
         value
         for element in BeautifulSoup(html, "html.parser").find_all(True)
         for name, value in element.attrs.items()
-        if (name in ADDRESSES or name.startswith("data-")) and isinstance(value, str)
+        if (name in ADDRESSES or (name.startswith("data-") and name != "data-press")) and isinstance(value, str)
     ]
     own = [value.removeprefix(HOST) for value in found]
     return [value for value in own if re.match(r"/\w|/$", value) and not value.startswith(f"{ROOT}/")]

@@ -145,3 +145,18 @@ def test_a_call_that_was_not_printed_is_missing_from_the_recording(text: str, ga
     assert "left_out" in [warn.code for warn in found.warnings]
     assert found.recording is not None
     assert found.recording.gaps == gaps
+
+
+UNSET = "Choice(index=0, message=Answer(role='assistant', content='Hm.', calls=Unset()), finish_reason='stop')"
+
+
+def test_a_field_that_was_not_sent_is_not_there() -> None:
+    found = recognise(UNSET.encode(), pasted=True)
+    assert found.recording is not None
+    [answer] = found.recording.stream or ()
+    assert answer["choices"][0]["message"] == {"role": "assistant", "content": "Hm."}
+
+
+def test_a_printed_object_that_breaks_off_is_told() -> None:
+    found = recognise(f"{MESSAGE}\n{MESSAGE[:-30]}".encode(), pasted=True)
+    assert "bad_object" in [warn.code for warn in found.warnings]

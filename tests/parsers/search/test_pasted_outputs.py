@@ -58,6 +58,16 @@ def test_what_an_error_quotes_is_found(text: str) -> None:
     assert quoted_in(text, found.kind) in (CALL, FLAT)
 
 
+SAID = f"Sure.\n{CALL}"
+
+
+@pytest.mark.parametrize(
+    "error", [f"no call in {SAID!r}", f"no call in {json.dumps(SAID)}", f"bad {{'text': {SAID!r}, 'tokens': 12}}"]
+)
+def test_of_a_quoted_value_the_words_before_its_markup_are_there_and_its_marks_are_not(error: str) -> None:
+    assert quoted_in(f"{TRACEBACK}ValueError: {error}\n", Pasted.TRACEBACK) == SAID
+
+
 @pytest.mark.parametrize("text", REPORTS.values(), ids=REPORTS)
 def test_what_a_report_quotes_is_found(text: str) -> None:
     found = look(text)

@@ -9,6 +9,7 @@ import pytest
 
 from parsers.cases.find import CaseSearch
 from parsers.cases.io import load_case
+from parsers.cases.run import run_case
 from parsers.intake import recognise
 from parsers.search.found import Found
 from parsers.wire.endings import End, end_of, ended_by, last_end
@@ -138,3 +139,16 @@ def test_a_second_end_is_told_in_the_same_words() -> None:
         anthropic("{}", "tool_use") + events({"type": "message_delta", "delta": {"stop_reason": "end_turn"}})
     )
     assert any("a second `stop_reason`, `end_turn`, after `tool_use`" in one.message for one in found.findings)
+
+
+def test_an_end_that_is_not_the_replays_is_told_in_its_own_word() -> None:
+    choice = {
+        "index": 0,
+        "delta": {"content": "Hi."},
+        "finish_reason": "length",
+        **ended_by("stop_reason", "max_tokens"),
+    }
+    given = {"schema": 1, "parser": {"name": "qwen"}, "input": {"text": "Hi.", "stream": [{"choices": [choice]}]}}
+    given |= {"context": {"finish_reason": "stop"}}
+    said = [one.message for one in run_case(load_case(given)).findings if one.check == "server_agrees"]
+    assert said == ["The server's chunk 1 ends with `max_tokens`; the finish reason of the replay is `stop`."]

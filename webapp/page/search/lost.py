@@ -172,14 +172,15 @@ def _raws(ours: ChannelText, places: range) -> set[int]:
 def missing(ours: str, theirs: str, *, in_order: bool) -> tuple[int, int]:
     """The stretch of a text that an answer has not: none of it where a message has all of it in another place, its
     beginning where the answer is its end, else what stands between what both begin and end with. Of a call, whose
-    text is one value, it is all behind the beginning where nothing stands there."""
+    text is one value, it is all behind the beginning where nothing stands there; of others where words were added."""
     if not in_order and ours in theirs:
         return len(ours), len(ours)
     if theirs and ours.endswith(theirs):
         return 0, len(ours) - len(theirs)
     start = shared_prefix(ours, theirs)
     end = len(ours) - shared_prefix(ours[start:][::-1], theirs[start:][::-1])
-    return start, end if end > start or not in_order else len(ours)
+    added = theirs[start : len(theirs) - (len(ours) - end)]
+    return start, end if end > start or not (in_order or added.strip()) else len(ours)
 
 
 def _begun(text: str, right: Trace, start: int, more: str) -> Iterator[int]:

@@ -114,7 +114,7 @@ def test_what_came_and_what_is_right_is_told(name: str, part: str, came: str, ri
 
 def test_a_band_shows_what_is_right_and_hatches_the_rest() -> None:
     bars = gallery()["rapid-mlx-1515-value-cut-at-a-marker"].facts.bars
-    assert [one.role for one in bars] == ["name", "arguments", "arguments", "lost", "lost", "lost"]
+    assert [one.role for one in bars] == ["name", "arguments", "arguments", "lost"]
     boxes = {one.role: (one.y, one.height) for one in bars}
     assert boxes == {"name": (5, 12), "arguments": (9, 8), "lost": (5, 12)}
     assert all(0 <= one.x <= one.x + one.width <= 100.01 for one in bars)
