@@ -163,7 +163,8 @@ class Machine(LayerReader):
         if self._ends:
             self._take_ends()
         self._reads, self._over = False, True
-        self._views.end(self._state, self._parser)
+        if self.transitions is not None:  # somebody asks for the view
+            self._views.end(self._state, self._parser)
         if (row := self._state.rows.get("END")) is not None:
             self._fire(row, "END", self._at, self._at)
         else:

@@ -190,3 +190,11 @@ def test_another_output_or_another_parser_of_it_has_no_server() -> None:
     assert played(stream).with_pieces((Piece("Ho"),)).server is stream
     assert beside.traced == TRACED
     assert Span(0, 0) == played(stream).trace(RECORDED).steps[0].span
+
+
+@pytest.mark.parametrize(("recorded", "repeats"), [(False, True), (True, False)])
+def test_an_output_that_is_the_content_again_repeats_it_unless_its_ids_were_recorded(
+    recorded: bool, repeats: bool
+) -> None:
+    stream = [{"choices": [{"index": 0, "delta": {"content": "Hi."}}]}]
+    assert server_stream(stream, [Piece("Hi.", 7, recorded=recorded)]).repeats == repeats

@@ -22,7 +22,7 @@ from parsers.replays.recorded import BlackBox
 from parsers.search.found import Found
 from parsers.search.outcomes import UNKNOWN
 from parsers.selection.registry import get_format, policies
-from parsers.vocabulary.events import CallEnd
+from parsers.vocabulary.events import CallArguments, CallEnd
 from parsers.vocabulary.types import Context, Delta, MessageDelta, ToolCallDelta
 from tests.corpus import case_named, case_names
 from tests.parsers.search.faulty import (
@@ -165,7 +165,6 @@ def test_a_right_parser_has_one_outcome_and_no_small_case() -> None:
     assert found.verdict.kind == "all_hold"
 
 
-@pytest.mark.replays
 def test_a_second_code_path_for_whole_outputs_is_told_from_chunkings() -> None:
     def run(case: Case, evidence: Any) -> Any:
         plain = case.model_copy(update={"parser": ParserRef(name=case.parser.name)})
@@ -178,6 +177,20 @@ def test_a_second_code_path_for_whole_outputs_is_told_from_chunkings() -> None:
     assert len(result.found.minimized.text) < 110
     shown = run_case(result.minimized, engines={"faulty": run})
     assert "whole_equals_streamed" in [f.check for f in shown.findings]
+
+
+def test_a_stream_that_always_differs_from_the_path_for_whole_outputs_shows_it_beside_another_stream() -> None:
+    def sends_no_arguments(events: list[Any], _: str) -> list[Any]:
+        return [event for event in events if not isinstance(event, CallArguments)]
+
+    def run(case: Case, evidence: Any) -> Any:
+        plain = builtin(case.model_copy(update={"parser": ParserRef(name=case.parser.name)}), evidence)
+        return replace(plain, make=lambda: Faulty(case.parser.name, sends_no_arguments), one_shot=plain.make)
+
+    result = search(quick(ONE_CALL), {"faulty": run})
+    assert "chunking" in [one.check for one in result.found.findings]
+    assert result.minimized is not None
+    assert "<tool_call>" in result.minimized.text()
 
 
 @pytest.mark.replays
