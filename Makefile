@@ -124,12 +124,14 @@ lock: $(LOCK) $(TOOLS)  ## pin the requirement sets again (ARGS=--upgrade takes 
 	    --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-emit-options $(ARGS) \
 	    --output-file $$set.txt $$set.in || exit; \
 	done
-	$(NPM) $(if $(findstring --upgrade,$(ARGS)),update,install) --package-lock-only
-	@$(BIN)/node --eval "$$WITHOUT_ADDRESSES"
+	for set in node sdks/npm; do \
+	  $(BIN)/npm --prefix requirements/$$set --loglevel error $(if $(findstring --upgrade,$(ARGS)),update,install) --package-lock-only && \
+	  $(BIN)/node --eval "$$WITHOUT_ADDRESSES" requirements/$$set/package-lock.json || exit; \
+	done
 
 # npm writes down where a package asks for donations; no line of the lock is an address.
 define WITHOUT_ADDRESSES
-  const fs = require("fs"), name = "requirements/node/package-lock.json", lock = JSON.parse(fs.readFileSync(name));
+  const fs = require("fs"), name = process.argv[1], lock = JSON.parse(fs.readFileSync(name));
   for (const entry of Object.values(lock.packages)) delete entry.funding;
   fs.writeFileSync(name, JSON.stringify(lock, null, 2) + "\n");
 endef

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.clients.environments import PRINTS, Printed, node, printed, python
+from tests.clients.environments import PRINTS, Printed, command, printed
 from tests.clients.judged import as_recorded, wrong_in
 from tests.clients.scripted_server import serving
 
@@ -22,8 +22,7 @@ def main(folder: Path, clients: list[str]) -> int:
     wrong = 0
     with serving() as address:
         for client in clients:
-            command = ("node", node(folder)) if client == "node" else (python(folder), PRINTS / f"print_{client}.py")
-            found = printed(*command, address)
+            found = printed(*command(folder, client), address)
             told = list(faulty(client, found))
             count = sum(map(len, found.values()))
             wrong += len(told)

@@ -1,14 +1,13 @@
-"""Environments with the client libraries of requirements/sdks: one of Python, one of Node. Made once a lock."""
+"""Environments with the client libraries of requirements/sdks, of Python and of Node, and what is printed there."""
 
 from __future__ import annotations
 
 import json
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
-from tests.engines.builds import NPM, ROOT, made, run
+from tests.engines.builds import ROOT, interpreter, packages
 
 SDKS, PRINTS = ROOT / "requirements" / "sdks", Path(__file__).parent / "prints"
 SECONDS = 300  # for one client to hear all stories
@@ -16,28 +15,11 @@ SECONDS = 300  # for one client to hear all stories
 Printed = dict[str, dict[str, str]]  # by story, by shape
 
 
-def python(folder: Path) -> Path:
-    """The interpreter that has the clients of Python."""
-    place, lock = folder / "python", SDKS / "python.txt"
-    with made(place, lock) as wanted:
-        if wanted:
-            shutil.rmtree(place, ignore_errors=True)
-            run(sys.executable, "-m", "venv", place)
-            pip = (place / "bin" / "python", "-m", "pip", "--quiet", "--no-input", "--disable-pip-version-check")
-            run(*pip, "install", "--no-deps", "--require-hashes", "-r", lock)
-    return place / "bin" / "python"
-
-
-def node(folder: Path) -> Path:
-    """The script of Node, beside the packages that it imports."""
-    place, lock = folder / "npm", SDKS / "npm" / "package-lock.json"
-    with made(place, lock) as wanted:
-        if wanted:
-            place.mkdir(exist_ok=True)
-            for one in ("package.json", "package-lock.json", ".npmrc"):
-                shutil.copy(SDKS / "npm" / one, place)
-            run(*NPM, "--prefix", place, "ci")
-    return Path(shutil.copy(PRINTS / "print_node.mjs", place))
+def command(folder: Path, client: str) -> tuple[str | Path, Path]:
+    """What runs the prints of a client: a program and a script."""
+    if client == "node":  # imports are looked for beside the script
+        return "node", Path(shutil.copy(PRINTS / "print_node.mjs", packages(folder, SDKS)))
+    return interpreter(folder, "python", SDKS), PRINTS / f"print_{client}.py"
 
 
 def printed(*command: str | Path) -> Printed:

@@ -43,9 +43,9 @@ def run(*command: object, **more: object) -> None:
         raise RuntimeError(f"{command[0]}: {(done.stderr or done.stdout).strip()[-600:]}")
 
 
-def interpreter(folder: Path, name: str) -> Path:
+def interpreter(folder: Path, name: str, locks: Path = LOCKS) -> Path:
     """The Python that has a locked set."""
-    place, lock = folder / "pythons" / name, LOCKS / f"{name}.txt"
+    place, lock = folder / "pythons" / name, locks / f"{name}.txt"
     with made(place, lock) as wanted:
         if wanted:
             shutil.rmtree(place, ignore_errors=True)
@@ -55,14 +55,14 @@ def interpreter(folder: Path, name: str) -> Path:
     return place / "bin" / "python"
 
 
-def packages(folder: Path) -> Path:
+def packages(folder: Path, locks: Path = LOCKS) -> Path:
     """The folder with the packages of npm."""
-    place, lock = folder / "npm", LOCKS / "npm" / "package-lock.json"
+    place, lock = folder / "npm", locks / "npm" / "package-lock.json"
     with made(place, lock) as wanted:
         if wanted:
             place.mkdir(exist_ok=True)
             for one in ("package.json", "package-lock.json", ".npmrc"):
-                shutil.copy(LOCKS / "npm" / one, place)
+                shutil.copy(locks / "npm" / one, place)
             run(*NPM, "--prefix", place, "ci")
     return place
 
