@@ -146,7 +146,7 @@ def test_the_small_form_is_read_rightly_without_the_change(
     assert small is not None
     assert small.check == check
     assert (small.never_read, small.read_unchanged) == (True, unchanged)
-    assert found.verdict.sentences[-1] == (READ_UNCHANGED if unchanged else NEVER_READ)
+    assert found.verdict.sentences[-1] == (READ_UNCHANGED if unchanged else NEVER_READ).format(f"`{check}`")
 
 
 def test_a_plant_that_is_not_what_the_parser_stumbles_over_is_not_made_small() -> None:
@@ -180,7 +180,7 @@ def test_what_a_parser_fails_on_is_made_small_with_an_unchanged_form_that_it_rea
     assert found.verdict.kind == "all_hold"
     assert small is not None
     assert (small.check, small.never_read, small.read_unchanged) == ("parser_raised", True, True)
-    assert found.verdict.sentences[-1] == READ_UNCHANGED
+    assert found.verdict.sentences[-1] == READ_UNCHANGED.format("`parser_raised`")
 
 
 @pytest.mark.replays

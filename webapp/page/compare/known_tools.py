@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from parsers.cases.jsontext import halves_spelled
 from parsers.compare.divergence import Rules, same_message
 from parsers.vocabulary.json_values import object_of
 from parsers.vocabulary.trace import Trace
@@ -59,10 +60,11 @@ def _told(side: Teller, tools: Tools) -> Trace:
 
 def made_tools(calls: Iterable[ToolCall]) -> Tools:
     """The tools that calls name, with the types that the values of their arguments have. Of a text and another type the
-    other one counts: the text is how it is written."""
+    other one counts: the text is how it is written. A name with half of a surrogate pair is left out: no request can
+    declare it."""
     found: dict[str, dict[str, set[str]]] = {}
     for call in calls:
-        if call.name:
+        if call.name and _can_be_sent(call.name):
             known = found.setdefault(call.name, {})
             for key, kind in _kinds(call.arguments):
                 known.setdefault(key, set()).add(kind)
@@ -72,8 +74,12 @@ def made_tools(calls: Iterable[ToolCall]) -> Tools:
 def _kinds(arguments: str) -> Iterator[tuple[str, str]]:
     for key, value in (object_of(arguments) or {}).items():
         kind = next((name for one, name in _TYPES if isinstance(value, one)), None)
-        if kind is not None:
+        if kind is not None and _can_be_sent(key):
             yield key, kind
+
+
+def _can_be_sent(name: str) -> bool:
+    return halves_spelled(name) == name
 
 
 def _tool(name: str, keys: Mapping[str, set[str]]) -> Mapping[str, Any]:

@@ -137,3 +137,10 @@ def test_calls_without_a_name_or_an_object_make_no_tools_with_arguments() -> Non
     assert made_tools([ToolCall(None, "", '{"a": 1}')]) == ()
     (tool,) = made_tools([ToolCall(None, "f", "[1")])
     assert tool["function"]["parameters"]["properties"] == {}
+
+
+def test_names_that_no_request_can_hold_are_not_declared() -> None:
+    half = "\ud801"
+    assert made_tools([ToolCall(None, half, '{"a": 1}')]) == ()
+    (tool,) = made_tools([ToolCall(None, "f", json.dumps({half: 1, "b": 2}))])
+    assert tool["function"]["parameters"]["properties"] == {"b": {"type": "integer"}}
