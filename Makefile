@@ -29,7 +29,7 @@ LOCK := $(call stamp,lock,requirements/lock.txt)
 # anew. What is never imported is not compiled: pip would do so with all of transformers.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test test-all test-team lint format unit browser bench soak truth test-engines test-clients chromium postgresql docs lock clean
+.PHONY: help run test test-all test-team lint format unit browser bench soak truth test-engines test-clients test-image chromium postgresql docs lock clean
 
 help:  ## list the targets
 	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / { printf "make %-12s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,7 +68,7 @@ unit: $(TOOLS)  ## all tests but those in a browser, with the coverage they must
 # PostgreSQL is Debian's postgresql-15, or whatever initdb is on the path or in /usr/lib/postgresql; it runs as an ordinary
 # user in a folder that goes when the tests end.
 test-team: export TEST_POSTGRESQL := 1
-test-team: $(TEAM) postgresql  ## the case store and the team server on a PostgreSQL of their own, started for the tests
+test-team: $(TEAM) postgresql nginx  ## the case store and the team server on a PostgreSQL of their own, started for the tests
 	$(BIN)/pytest tests/webapp/store tests/webapp/front/test_team_server.py
 
 # What fails while others drive a browser beside it is run once more alone: what fails again is a fault of the page, what
@@ -92,7 +92,7 @@ truth: $(TOOLS)  ## run other projects' tests on our parsers (TRUTH_VLLM=TREE an
 # Downloads some gigabytes, once, into ENGINES; that folder is kept and used again.
 test-engines: export PATH := $(CURDIR)/$(BIN):$(PATH)
 test-engines: ENGINES ?= $(VENV)/engines
-test-engines: $(TOOLS)  ## set up the engines of others, search their parsers, and write docs/engines.md (ENGINES=FOLDER)
+test-engines: $(TOOLS) compilers  ## set up the engines of others, search their parsers, and write docs/engines.md (ENGINES=FOLDER)
 	$(BIN)/python -m tests.engines $(ENGINES) $(ARGS)
 
 # Downloads what requirements/clients and requirements/sdks pin. CLIENT_PYTHON is the interpreter of the stranger, 3.9 or newer.
@@ -100,6 +100,10 @@ test-clients: export PATH := $(CURDIR)/$(BIN):$(PATH)
 test-clients: $(TOOLS)  ## read what real client libraries print, and run the pytest plugin beside other versions (CLIENTS=FOLDER)
 	$(BIN)/python -m tests.clients $(or $(CLIENTS),$(VENV)/clients) $(ARGS)
 	$(BIN)/python -m tests.plugin $(or $(CLIENT_PYTHON),$(PYTHON))
+
+# Makes some gigabytes in IMAGES. What builds them is Debian's; it does so as root or with user namespaces.
+test-image: $(TOOLS) buildah  ## build the container image, start it, ask it, stop it (IMAGES=FOLDER)
+	$(BIN)/python -m tests.image $(or $(IMAGES),$(VENV)/images)
 
 # libatomic1 is for the Node that Playwright brings along.
 chromium: $(TOOLS)
@@ -144,17 +148,33 @@ clean:  ## remove .venv and everything else that was generated
 	rm -rf $(VENV) requirements/node/node_modules dist htmlcov test-results .coverage* .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-postgresql:
-	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || { \
+# $(call debian,PACKAGES,WHAT): install them where that can be done; else say that WHAT is missing.
+define debian
+  { \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	    echo Installing postgresql; \
+	    echo Installing $(1); \
 	    export DEBIAN_FRONTEND=noninteractive; \
-	    apt-get -qq update && apt-get -qq install --no-install-recommends postgresql nginx-light >/dev/null; \
+	    apt-get -qq update && apt-get -qq install --no-install-recommends $(1) >/dev/null; \
 	  else \
-	    echo 'Missing: PostgreSQL. Best installed by root with apt-get install postgresql.' >&2; \
+	    echo 'Missing: $(2). Best installed by root with apt-get install $(1).' >&2; \
 	    exit 1; \
 	  fi; \
 	}
+endef
+
+postgresql:
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || $(call debian,postgresql,PostgreSQL)
+
+# Without these two some of it is skipped, and says so.
+nginx:
+	-@PATH=$$PATH:/usr/sbin; command -v nginx >/dev/null || $(call debian,nginx-light,nginx)
+
+compilers:
+	-@command -v c++ >/dev/null && command -v go >/dev/null || $(call debian,g++ golang-go,compilers of C++ and Go)
+
+buildah:
+	@command -v buildah >/dev/null || $(call debian,buildah,buildah)
+	@PATH=$$PATH:/usr/sbin; command -v debootstrap >/dev/null || $(call debian,debootstrap,debootstrap)
 
 $(APP):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
