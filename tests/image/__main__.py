@@ -52,7 +52,7 @@ def _serves(container: Container) -> bool:
 CHECKS: dict[Callable[[Container], bool], str] = {
     _ordinary: "all runs as an ordinary user",
     _migrated: "`db upgrade` makes the schema in the data folder",
-    _serves: "the server is ready, shows a page, replays, stores, ends when told, and has what it stored when it is back",
+    _serves: "the server is ready, shows a page, replays, stores, ends when told, and still has what it stored",
 }
 
 
