@@ -49,6 +49,7 @@ NEVER_READ = "The smallest form of {} is read rightly under no chunking that was
 READ_UNCHANGED = (
     "The smallest form of {} is a changed output, read rightly under no chunking that was tried; unchanged it is."
 )
+NOT_OVER = "Not everything was tried: what the other chunkings give is not known."
 GIVEN_UP = (
     "The search was ended early, for the process of the parser does not survive its replays ({}): what was not tried by"
     " then is not known."
@@ -153,6 +154,8 @@ class Search:
         if self._small is not None:
             start, shrinker = self._small
             small = minimized(self._replayer, start, shrinker.form, self._rules, shrinker.replays)
+        if said.kind == "all_hold" and not self._over:
+            said.details = (Detail(NOT_OVER), *said.details)
         if self._budget is not None and self._budget.given_up:
             said.details = (*said.details, Detail(GIVEN_UP.format(self._budget.given_up)))
         if self._always_fails:

@@ -14,7 +14,7 @@ from parsers.replays.recorded import BlackBox
 from parsers.replays.replayer import Replayer
 from parsers.replays.tapes import Asked, Played, Tape
 from parsers.replays.tapes import Tapes as TapesKept
-from parsers.search.search import Search
+from parsers.search.search import NOT_OVER, Search
 from parsers.search.variants import CountLines
 from parsers.selection.registry import build, get_format, maker, policies
 from parsers.vocabulary.events import Failure
@@ -265,6 +265,22 @@ def test_a_search_is_ended_early_where_a_process_does_not_survive(failure: Failu
     found = search.found()
     assert not found.complete
     assert f"does not survive its replays ({failure.kind})" in " ".join(found.verdict.sentences)
+
+
+def test_a_search_that_its_total_ends_says_that_not_everything_was_tried() -> None:
+    called = '<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>'
+    replayer = Replayer(maker(get_format("qwen")), (Piece(called),), Context(), format=get_format("qwen"))
+    spent, whole = Search(replayer, budget=Budget(iter(range(10_000)).__next__, 9_000, 3)), Search(replayer)
+    for search in (spent, whole):
+        assert [*search.run()]
+    early, late = spent.found(), whole.found()
+    assert (early.verdict.kind, early.complete, late.verdict.kind, late.complete) == (
+        "all_hold",
+        False,
+        "all_hold",
+        True,
+    )
+    assert (NOT_OVER in early.verdict.sentences, NOT_OVER in late.verdict.sentences) == (True, False)
 
 
 def test_a_search_of_what_hangs_at_once_says_so() -> None:
