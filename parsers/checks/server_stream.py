@@ -28,7 +28,7 @@ from parsers.vocabulary.events import CallStart, Diagnostic
 from parsers.vocabulary.trace import About, Finding, Topic
 from parsers.vocabulary.types import MessageDelta
 from parsers.vocabulary.words import counted, quoted
-from parsers.wire.read import CLOSED_OTHERWISE, DELTAS_SHORT, EVENTS_MISSING, SERVER_ERROR
+from parsers.wire.read import CLOSED_OTHERWISE, CLOSED_SHORT, DELTAS_SHORT, EVENTS_MISSING, SERVER_ERROR
 
 _PARTS: tuple[Part, ...] = ("name", "id", "arguments")
 _KINDS = ("reasoning", "content", "arguments")
@@ -250,6 +250,7 @@ def _chunk_shape(subject: Subject) -> Iterator[Finding]:
 # What is about all of a log, though one chunk notes it.
 _OF_LOG: Mapping[str, tuple[Topic | None, About]] = {
     CLOSED_OTHERWISE: (None, "parser"),
+    CLOSED_SHORT: (Topic.LOSS, "parser"),
     DELTAS_SHORT: (Topic.LOSS, "parser"),
     EVENTS_MISSING: (Topic.CUT, "request"),
 }

@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 
 from parsers.intake.evidence import Payload
 from parsers.intake.written_values import object_of, objects_of, word_of
+from parsers.vocabulary.json_values import object_of as json_object
 from parsers.vocabulary.words import counted
 
 _ARGUMENTS = "response.function_call_arguments"
@@ -31,7 +32,7 @@ _SHOWN = 60  # characters of each text that are quoted
 class Apart(NamedTuple):
     """A text that stands twice in a log and not alike: the code of what that is, and a sentence."""
 
-    code: Literal["closed_otherwise", "deltas_short", "events_missing"]
+    code: Literal["closed_otherwise", "closed_short", "deltas_short", "events_missing"]
     words: str
 
 
@@ -68,13 +69,19 @@ def unlike_deltas(payloads: Sequence[Payload]) -> Apart | None:
     if not unlike:
         return None if missing is None else Apart("events_missing", missing)
     short = [one for one in unlike if one.whole.startswith(whole[one.place])]
-    first = (short or unlike)[0]
+    cut = [one for one in unlike if one.name == "arguments" and _is_cut(whole[one.place], one.whole)]
+    first = (short or cut or unlike)[0]
     words = _how_apart(_named(first, payloads), whole[first.place], first.whole)
     words += f" So it is with {counted(len(unlike) - 1, 'more text')}." if len(unlike) > 1 else ""
     longer = any(len(one.whole) > len(whole[one.place]) for one in unlike)  # what is missing explains no less
     if missing is not None and longer:
         return Apart("events_missing", f"{missing} {words}")
-    return Apart("deltas_short" if short else "closed_otherwise", words)
+    return Apart("deltas_short" if short else "closed_short" if cut else "closed_otherwise", words)
+
+
+def _is_cut(sent: str, whole: str) -> bool:
+    """Return whether a closing event has not all of the JSON object that the deltas come to."""
+    return sent.startswith(whole) and json_object(whole) is None and json_object(sent) is not None
 
 
 def _how_apart(name: str, sent: str, whole: str) -> str:

@@ -53,8 +53,8 @@ WarnCode = Literal[
     # what was pasted or logged is damaged
     "bad_chunk", "bad_object", "broken_off", "curl_error", "cut_json", "cut_line", "error", "no_done", "no_finish",
     "other_lines", "prefixed", "lone_surrogate", "lossy_bytes", "lossy_text", "text_cut", "text_maybe_cut",
-    "text_start_missing", "only_the_call", "unquoted", "rewritten", "closed_otherwise", "deltas_short",
-    "events_missing", "blocks_apart", "block_unended",
+    "text_start_missing", "only_the_call", "unquoted", "rewritten", "closed_otherwise", "closed_short",
+    "deltas_short", "events_missing", "blocks_apart", "block_unended",
     # whose chunks they are, and which were left out
     "ids_differ", "increments", "interleaved", "left_out",
     "no_id", "other_chunk", "other_recordings", "other_text", "several",

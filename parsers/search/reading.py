@@ -217,10 +217,18 @@ def _unnamed(reading: Reading, rejected: RejectedCall) -> Leave | None:
             given = reading.text[entered.end : left.start].strip()
             if rejected.name:
                 return None
-            if CALL_NAME.fullmatch(given) and left.trigger == "END":
-                return Leave(left.start)
+            if CALL_NAME.fullmatch(given):
+                ends = _name_ends(reading.fmt, entered.to_state)
+                lost = f"{quoted(ends[0])} after the name of the call" if ends and left.trigger != "END" else None
+                return Leave(left.start, lost)
             return Leave(entered.end if given else left.start, "the name of the call")
     return None
+
+
+def _name_ends(fmt: Format, state: str) -> list[str]:
+    """What a name ends with, where arguments follow it."""
+    rows = [row for row in fmt.states[state].rows if fmt.states[row.to].codec is not None]
+    return [fmt.terminals[row.on] for row in rows if row.on in fmt.terminals]
 
 
 def _inside(reading: Reading, start: int, end: int, call: int | None) -> Leave:

@@ -63,7 +63,7 @@ def all_hold(evidence: Evidence) -> Verdict:
     notes, beside = (*looks_pasted(evidence), *_unknown_marker(evidence)), _beside_builtin(evidence)
     if beside and not evidence.known.parser:
         return _other_calls(evidence)
-    notes += (*beside, *evidence.messages(range(len(evidence.findings))))
+    notes += (*beside, *evidence.messages(range(len(evidence.findings))), *_departures(evidence))
     words = f"All checks hold: {_calls_words(evidence)}{_differing(evidence)}{_judged(evidence)}."
     found = Verdict("all_hold", "pass", None, words, notes[:4])
     found.guesses = tuple(evidence.asked[:5])
@@ -169,6 +169,24 @@ def by_contract(evidence: Evidence) -> list[Detail]:
     if not keys or any(one.topic is Topic.PROMISE for one in every):  # that one names the contract
         return []
     return [Detail(f"The contract {quoted(contract.name)} decides here: {', '.join(keys)}.")]
+
+
+# What the built-in parsers note of outputs that are as their format has them, or that is said in other words anyway.
+_NO_DEPARTURE = frozenset(
+    {"mentioned_marker", "other_recipient", "developer_message", "orphan_reasoning_end", "truncated_call"}
+)
+
+
+def _departures(evidence: Evidence) -> list[Detail]:
+    """Where the output itself is not as its format has it, as far as the built-in parser says so while it reads."""
+    if evidence.replayer.black_box or evidence.replayer.plays:
+        return []
+    noted = [one for _, one in evidence.trace.columns.diagnostics() if one.message and one.code not in _NO_DEPARTURE]
+    if not noted:
+        return []
+    others = f" So does it in {counted(len(noted) - 1, 'more place')}." if len(noted) > 1 else ""
+    said = noted[0].message.rstrip(".")
+    return [Detail(f"The output departs from its format at character {noted[0].start}: {said}.{others}")]
 
 
 def _unknown_marker(evidence: Evidence) -> list[Detail]:

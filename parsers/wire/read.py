@@ -24,15 +24,17 @@ MOST_CALLS = 1_000_000  # of a message: a larger index is none
 SERVER_ERROR = "server_error"
 FINISH_OTHER = "finish_other"  # a second finish reason that is not the first one
 CLOSED_OTHERWISE: Final = "closed_otherwise"
+CLOSED_SHORT: Final = "closed_short"
 DELTAS_SHORT: Final = "deltas_short"
 EVENTS_MISSING: Final = "events_missing"
 BLOCKS_APART: Final = "blocks_apart"
 BLOCK_UNENDED: Final = "block_unended"
 # Also the fields of a chunk in which the reader of another API's log says so.
 OF_OTHER_LOGS: tuple[
-    Literal["closed_otherwise", "deltas_short", "events_missing", "blocks_apart", "block_unended"], ...
+    Literal["closed_otherwise", "closed_short", "deltas_short", "events_missing", "blocks_apart", "block_unended"], ...
 ] = (
     CLOSED_OTHERWISE,
+    CLOSED_SHORT,
     DELTAS_SHORT,
     EVENTS_MISSING,
     BLOCKS_APART,
@@ -41,6 +43,7 @@ OF_OTHER_LOGS: tuple[
 NOTES: dict[str, Severity] = {
     SERVER_ERROR: "error",
     CLOSED_OTHERWISE: "warning",
+    CLOSED_SHORT: "error",
     DELTAS_SHORT: "error",
     EVENTS_MISSING: "warning",
     BLOCKS_APART: "error",
