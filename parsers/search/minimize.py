@@ -33,6 +33,7 @@ from parsers.search.targets import (
     Kept,
     Raises,
     every_chunking,
+    is_allowed,
     plain_chunkings,
     rightly_read,
 )
@@ -114,9 +115,12 @@ def _with_harm(shown: Finding, small: Replayer, chunking: Chunking, beside: Sequ
     gives, other = small.outcome(chunking).message, small.outcome(beside[0]).message
     if other.content == gives.content and other.reasoning == gives.reasoning:
         return shown
-    if not of_calls(kind_of(gives, other, LOOSE)):
+    own = own_reading(small)
+    read = own is not None and not same_message(own.message, gives, LOOSE)
+    right = own.message if own is not None and read else other
+    if not of_calls(kind_of(gives, right, LOOSE)):
         return shown
-    return replace(shown, message=f"{shown.message} Here {harm(other, gives)}.")
+    return replace(shown, message=f"{shown.message} Here {harm(right, gives)}.")
 
 
 def _with_messages(said: Minimized, small: Replayer) -> Minimized:
@@ -245,8 +249,10 @@ def _beside(
 
     thirds = [one for one in (*sizes, *cuts) if one not in (chunking, target.other)]
     third = next((one for one in thirds if agrees(one)), None)
-    # It is right where it is what the format reads, or agrees with a third and gives more than the failing one.
+    # It is right where it is what the format reads, or, where that is not known, agrees with a third and gives more
+    # than the failing one.
     richer = third is not None and _richness(other.message) > _richness(replayer.outcome(chunking).message)
+    richer = richer and _may_be_right(replayer, other.message)
     others = [target.other] if third is None else [target.other, third]
     if third is None and target.other == WHOLE and replayer.one_shot is not None:  # a stream differs in this way, too
         others += [
@@ -255,6 +261,12 @@ def _beside(
             if one not in (chunking, WHOLE) and _is_alike(replayer, chunking, one, target, rules)
         ][:1]
     return tuple([_lasting(replayer, one) for one in others]), other.message if target.sound[2] or richer else None
+
+
+def _may_be_right(replayer: Replayer, message: Message) -> bool:
+    """Return whether nothing says that a message is wrong: where it is known what the format reads, another one is."""
+    own = own_reading(replayer)
+    return own is None or same_message(message, own.message, LOOSE) or is_allowed(replayer, own, message)
 
 
 def _is_alike(replayer: Replayer, chunking: Chunking, other: Chunking, target: Differs, rules: Rules) -> bool:

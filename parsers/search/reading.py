@@ -127,8 +127,12 @@ def read(fmt: Format, text: str, context: Context) -> Reading:
 
 def is_good(call: ToolCall, context: Context) -> bool:
     """Return whether a call is whole, its arguments are an object, and its name is a name and known where names are."""
-    known = not context.tools or context.tool(call.name) is not None
-    return call.complete and known and CALL_NAME.fullmatch(call.name) is not None and is_whole_object(call.arguments)
+    return call.complete and _is_name(call.name, context) and is_whole_object(call.arguments)
+
+
+def _is_name(name: str, context: Context) -> bool:
+    """Return whether a tool is called so; where none are declared, whether one can be."""
+    return context.tool(name) is not None if context.tools else CALL_NAME.fullmatch(name) is not None
 
 
 # Where the output leaves the grammar.
@@ -173,13 +177,19 @@ def _bad_call(reading: Reading) -> Leave | None:
 
 def _bad_name(reading: Reading) -> Leave | None:
     for event in reading.events:
-        if (
-            isinstance(event, CallName)
-            and (odd := CALL_NAME.match(event.text)) is not None
-            and odd.end() < len(event.text)
-        ):
-            return Leave(event.start + odd.end())
+        if not isinstance(event, CallName) or reading.context.tool(event.text) is not None:
+            continue
+        fits = CALL_NAME.match(event.text)
+        at = 0 if fits is None else fits.end()
+        if at < len(event.text):
+            words = f"{_named(event.text[at])} stands in the name {quoted(event.text)}, which no tool can have"
+            return Leave(event.start + at, "a name", instead=words)
     return None
+
+
+def _named(char: str) -> str:
+    """A character in words, those that nobody can see by their number."""
+    return "a blank" if char == " " else quoted(char) if char.isprintable() else f"the character U+{ord(char):04X}"
 
 
 def _given_back(reading: Reading) -> Leave | None:

@@ -20,6 +20,7 @@ from parsers.vocabulary.trace import Finding, Proof, Topic
 from parsers.vocabulary.types import Message
 from parsers.vocabulary.words import counted
 
+BY_ONE_SHOT = "read by the one for whole outputs"
 IN_PARTS = "as soon as the output comes in more than one delta"
 
 
@@ -35,12 +36,13 @@ def chunk_boundary(evidence: Evidence) -> Verdict | None:
     right = _right(evidence)
     sure = [one for one in evidence.outcomes if one.cuts is CutGrade.HONEST]
     blamed = [one for one in sure if one.allowed is None]
-    wrong = [one for one in blamed if grade_of(right.message, one.message, ANY_ID) in HARMFUL]
     streamed = [one for one in sure if one.raised is None and not evidence.is_one_shot(one)]
-    worst = min(wrong or others, key=lambda one: (evidence.is_one_shot(one), *rank(one)))
     own = evidence.own  # the format's own reading is meant where no chunking gives as many of its calls
     more = own is not None and own.good > good_calls(right.message, evidence.context)
     meant = own.message if own is not None and more else None
+    among = meant if meant is not None and len(streamed) == 1 else right.message
+    wrong = [one for one in blamed if grade_of(among, one.message, ANY_ID) in HARMFUL]
+    worst = min(wrong or others, key=lambda one: (evidence.is_one_shot(one), *rank(one)))
     always = "" if meant is None else harm(meant, right.message)  # what no cut brings about
     whole_only = _is_one_delta(right) and not evidence.is_one_shot(right)  # of a stream
     when = IN_PARTS if whole_only else under(worst.smallest, len(evidence.text))
@@ -48,8 +50,8 @@ def chunk_boundary(evidence: Evidence) -> Verdict | None:
     if damage == always and right is not worst:
         meant, damage = None, harm(right.message, worst.message)
     if len(streamed) == 1:
-        when = "read by the one for whole outputs" if evidence.is_one_shot(worst) else "streamed, in whatever deltas"
-        words, cause = f"The parser's two code paths disagree: {when}, {damage}.", ""
+        when = BY_ONE_SHOT if evidence.is_one_shot(worst) else "streamed, in whatever deltas"
+        words, cause = f"The parser's two code paths disagree: {when}, {damage}{_also(evidence, meant, worst)}.", ""
     else:
         words, cause = f"{BLAME['chunk_boundary']}: {when}, {damage}.", f"{when[:1].upper()}{when[1:]}, {damage}."
     details = (
@@ -62,6 +64,13 @@ def chunk_boundary(evidence: Evidence) -> Verdict | None:
     return Verdict(
         "chunk_boundary", "error", "parser", words, details, tuple(numbers), proof, cause=cause, right=beside
     )
+
+
+def _also(evidence: Evidence, meant: Message | None, told: OutcomeClass) -> str:
+    """What the code path for whole outputs does, where the one that streams is told of and neither reads it rightly."""
+    shot = next((one for one in evidence.outcomes if evidence.is_one_shot(one) and one is not told), None)
+    damage = harm(meant, shot.message) if meant is not None and shot is not None and shot.raised is None else ""
+    return f"; {BY_ONE_SHOT}, {damage}" if damage else ""
 
 
 def assumed_boundary(evidence: Evidence) -> Verdict | None:
@@ -121,13 +130,13 @@ def _shares(evidence: Evidence, worst: OutcomeClass, right: OutcomeClass | None)
     given = f"{worst.count:,} of {counted(total, 'chunking')} {'gives' if worst.count == 1 else 'give'} this"
     if right is None:
         return f"{given}; none gives what the format reads."
+    proven = _is_proven(evidence, right)
+    none = "" if proven or evidence.own is None else "; none gives what the format reads"
+    what = f"the {'right' if proven else 'fullest'} message"
     if evidence.is_one_shot(right):
-        return f"{given}; the code path for whole outputs gives the right message."
+        return f"{given}; the code path for whole outputs gives {what}{none}."
     verb = "gives" if right.count == 1 else "give"
-    if _is_proven(evidence, right):
-        return f"{given}; {right.count:,} {verb} the right message, e.g. {right.label}."
-    none = "" if evidence.own is None else "; none gives what the format reads"
-    return f"{given}; {right.count:,} {verb} the fullest message, e.g. {right.label}{none}."
+    return f"{given}; {right.count:,} {verb} {what}, e.g. {right.label}{none}."
 
 
 def _is_proven(evidence: Evidence, one: OutcomeClass) -> bool:

@@ -224,6 +224,16 @@ class Merges(Spoilt):
         return sent
 
 
+class LeaksLines(Merges):
+    """And each call that is named sends the line end before its marker again, as content."""
+
+    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
+        sent = super().sent(sent, text)
+        if sent is not None and any(part.name for part in sent.tool_calls) and len(text) < 40:
+            sent.content = "\n" + (sent.content or "")
+        return sent
+
+
 class Caps(Spoilt):
     """Arguments end after so many characters."""
 
@@ -301,6 +311,13 @@ class FirstOnly(WholeOnly):
         if sent is not None:
             sent.tool_calls = sent.tool_calls[:1]
         return sent
+
+
+class TextOnly(WholeOnly):
+    """It finds no call."""
+
+    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
+        return MessageDelta(None, text)
 
 
 class Shares(Spoilt):

@@ -39,6 +39,7 @@ from tests.parsers.search.spoilt import (
     EndsTwice,
     FailsAtTimes,
     FirstOnly,
+    LeaksLines,
     LosesTail,
     Merges,
     NamesAnew,
@@ -52,6 +53,7 @@ from tests.parsers.search.spoilt import (
     Shares,
     Spoilt,
     Swaps,
+    TextOnly,
     TrimsLast,
     UnescapesTwice,
     WholeOnly,
@@ -180,6 +182,16 @@ FAULTS = [
         one_shot=FirstOnly,
     ),
     Seen(
+        Blocks,
+        call("get_weather", city="Bern") + "\n" + call("get_time", zip="a</tool_call>b"),
+        "chunk_boundary",
+        "disagree: streamed, in whatever deltas, the second call (`get_time`) is lost; read by the one for whole outputs,"
+        " both calls are lost.",
+        "whole_equals_streamed",
+        137,
+        one_shot=TextOnly,
+    ),
+    Seen(
         Merges,
         TWO,
         "chunk_boundary",
@@ -201,6 +213,16 @@ EACH = [
     )
     for seen in FAULTS
 ]
+
+
+def test_what_no_chunking_reads_rightly_has_no_right_message_of_the_parsers() -> None:
+    small = search(
+        call("get_weather", city="Paris") + call("get_time", zip="00134"), engines(LeaksLines)
+    ).found.minimized
+    assert small is not None
+    assert (small.right, small.never_read) == (None, True)
+    assert small.meant is not None
+    assert (small.meant.content, [one.name for one in small.meant.tool_calls]) == (None, ["get_weather", "get_time"])
 
 
 @pytest.mark.parametrize("make", [Shares, FailsAtTimes])

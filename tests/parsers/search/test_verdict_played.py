@@ -88,8 +88,8 @@ LOGS: dict[str, tuple[list[dict[str, Any]], str, str]] = {
         'The server lost text: the deltas of the arguments of `f` in output item 0 stop at `{"a"`, though the event',
     ),
     "done cut": (
-        [CREATED, ADDED, delta(WHOLE), done('{"a"'), completed()], "parser_flawed",
-        'The event that closes the arguments of `f` in output item 0 has only `{"a"`, though the deltas come to',
+        [CREATED, ADDED, delta(WHOLE), done('{"a"'), completed()], "text_lost",
+        'The server lost text: the event that closes the arguments of `f` in output item 0 has only `{"a"`, though the deltas come to',
     ),
     "the end alone": ([CREATED, completed(TEXT)], "all_hold", "All checks hold: a plain answer without calls"),
     "a call in the end alone": (
