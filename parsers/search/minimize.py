@@ -18,6 +18,7 @@ from parsers.checks import CHECKS, run_checks
 from parsers.checks.subject import subject_of
 from parsers.compare.beside import compare_chunking
 from parsers.compare.divergence import ANY_ID, GRADES, HARMFUL, Rules, grade, message_key, same_message
+from parsers.compare.nearness import distance
 from parsers.replays.chunking import WHOLE, Chunking, by_tokens
 from parsers.replays.replayer import Replayer
 from parsers.search.found import Minimized, Verdict
@@ -124,12 +125,22 @@ def _with_harm(shown: Finding, small: Replayer, chunking: Chunking, beside: Sequ
 
 
 def _with_messages(said: Minimized, small: Replayer) -> Minimized:
-    """It with what comes of it and what should: what stands as right, the format reads, or comes beside it."""
+    """It with what comes of it and what should: of what stands as right and what the format reads that which is nearer
+    to it, so that what the contract allows is no part of the difference, else what comes beside it."""
     own, gives = own_reading(small), small.outcome(said.chunking).message
-    known = [said.right, own.message if own is not None else None]
-    known += [small.outcome(one).message for one in said.beside[:1]]
-    others = [one for one in known if one is not None and message_key(one, ANY_ID) != message_key(gives, ANY_ID)]
-    return replace(said, gives=gives, meant=next(iter(others), None))
+
+    def others(*known: Message | None) -> list[Message]:
+        given = [one for one in known if one is not None]
+        return [one for one in given if message_key(one, ANY_ID) != message_key(gives, ANY_ID)]
+
+    right = others(said.right, None if own is None else own.message)
+    meant = min(right, key=lambda one: (distance(one, gives), _texts(one) != _texts(gives)), default=None)
+    beside = others(*[small.outcome(one).message for one in said.beside[:1]])
+    return replace(said, gives=gives, meant=meant or next(iter(beside), None))
+
+
+def _texts(message: Message) -> tuple[str, str]:
+    return message.content or "", message.reasoning or ""
 
 
 def _is_never_read(small: Replayer, chunking: Chunking, *, lenient: bool = False) -> bool:

@@ -181,10 +181,22 @@ def _bad_name(reading: Reading) -> Leave | None:
             continue
         fits = CALL_NAME.match(event.text)
         at = 0 if fits is None else fits.end()
-        if at < len(event.text):
+        if at == len(event.text):
+            continue
+        if _has_own_arguments(reading, event.call):
             words = f"{_named(event.text[at])} stands in the name {quoted(event.text)}, which no tool can have"
             return Leave(event.start + at, "a name", instead=words)
+        if at:
+            return Leave(event.start + at)
     return None
+
+
+def _has_own_arguments(reading: Reading, index: int) -> bool:
+    """Return whether a call is whole, with arguments that stand in the output."""
+    call = reading.message.tool_calls[index]
+    parts = [one for one in reading.events if isinstance(one, CallArguments) and one.call == index]
+    written = any(part.end > part.start for part in parts)
+    return written and call.complete and is_whole_object(call.arguments)
 
 
 def _named(char: str) -> str:

@@ -101,7 +101,8 @@ def incomplete(evidence: Evidence) -> Verdict | None:
 
 def _is_only_misnamed(evidence: Evidence) -> bool:
     """Return whether all of a call is there, under a name that is none."""
-    return any(call.complete and is_whole_object(call.arguments) for call in evidence.message.tool_calls)
+    calls = evidence.message.tool_calls
+    return bool(calls) and all(call.complete and is_whole_object(call.arguments) for call in calls)
 
 
 def _flaws_at(evidence: Evidence) -> list[int]:

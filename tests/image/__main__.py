@@ -41,12 +41,13 @@ def _migrated(container: Container) -> bool:
 
 def _serves(container: Container) -> bool:
     with Server(container) as first:
-        done = first.is_ready() and first.status("/") == 200 and first.called() == ["f"]
-        case_id = first.stored() if done else ""
+        if not (first.is_ready() and first.status("/") == 200 and first.called() == ["f"]):
+            return False
+        case_id = first.stored()
     if not first.left():
         return False
     with Server(container) as again:
-        return done and again.is_ready() and again.status(f"/c/{case_id}") == 200
+        return again.is_ready() and again.status(f"/c/{case_id}") == 200
 
 
 CHECKS: dict[Callable[[Container], bool], str] = {

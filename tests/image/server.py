@@ -14,7 +14,7 @@ from urllib.error import HTTPError
 
 from tests.image.images import Container
 
-PATIENCE = 120  # seconds until a server that starts or ends is given up
+PATIENCE = 300  # seconds until a server that starts or ends is given up
 CONFIG = "/etc/toolcall-inspector/gunicorn.conf.py"
 OUTPUT = '<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>'
 CASE = {"schema": 1, "parser": {"name": "qwen"}, "input": {"text": OUTPUT}}
@@ -33,11 +33,16 @@ class Server:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Tell the first process of the server to end, as a container's engine does, and wait until it has."""
-        masters = [pid for pid in self._processes() if _parent(pid) not in self._processes()]
-        for pid in masters:
-            os.kill(pid, signal.SIGTERM)
-        self._running.wait(PATIENCE)
+        """Tell the first process of the server to end, as a container's engine does, and wait until it has. One that is
+        not there yet is waited for."""
+        end, told = time.monotonic() + PATIENCE, set[int]()
+        while self._running.poll() is None and time.monotonic() < end:
+            processes = self._processes()
+            for pid in {pid for pid in processes if _parent(pid) not in processes} - told:
+                os.kill(pid, signal.SIGTERM)
+                told.add(pid)
+            time.sleep(0.2)
+        self._running.wait(1)
 
     def _processes(self) -> list[int]:
         """The processes of the server: those whose command is Python's with this address."""

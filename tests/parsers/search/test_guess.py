@@ -148,6 +148,28 @@ def test_a_damaged_output_says_where_it_leaves_the_nearest_grammar(text: str, na
     assert (found.leaves.at, found.leaves.missing) == (at, missing)
 
 
+@pytest.mark.parametrize(
+    ("name", "at", "words"),
+    [
+        ("f g", 23, "a blank stands in the name `f g`"),
+        ("f,g", 23, "`,` stands in the name `f,g`"),
+        ("\u200bf", 22, "the character U+200B stands in the name `\u200bf`"),
+    ],
+)
+def test_a_name_that_no_tool_can_have_is_told_by_its_character(name: str, at: int, words: str) -> None:
+    text = HERMES.replace('"f"', f'"{name}"')
+    found = next(guess for guess in guesses(text) if guess.name == "qwen")
+    assert (found.good, found.complete) == (0, 1)
+    assert found.leaves is not None
+    assert (found.leaves.at, found.leaves.clause) == (at, f"{words}, which no tool can have")
+
+
+def test_a_name_that_a_tool_has_is_one_whatever_its_characters() -> None:
+    declared = Context(tools=(Tool("f g"),))
+    reading = read(builtin_formats()["qwen"], HERMES.replace('"f"', '"f g"'), declared)
+    assert (reading.good, first_leave(reading)) == (1, None)
+
+
 def test_a_whole_output_never_leaves_its_grammar() -> None:
     assert best(HERMES).leaves is None
 

@@ -185,10 +185,10 @@ FAULTS = [
         Blocks,
         call("get_weather", city="Bern") + "\n" + call("get_time", zip="a</tool_call>b"),
         "chunk_boundary",
-        "disagree: streamed, in whatever deltas, the second call (`get_time`) is lost; read by the one for whole outputs,"
-        " both calls are lost.",
+        "disagree: streamed, in whatever deltas, the second call (`get_time`) is lost; read by the one for whole"
+        " outputs, both calls are lost.",
         "whole_equals_streamed",
-        137,
+        139,
         one_shot=TextOnly,
     ),
     Seen(
@@ -215,12 +215,12 @@ EACH = [
 ]
 
 
-def test_what_no_chunking_reads_rightly_has_no_right_message_of_the_parsers() -> None:
-    small = search(
-        call("get_weather", city="Paris") + call("get_time", zip="00134"), engines(LeaksLines)
-    ).found.minimized
+def test_a_leak_that_the_contract_allows_is_not_told_as_what_a_small_case_lacks() -> None:
+    text = call("get_weather", city="Paris") + call("get_time", zip="00134")
+    small = search(text, engines(LeaksLines)).found.minimized
     assert small is not None
-    assert (small.right, small.never_read) == (None, True)
+    assert small.right is not None
+    assert small.right.content == "\n\n"
     assert small.meant is not None
     assert (small.meant.content, [one.name for one in small.meant.tool_calls]) == (None, ["get_weather", "get_time"])
 

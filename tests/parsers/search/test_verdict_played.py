@@ -89,7 +89,7 @@ LOGS: dict[str, tuple[list[dict[str, Any]], str, str]] = {
     ),
     "done cut": (
         [CREATED, ADDED, delta(WHOLE), done('{"a"'), completed()], "text_lost",
-        'The server lost text: the event that closes the arguments of `f` in output item 0 has only `{"a"`, though the deltas come to',
+        'The server lost text: the event that closes the arguments of `f` in output item 0 has only `{"a"`, though',
     ),
     "the end alone": ([CREATED, completed(TEXT)], "all_hold", "All checks hold: a plain answer without calls"),
     "a call in the end alone": (
