@@ -186,7 +186,7 @@ def test_where_an_output_leaves_a_grammar_is_told_by_what_stands_there_or_is_due
     ("one_shot", "words"),
     [
         (None, "2 of 3 chunkings give this; none gives what the format reads."),
-        (True, "2 of 3 chunkings give this; the code path for whole outputs gives the right message."),
+        (True, "2 of 3 chunkings give this; the code path for whole outputs gives the fullest message."),
         (False, "2 of 3 chunkings give this; 1 gives the fullest message, e.g. whole."),
     ],
 )
