@@ -21,11 +21,10 @@ from webapp.page.compare.comparison import (
     Strip,
     View,
     band,
-    role_at,
     strips,
     view_around,
 )
-from webapp.page.compare.difference import Both, Comparison, Parting, compare
+from webapp.page.compare.difference import Both, Comparison, Parting, compare, role_at
 from webapp.page.compare.known_tools import explained_by_tools
 from webapp.page.compare.messages import Messages, messages
 from webapp.page.compare.sides import Replayed, teller
@@ -35,6 +34,7 @@ from webapp.page.inspect.step import card as card_of_step
 from webapp.runs.runner import Runner, collector_paused
 
 LISTED = 40
+ROLES = ("content", "reasoning", "name", "arguments", "marker", "dropped")
 EXCERPT = 60
 LEAD = 24
 GRADES: dict[Grade | None, str] = {
@@ -183,6 +183,12 @@ class SidesPage:
         """The letter of the side that a narrow screen shows beside A: the first that is worst."""
         firsts = self.sentence.firsts
         return min(firsts, key=lambda first: SEVERITIES.index(first.severity)).name if firsts else "b"
+
+    @property
+    def roles(self) -> list[str]:
+        """The roles of the legend; what is lost is there where some of it is on the page."""
+        lost = any("lost" in bit.roles.values() for strip in self.strips for bit in strip.bits)
+        return [*ROLES, *["lost"] * lost]
 
     @property
     def apart(self) -> Bit | None:

@@ -38,7 +38,8 @@ from parsers.vocabulary.trace import Fired, Hold, Step, Trace, Transition
 from parsers.vocabulary.types import Piece
 from parsers.wire.arrivals import arrivals
 from webapp.glyphs import count, shorten, show, show_lines
-from webapp.page.search.lost import Beside, edges_between, in_marker, marker_edges, reading_beside
+from webapp.page.search.laid_texts import LaidText
+from webapp.page.search.lost import Beside, Part, edges_between, in_marker, marker_edges, reading_beside
 from webapp.runs.runner import Run, collector_paused
 
 _STEPS_OF_EDGE = 200
@@ -49,13 +50,15 @@ UNPLACED = "unplaced"  # text of which the parser does not say where it comes fr
 
 
 class Channel(Stretches):
-    """One growing text of the message, with the role it is drawn in."""
+    """One growing text of the message, with the role it is drawn in. `laid` says where it lies in the output, where the
+    parser does not and the right reading tells."""
 
-    __slots__ = ("role",)
+    __slots__ = ("laid", "role")
 
     def __init__(self, role: str, steps: RunSteps | None = None) -> None:
         super().__init__(steps)
         self.role = role
+        self.laid: LaidText | None = None
 
 
 @dataclass(slots=True)
@@ -114,6 +117,26 @@ class TraceIndex:
         for start, end, owner, _ in claims_on(self.trace.partition):
             sizes[DRAWN.get(owner, owner)] += end - start
         return sizes
+
+    def owned(self, at: int) -> tuple[int, int, str]:
+        """The run of characters [start, end) counted `at`, of those that `owner_starts` begins, and its role: as the
+        parser says, else as what it sent lies in the right reading."""
+        if self.beside is not None:
+            part = self.beside.parts[at]
+            return part.start, part.end, part.shown
+        run = self.trace.partition[at]
+        return run.start, run.end, DRAWN.get(run.owner, run.owner)
+
+    def lay_beside(self, beside: Beside) -> None:
+        """Take what became of the characters from the right reading, for the parser does not say it."""
+        self.beside, self.marker_edges = beside, beside.marker_edges
+        self.owner_starts = array("i", [part.start for part in beside.parts])
+        texts = [(channels.REASONING, self.reasoning), (channels.CONTENT, self.content)]
+        for number, call in self.calls.items():
+            parts = zip(("name", "id", "arguments"), call.texts, strict=True)
+            texts += [(channels.Channel(number, cast(channels.Part, part)), text) for part, text in parts]
+        for channel, text in texts:
+            text.laid = beside.laid.get(channel)
 
     @cached_property
     def drops(self) -> list[_Drop]:
@@ -200,7 +223,7 @@ def index_of(run: Run) -> TraceIndex:
         known = arrivals(run.case.input.times) if run.choice.plays else None
         index.gaps = known.gaps if known is not None else ()
         if not run.trace.partition and (beside := reading_beside(run)) is not None:
-            index.beside, index.marker_edges = beside, beside.marker_edges
+            index.lay_beside(beside)
         return index
 
     return run.beside.get("index", built, size=lambda index: index.nbytes)
@@ -462,8 +485,13 @@ def beside_runs(beside: Beside, text: str, start: int, end: int, edges: set[int]
         places = [low, *sorted(edge for edge in edges if low < edge < high), high]
         for left, right in itertools.pairwise(places):
             run = RoleRun(left, right, part.shown, text[left:right], left == part.start, right == part.end)
-            run.reason = f"{part.role} that never arrives" if part.lost else ""
+            run.reason = "" if part.shown == part.role else _fate(part)
             yield _marked(beside.marker_edges, run)
+
+
+def _fate(part: Part) -> str:
+    """What became of characters that did not become what they should."""
+    return f"{part.role} that never arrives" if part.lost else f"should be {part.role}"
 
 
 def _run(index: TraceIndex, left: int, right: int, at: int, held: list[Hold]) -> RoleRun:
@@ -501,7 +529,7 @@ def destinations(index: TraceIndex, start: int, end: int) -> list[Destination]:
     found: dict[tuple[str, str], Destination] = {}
     if index.beside is not None:
         parts, name = index.beside.between(start, end), index.beside.name
-        read = {part.shown: f"{part.role} that never arrives" if part.lost else f"as {name} reads it" for part in parts}
+        read = {part.shown: f"as {name} reads it" if part.shown == part.role else _fate(part) for part in parts}
         return [Destination(role, role, words) for role, words in read.items()]
     if not index.trace.partition and start < end:
         return [Destination(UNKNOWN, "the parser does not say")]

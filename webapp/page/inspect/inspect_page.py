@@ -411,7 +411,7 @@ def replay_page(view: View, checked: SearchPanes, links: Links, *, reader: str =
         run=run,
         cursor=cursor,
         decoding=decode_words(run.case),
-        chunking=label(run.chunking),
+        chunking=run.chunk_words,
         cuts="" if plays else run.beside.get("cuts", lambda: Grader(run.replayer).chunking(run.chunking)).value,
         server=_server(reader, plays=plays) if stream is not None and run.case.has_raw else "",
         reader=reader if plays else "",

@@ -123,7 +123,7 @@ def overview(
     return Overview(
         total=index.total,
         states=states,
-        roles=role_bars(index, _place_of(index)),
+        roles=role_bars(index, _place_of(index)) if index.beside is None else [],
         emissions=_dots(index),
         findings=[(_centre(at, index.total), severity) for at, severity in marks],
         held=_held_band(index, step),
@@ -162,12 +162,13 @@ def _costs(micros: Sequence[int], total: int) -> list[tuple[float, float, float]
 
 
 def role_bars(index: TraceIndex, x: Callable[[int], float], top: float = 0.0) -> list[RoleBar]:
-    """The partition; `x` gives the place of a character in percent."""
-    tiled = index.trace.partition
+    """The roles of the characters; `x` gives the place of a character in percent."""
 
     def kind(at: int) -> str:
-        return DRAWN.get(tiled[at].owner, tiled[at].owner)
+        return index.owned(at)[2]
 
+    if not index.owner_starts:
+        return []
     return [RoleBar(bar, top) for bar in tiles([*index.owner_starts, len(index.trace.text)], kind, x)]
 
 
