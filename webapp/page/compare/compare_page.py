@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 from parsers.compare.divergence import HARMFUL, Grade, Rules, shared_prefix
 from parsers.vocabulary.channels import TEXT_PARTS
+from parsers.vocabulary.observed import brief
 from webapp.glyphs import count, shorten
 from webapp.page.compare.alignment import Axis, axis_of
 from webapp.page.compare.asked import PAIR, CompareLinks
@@ -71,7 +72,7 @@ class _SideStep:
     def place(self) -> str:
         """Where the side is: in its state, or, where nobody says that, at its step."""
         if not self.card.stateless:
-            return self.card.state
+            return brief(self.card.state)
         return f"{'chunk' if self.of_chunks else 'step'} {self.card.step:,}"
 
 

@@ -18,7 +18,7 @@ from parsers.cases.case import Case
 from parsers.compare.beside import rules_for
 from parsers.compare.divergence import divergence
 from parsers.formats.layers import layered_if_fired
-from parsers.replays.chunking import Chunking, label, parse_spec, spec
+from parsers.replays.chunking import Chunking, parse_spec, spec
 from parsers.replays.cut_grades import Grader
 from parsers.vocabulary.types import UsageError
 from parsers.wire.chunks import Envelope

@@ -25,7 +25,7 @@ from parsers.vocabulary.events import (
     Marker,
     TextEvent,
 )
-from parsers.vocabulary.observed import UNKNOWN_STATE, Attribute, Observed
+from parsers.vocabulary.observed import UNKNOWN_STATE, Attribute, Observed, brief
 from parsers.vocabulary.trace import Hold, StateView, Step, Transition
 from webapp.glyphs import count, shorten, spell
 from webapp.page.inspect.conditions import Look, Names, read_conditions
@@ -196,12 +196,12 @@ def _summary(step: Step) -> str:
     extent = _extent(step.holds)
     sent = "sent " + ", ".join(_emitted(step)) if step.delta else "sent nothing"
     held = f"held {extent[1] - extent[0]:,}" if extent else "held 0"
-    return " · ".join([*([] if step.state == UNKNOWN_STATE else [step.state]), sent, held])
+    return " · ".join([*([] if step.state == UNKNOWN_STATE else [brief(step.state)]), sent, held])
 
 
 def _announce(index: TraceIndex, step: Step) -> str:
     text = index.trace.text[step.span.start : step.span.end]
-    state = "" if step.state == UNKNOWN_STATE else f"State {step.state}. "
+    state = "" if step.state == UNKNOWN_STATE else f"State {brief(step.state)}. "
     fed = "End of the output." if step.end else f"Fed {spell(shorten(text, 60))}."
     sent = f"Sent {', '.join(_emitted(step))}." if step.delta else "Sent nothing."
     extent = _extent(step.holds)
