@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -80,8 +81,9 @@ def test_what_is_said_of_tokens_is_whole_below_a_text_that_scrolls(page: Page) -
 def test_the_line_at_the_thumb_has_its_room_whatever_it_says(page: Page) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     run(page, "upper")
-    page.locator("[data-summary]:is(.step-summary *)").evaluate("line => { line.textContent = 'attribute_'.repeat(40) }")
-    shown = {
+    said = page.locator("[data-summary]:is(.step-summary *)")
+    said.evaluate("line => { line.textContent = 'attribute_'.repeat(40) }")
+    shown: dict[str, Any] = {
         name: page.locator(name).first.bounding_box() or {}
         for name in ("#overview", "#step-summary", "#step-bar .button-group")
     }

@@ -29,9 +29,10 @@ from webapp.page.compare.difference import Both, Comparison, Parting, compare, r
 from webapp.page.compare.known_tools import explained_by_tools
 from webapp.page.compare.messages import Messages, messages
 from webapp.page.compare.sides import Replayed, teller
-from webapp.page.inspect.index import TraceIndex, Window, index_of, neighbours, within_reach
+from webapp.page.inspect.index import TraceIndex, index_of, neighbours, within_reach
 from webapp.page.inspect.step import Card
 from webapp.page.inspect.step import card as card_of_step
+from webapp.page.inspect.window import Window
 from webapp.runs.runner import Runner, collector_paused
 
 LISTED = 40

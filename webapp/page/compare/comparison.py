@@ -20,8 +20,9 @@ from webapp.page.compare.alignment import Axis, Lane
 from webapp.page.compare.difference import Comparison, Parting, merged, role_at
 from webapp.page.compare.sides import Replayed
 from webapp.page.drawing import Bar, bars, percent
-from webapp.page.inspect.index import SPARE, UNKNOWN, TraceIndex, Window, steps_around
+from webapp.page.inspect.index import UNKNOWN, TraceIndex
 from webapp.page.inspect.plots import ALONE, RoleBar, role_bars
+from webapp.page.inspect.window import SPARE, Window, steps_around
 from webapp.page.search.lost import in_marker
 
 CHARACTERS_EACH_SIDE = 1_500

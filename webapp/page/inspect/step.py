@@ -29,7 +29,8 @@ from parsers.vocabulary.observed import UNKNOWN_STATE, Attribute, Observed, brie
 from parsers.vocabulary.trace import Hold, StateView, Step, Transition
 from webapp.glyphs import count, shorten, spell
 from webapp.page.inspect.conditions import Look, Names, read_conditions
-from webapp.page.inspect.index import DRAWN, RoleRun, TraceIndex, Window, runs, target
+from webapp.page.inspect.index import DRAWN, RoleRun, TraceIndex, runs, target
+from webapp.page.inspect.window import Window
 
 _EVENTS_SHOWN = 40
 _TEXT_SHOWN = 400

@@ -143,9 +143,11 @@ def test_engines_are_rows_of_the_matrix_on_demand_and_those_that_are_sides_alway
     entered(fakes.settings).card("again")
     found = load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": CALL}, "tools": [TOOL]})
     sides = [replayed(fakes, found, "a", Side("token")), replayed(fakes, found, "b", Side("token", parser="fake:echo"))]
-    rows = {
-        which: {row.parser: row for row in matrix(fakes, sides, which, EXACT).rows} for which in ("near", "engines")
-    }
+    rows = {}
+    for which in ("near", "engines"):
+        found_rows = matrix(fakes, sides, which, EXACT)
+        assert found_rows is not None
+        rows[which] = {row.parser: row for row in found_rows.rows}
     echo = rows["near"]["fake:echo"]
     assert (echo.title, {cell.words for cell in echo.cells}, echo.cells[-1].chunk) == ("fake 1.0", {"no call"}, "cuts")
     assert {*rows["engines"]} - {*rows["near"]} == {"again:hermes"}
