@@ -153,26 +153,26 @@ def shared_prefix(a: str, b: str) -> int:
 def divergence(a: Trace, b: Trace, rules: Rules = EXACT) -> Divergence | None:
     """The first place where the messages (then the finish reasons) of two traces part, or None. O(n)."""
     if not same_message(a.message, b.message, rules):
-        partings = _partings(a, b, rules)
-        return min(partings, key=lambda parting: len(a.text) + 1 if parting.raw is None else parting.raw)
+        return min(partings(a, b, rules), key=lambda parting: len(a.text) + 1 if parting.raw is None else parting.raw)
     if a.finish_reason == b.finish_reason:
         return None
     last_a, last_b = (trace.steps[-1].index if trace.steps else None for trace in (a, b))
     return Divergence(Channel(None, "finish_reason"), 0, None, last_a, last_b, a.finish_reason, b.finish_reason)
 
 
-def _partings(a: Trace, b: Trace, rules: Rules) -> list[Divergence]:
+def partings(a: Trace, b: Trace, rules: Rules = EXACT) -> list[Divergence]:
+    """Return where two messages that are not the same part: the first place of each channel. O(n)."""
     left, right = a.channels, b.channels
-    partings = [
+    found = [
         _parting(a, b, channel)
         for channel in left
         if channel in right and _counts(channel, left[channel].text, right[channel].text, rules)
     ]
     pairs = list(zip(a.message.tool_calls, b.message.tool_calls, strict=False))
-    partings += [_ending(a, b, index) for index, (x, y) in enumerate(pairs) if x.complete != y.complete]
+    found += [_ending(a, b, index) for index, (x, y) in enumerate(pairs) if x.complete != y.complete]
     if len(a.message.tool_calls) != len(b.message.tool_calls):
-        partings.append(_number(a, b, len(pairs)))
-    return partings or [_order(a, b)]
+        found.append(_number(a, b, len(pairs)))
+    return found or [_order(a, b)]
 
 
 def _counts(channel: Channel, a: str, b: str, rules: Rules) -> bool:

@@ -146,7 +146,7 @@ class Grader:
             if 0 < cut < size and self.place(cut) is CutGrade.ASSUMED:
                 spans[self._around(cut)] = None
         if len(spans) > _FEW:
-            return f"the model's tokens are as supposed in {len(spans)} places"
+            return f"the model's own tokenizer splits the text the same way in {len(spans)} places"
         return " and ".join([self._parts(*span) for span in spans])
 
     def _parts(self, start: int, end: int) -> str:

@@ -263,7 +263,11 @@ class Replayer:
     def asked(self, chunking: Chunking, deltas: Sequence[Delta] | None = None, *, observed: bool = False) -> Asked:
         """What somebody else is asked who makes the replay of a chunking, the `deltas` of which may be known."""
         fed = self.deltas(chunking) if deltas is None else deltas
-        return Asked(fed, self.context, self.pieces, self.one_shot is not None and chunking == WHOLE, observed)
+        return Asked(fed, self.context, self.pieces, self.is_apart(chunking), observed)
+
+    def is_apart(self, chunking: Chunking) -> bool:
+        """Return whether a chunking is none, but the name of the second code path for whole outputs."""
+        return self.one_shot is not None and chunking == WHOLE
 
     def covered(self, chunkings: Sequence[Chunking]) -> list[Tape]:
         """The replays of some chunkings as somebody else makes them who says which lines run; none where nobody else

@@ -9,6 +9,7 @@ from parsers.checks.causes import flattened
 from parsers.checks.known import Tokens
 from parsers.checks.metamorphic_request import SAME_CALLS
 from parsers.compare.divergence import same_message
+from parsers.formats.contract_words import policy_words
 from parsers.formats.contracts import contract_keys
 from parsers.search.found import Detail, Verdict
 from parsers.search.markup import is_marked
@@ -168,7 +169,8 @@ def by_contract(evidence: Evidence) -> list[Detail]:
     keys = dict.fromkeys([policy for policy in told if policy.partition("=")[0] in named])
     if not keys or any(one.topic is Topic.PROMISE for one in every):  # that one names the contract
         return []
-    return [Detail(f"The contract {quoted(contract.name)} decides here: {', '.join(keys)}.")]
+    decided = "; and of ".join([policy_words(key) for key in keys])
+    return [Detail(f"The contract {quoted(contract.name)} decides what becomes of {decided}.")]
 
 
 # What the built-in parsers note of outputs that are as their format has them, or that is said in other words anyway.

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 UNKNOWN_STATE = "UNKNOWN"
 _FLAGS = ("True", "False")
+_AND = "+"  # between the names of a derived state
 NO_FLAG = "no_flag"  # the derived state of a parser none of whose attributes is true
 
 
@@ -107,6 +108,12 @@ class Observed:
             yield (_joined(true) or NO_FLAG) if moving else last
 
 
+def brief(state: str) -> str:
+    """A state for narrow places: of one that is made of the names of attributes the first, and how many more."""
+    first, *more = state.split(_AND)
+    return f"{first} {_AND}{len(more)}" if more and all([first, *more]) else state
+
+
 def _joined(names: Iterable[str]) -> str:
     """Names of attributes as one word, without their classes and places."""
-    return "+".join(dict.fromkeys(name.partition(".")[2].partition("[")[0].strip("_") for name in names))
+    return _AND.join(dict.fromkeys(name.partition(".")[2].partition("[")[0].strip("_") for name in names))

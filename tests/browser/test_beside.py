@@ -57,6 +57,17 @@ def test_one_cursor_goes_through_outputs_that_differ(page: Page) -> None:
     expect(page.locator("#both + * , [data-both]").last.locator("[aria-selected=true]")).to_have_text("end of output")
 
 
+@pytest.mark.parametrize(
+    "more", ["", "&c_parser=passthrough", "&c_parser=passthrough&d_parser=llama"], ids=["one", "two", "three"]
+)
+def test_lines_of_outputs_beside_each_other_stand_level(page: Page, more: str) -> None:
+    page.goto(f"{EXAMPLE}?a_chunk=token&b_text=example:unknown-tool{more}&at=0")
+    heights = [
+        strip.evaluate("strip => getComputedStyle(strip).lineHeight") for strip in page.locator("[data-both]").all()
+    ]
+    assert (len(heights), len({*heights})) == (2, 1)
+
+
 def test_a_pasted_text_is_beside_and_its_first_difference_is_led_to(page: Page) -> None:
     run_posted(page, OUTPUT)
     page.locator("#put").fill(OTHER_OUTPUT)
@@ -90,7 +101,7 @@ def test_the_matrix_comes_on_demand_and_a_cell_becomes_a_side(page: Page) -> Non
     page.get_by_role("link", name="All parsers").click()
     row = page.locator(".matrix tr", has=page.locator("th code", has_text=re.compile("^passthrough$")))
     expect(row).to_contain_text("no call")
-    row.get_by_role("link", name="Put beside: passthrough, whole").click()
+    row.get_by_role("link", name="Put beside: passthrough, in one delta").click()
     expect(page).to_have_url(re.compile("c_parser=passthrough"))
     expect(page.locator(".matrix tr[aria-current]")).to_contain_text("same message")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -66,6 +67,41 @@ def test_what_a_failing_parser_lost_is_hatched_below_what_is_right(page: Page) -
     assert expected.locator(".role-name").count() == 1 <= came.locator(".role-lost").count()
     expect(page.locator("#strip .role-lost").filter(has_text="f").first).to_be_visible()
     expect(page.locator("#input .pane-note")).to_contain_text("lost")
+
+
+def test_what_is_said_of_tokens_is_whole_below_a_text_that_scrolls(page: Page) -> None:
+    page.set_viewport_size({"width": 768, "height": 1024})
+    run(page, "upper", CALL * 20)
+    expect(page.locator("#badges summary")).to_be_visible()
+    script = "element => [element.getBoundingClientRect().top, element.getBoundingClientRect().bottom]"
+    body, badges = [page.locator(one).evaluate(script) for one in (".output-body", "#badges")]
+    assert body[0] < badges[0] < badges[1] <= body[1] + 1
+
+
+def test_the_line_at_the_thumb_has_its_room_whatever_it_says(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    run(page, "upper")
+    said = page.locator("[data-summary]:is(.step-summary *)")
+    said.evaluate("line => { line.textContent = 'attribute_'.repeat(40) }")
+    shown: dict[str, Any] = {
+        name: page.locator(name).first.bounding_box() or {}
+        for name in ("#overview", "#step-summary", "#step-bar .button-group")
+    }
+    line = shown["#step-summary"]
+    assert line["y"] >= shown["#overview"]["y"] + shown["#overview"]["height"]
+    assert line["y"] + line["height"] <= shown["#step-bar .button-group"]["y"]
+
+
+def test_engines_are_put_into_the_matrix_by_a_button(page: Page) -> None:
+    page.goto("/")
+    page.locator("#parser").select_option("qwen")
+    page.locator("#text").fill(CALL)
+    page.locator("#setup [name=run]").click()
+    page.get_by_role("link", name="Compare", exact=True).or_(page.get_by_role("button", name="Compare")).first.click()
+    page.get_by_role("link", name="This case, elsewhere").click()
+    page.get_by_text("With the engines").click()
+    row = page.locator(".matrix tr", has=page.locator("th code", has_text="own:hermes"))
+    expect(row).to_contain_text("same message")
 
 
 def test_it_runs_without_script(plain: Page) -> None:

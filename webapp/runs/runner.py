@@ -36,7 +36,7 @@ from parsers.cases.io import loads
 from parsers.cases.run import CaseRun, checked_in_parts, chunkings_of
 from parsers.decoding import Decoded
 from parsers.formats.model import Format
-from parsers.replays.chunking import Chunking, spec
+from parsers.replays.chunking import Chunking, label, spec
 from parsers.replays.cut_grades import studied
 from parsers.replays.replayer import Replayer, Replays
 from parsers.selection.registry import Selection, policies
@@ -56,6 +56,7 @@ FIXED_BYTES = 50_000
 SMALL_BYTES = 5_000  # of a value that nobody measured
 SHORT = 3_000  # tokens: up to here the checks are cheap enough to come with the page
 
+NOT_STREAMED = "not streamed, as a whole"  # the second code path of an engine, which is no chunking
 CHECKS_SHARE = 0.6  # of the time of a request: what is left is for the writing of the answer
 
 Value = TypeVar("Value")
@@ -117,6 +118,12 @@ class Run:
     def parser(self) -> str:
         """What its parser is called: the name of its format, or ENGINE:PARSER of an entered engine."""
         return self.format.name if self.choice.replays is None else self.format.title
+
+    @property
+    def chunk_words(self) -> str:
+        """How its output is cut, in words. The second code path of an engine is called what it is: it reads the whole
+        output and streams nothing."""
+        return NOT_STREAMED if self.replayer.is_apart(self.chunking) else label(self.chunking)
 
     @property
     def format(self) -> Format:

@@ -144,7 +144,7 @@ def test_of_text_that_comes_late_no_cut_is_named(late: dict[str, int], said: str
 
 def test_of_many_places_whose_tokens_are_supposed_none_is_named() -> None:
     made = grader("a", "b cd", "e fg", "h")
-    assert made.supposed(Chunking(by="token")) == "the model's tokens are as supposed in 3 places"
+    assert made.supposed(Chunking(by="token")) == "the model's own tokenizer splits the text the same way in 3 places"
     assert made.supposed(cuts(1, 5)) == "`ab` comes as `a b` and `cde` comes as `cd e`"
 
 

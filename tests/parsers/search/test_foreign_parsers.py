@@ -511,7 +511,11 @@ KEPT = call("get_weather", city="Paris")[:50]
     ("contract", "kind", "sentence"),
     [
         ("strict", "parser_flawed", None),
-        ("vllm", "no_complete_call", "The contract `vllm` decides here: truncated_call=as_streamed."),
+        (
+            "vllm",
+            "no_complete_call",
+            "The contract `vllm` decides what becomes of a call the output cuts off: as streamed (`truncated_call`).",
+        ),
         ("openai", "no_complete_call", None),
     ],
 )

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from parsers.vocabulary.observed import Attribute, Move, Observed, ObservedStep, Table
+from parsers.vocabulary.observed import Attribute, Move, Observed, ObservedStep, Table, brief
+
+
+@pytest.mark.parametrize(
+    ("state", "short"),
+    [("in_call", "in_call"), ("a+b", "a +1"), ("a+b+c+d", "a +3"), ("+", "+"), ("a+", "a+"), ("UNKNOWN", "UNKNOWN")],
+)
+def test_a_state_that_is_made_of_attributes_is_short_in_narrow_places(state: str, short: str) -> None:
+    assert brief(state) == short
 
 
 def observed(begun: dict[str, str], *steps: dict[str, str]) -> Observed:

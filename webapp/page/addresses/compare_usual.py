@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 from parsers.cases.case import Case
 from parsers.cases.engines import RECORDED, traced_chunking
-from parsers.replays.chunking import TRACED, WHOLE, spec
+from parsers.replays.chunking import TRACED, spec
+from parsers.search.sweep import one_delta
 from webapp.page.addresses.compare_texts import PASTE
 from webapp.page.addresses.search_views import changed_case
 from webapp.page.addresses.subjects import Subject
@@ -32,8 +33,8 @@ def usual(subject: Subject) -> Usual:
     case = subject.case
     run = services().runner.run(case)
     if not run.choice.plays:
-        own = traced_chunking(case)
-        return Usual((Side(), Side(chunk=spec(WHOLE if own != WHOLE else TRACED))))
+        own, whole = traced_chunking(case), one_delta(run.replayer.one_shot is not None)
+        return Usual((Side(), Side(chunk=spec(whole if own != whole else TRACED))))
     if case.has_raw:
         reader = subject.tile.format if subject.tile else "auto"
         return Usual((Side(parser=reader), Side(parser=RECORDED)))

@@ -31,7 +31,7 @@ from webapp.page.addresses.subjects import (
 from webapp.page.compare.asked import NAMES, Asked, CompareLinks, faults, is_bare, is_tidy, read_asked
 from webapp.page.compare.compare_form import compare_form, rules_of
 from webapp.page.compare.compare_page import sides_page
-from webapp.page.compare.matrix import matrix
+from webapp.page.compare.matrix import has_engines, matrix
 from webapp.page.compare.picker import picker
 from webapp.page.compare.sides import Replayed, on_one_text, replayed
 from webapp.page.form.setup import FormError
@@ -127,8 +127,9 @@ def _page(
         form=compare_form(runner, case, sides, wrong, offered_texts(subject, beside)),
         page=sides_page(runner, sides, rules, links=links, inspect=subject.base or ""),
         picker=picker(runner, case, sides, links),
+        engines=has_engines(sides[0]),
         alone=is_alone(subject, asked.sides),
-        matrix=matrix(runner, sides[0], asked.matrix, rules) if asked.matrix else None,
+        matrix=matrix(runner, sides, asked.matrix, rules) if asked.matrix else None,
         held=f"{subject.held_url}/compare" if subject.held_url else "",
         share=share_of(subject, step=None, comparison=links.query(), beside=beside),
         files={target: subject.url("comparison", target=target) for target in FILES},

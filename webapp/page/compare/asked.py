@@ -20,7 +20,7 @@ RULES: dict[str, tuple[str, dict[str, str]]] = {
     "whitespace": ("whitespace of the text", {"exact": "exactly", "soft": "softly, as blanks"}),
     "ids": ("ids of calls", {"same": "they count", "any": "any"}),
 }
-MATRIX = ("near", "all")  # the parsers of the matrix
+MATRIX = ("near", "all", "engines")  # the parsers of the matrix
 LONGEST = 4_000
 
 
@@ -61,7 +61,7 @@ class Asked:
     arguments: Literal["", "text", "json"] = ""
     whitespace: Literal["", "exact", "soft"] = ""
     ids: Literal["", "same", "any"] = ""
-    matrix: Literal["", "near", "all"] = ""
+    matrix: Literal["", "near", "all", "engines"] = ""
     at: int | None = None
 
     def words(self, **changes: Any) -> dict[str, str]:

@@ -9,13 +9,15 @@ from parsers.cases.engines import FALLBACK
 from parsers.compare.divergence import Rules
 from parsers.decoding import POLICIES
 from parsers.formats.contracts import builtin_contracts
+from parsers.replays.chunking import spec
+from parsers.search.sweep import one_delta
 from webapp.formats.folder import formats_folder
 from webapp.page.compare.asked import RULES, Asked
 from webapp.page.compare.readers import ReaderGroup, offered_parsers, reader_groups, reading_formats
 from webapp.page.compare.sides import Replayed
 from webapp.page.form.form_page import Option, PolicyField, choices, stream_option
 from webapp.page.form.setup import Setup, decode_words
-from webapp.runs.runner import Runner
+from webapp.runs.runner import NOT_STREAMED, Runner
 
 CHUNKS: tuple[tuple[str, str], ...] = (
     ("token", "token by token"),
@@ -72,11 +74,10 @@ def compare_form(
     known = {option.value for option in texts}
     named = [Option(side.side.text, side.source) for side in sides if side.side.text and side.side.text not in known]
     usual = rules_of(case, Asked(), sides)
-    recorded = any(side.own.input.deltas for side in sides)
     return CompareForm(
         wrong=wrong,
         rows=[_row(side, reader_groups(parsers, reading_formats(runner, side.run))) for side in sides],
-        chunks=[Option(*chunk) for chunk in CHUNKS if chunk[0] != "recorded" or recorded],
+        chunks=_chunks(sides),
         policies=offered.policies,
         contracts=[Option(name, name) for name in builtin_contracts()],
         rules=[_rule(name, usual) for name in RULES],
@@ -97,6 +98,15 @@ def rules_of(case: Case, asked: Asked, sides: list[Replayed]) -> Rules:
         ids=asked.ids == "same" if asked.ids else comparable,
         calls=asked.calls or own.calls,
     )
+
+
+def _chunks(sides: list[Replayed]) -> list[Option]:
+    """The usual chunkings. Where an engine has a second code path for whole outputs, `whole` means that of it."""
+    recorded = any(side.own.input.deltas for side in sides)
+    apart = any(side.run.replayer.one_shot is not None for side in sides)
+    words = dict(CHUNKS) | ({"whole": f"whole; by an engine {NOT_STREAMED}"} if apart else {})
+    known = [Option(word, said) for word, said in words.items() if word != "recorded" or recorded]
+    return [*[Option(spec(one_delta(apart)), "in one delta")] * apart, *known]
 
 
 def _decodes(given: list[str]) -> list[Option]:

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 from parsers.compare.divergence import HARMFUL, Grade, Rules, shared_prefix
 from parsers.vocabulary.channels import TEXT_PARTS
+from parsers.vocabulary.observed import brief
 from webapp.glyphs import count, shorten
 from webapp.page.compare.alignment import Axis, axis_of
 from webapp.page.compare.asked import PAIR, CompareLinks
@@ -21,20 +22,21 @@ from webapp.page.compare.comparison import (
     Strip,
     View,
     band,
-    role_at,
     strips,
     view_around,
 )
-from webapp.page.compare.difference import Both, Comparison, Parting, compare
+from webapp.page.compare.difference import Both, Comparison, Parting, compare, role_at
 from webapp.page.compare.known_tools import explained_by_tools
 from webapp.page.compare.messages import Messages, messages
 from webapp.page.compare.sides import Replayed, teller
-from webapp.page.inspect.index import TraceIndex, Window, index_of, neighbours, within_reach
+from webapp.page.inspect.index import TraceIndex, index_of, neighbours, within_reach
 from webapp.page.inspect.step import Card
 from webapp.page.inspect.step import card as card_of_step
+from webapp.page.inspect.window import Window
 from webapp.runs.runner import Runner, collector_paused
 
 LISTED = 40
+ROLES = ("content", "reasoning", "name", "arguments", "marker", "dropped")
 EXCERPT = 60
 LEAD = 24
 GRADES: dict[Grade | None, str] = {
@@ -71,7 +73,7 @@ class _SideStep:
     def place(self) -> str:
         """Where the side is: in its state, or, where nobody says that, at its step."""
         if not self.card.stateless:
-            return self.card.state
+            return brief(self.card.state)
         return f"{'chunk' if self.of_chunks else 'step'} {self.card.step:,}"
 
 
@@ -183,6 +185,12 @@ class SidesPage:
         """The letter of the side that a narrow screen shows beside A: the first that is worst."""
         firsts = self.sentence.firsts
         return min(firsts, key=lambda first: SEVERITIES.index(first.severity)).name if firsts else "b"
+
+    @property
+    def roles(self) -> list[str]:
+        """The roles of the legend; what is lost is there where some of it is on the page."""
+        lost = any("lost" in bit.roles.values() for strip in self.strips for bit in strip.bits)
+        return [*ROLES, *["lost"] * lost]
 
     @property
     def apart(self) -> Bit | None:

@@ -17,11 +17,12 @@ from markupsafe import Markup
 
 from webapp.glyphs import count, shorten, show, spell
 from webapp.page.compare.alignment import Axis, Lane
-from webapp.page.compare.difference import Comparison, Parting, merged, owner_at
+from webapp.page.compare.difference import Comparison, Parting, merged, role_at
 from webapp.page.compare.sides import Replayed
 from webapp.page.drawing import Bar, bars, percent
-from webapp.page.inspect.index import DRAWN, SPARE, UNKNOWN, TraceIndex, Window, steps_around
+from webapp.page.inspect.index import UNKNOWN, TraceIndex
 from webapp.page.inspect.plots import ALONE, RoleBar, role_bars
+from webapp.page.inspect.window import SPARE, Window, steps_around
 from webapp.page.search.lost import in_marker
 
 CHARACTERS_EACH_SIDE = 1_500
@@ -131,9 +132,10 @@ class Bit:
 
     @property
     def _agreed(self) -> str:
-        """The role where all sides agree on it."""
-        roles = set(self.roles.values())
-        return roles.pop() if len(roles) == 1 else ""
+        """The role where all sides agree on it. A side of which nobody knows agrees with any other."""
+        roles = {*self.roles.values()}
+        known = roles - {UNKNOWN} or roles
+        return known.pop() if len(known) == 1 else ""
 
     @property
     def agrees(self) -> bool:
@@ -160,7 +162,13 @@ class Bit:
     @property
     def words(self) -> str:
         """Return what became of it, in words."""
-        return self._agreed or ", ".join([f"{role} on {name.upper()}" for name, role in self.roles.items()])
+        names: dict[str, list[str]] = {}
+        for name, role in self.roles.items():
+            names.setdefault(role, []).append(name.upper())
+        where = {role: f"on {' and '.join(those)}" for role, those in names.items()}
+        silent = where.pop(UNKNOWN, "") if len(where) > 1 else ""
+        said = self._agreed or ", ".join([f"{role} {those}" for role, those in where.items()])
+        return f"{said}, not known {silent}" if silent else said
 
     @property
     def label(self) -> str:
@@ -282,12 +290,6 @@ def _is_in(parts: tuple[list[Parting], list[int]], column: int) -> bool:
     places, starts = parts
     at = bisect_right(starts, column) - 1
     return at >= 0 and column < places[at].end
-
-
-def role_at(index: TraceIndex, offset: int) -> str:
-    """The role of a character as it is drawn."""
-    owner = owner_at(index, offset)
-    return DRAWN.get(owner.owner, owner.owner) if owner else UNKNOWN
 
 
 def _steps_inside(one: Placed, view: View, low: int, high: int) -> Iterator[int]:

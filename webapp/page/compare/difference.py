@@ -17,13 +17,21 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from parsers.compare.delta_parting import DeltaParting, delta_parting
-from parsers.compare.divergence import Divergence, Grade, Rules, divergence, grade, same_message, shared_prefix
+from parsers.compare.divergence import (
+    Divergence,
+    Grade,
+    Rules,
+    divergence,
+    grade,
+    partings,
+    same_message,
+    shared_prefix,
+)
 from parsers.vocabulary import channels
 from parsers.vocabulary.stretches import Stretch
-from parsers.vocabulary.trace import Ownership
 from parsers.vocabulary.types import Message, ToolCall
 from webapp.page.compare.alignment import Axis, Hunk, Lane, axis_of, text_hunks
-from webapp.page.inspect.index import CallIndex, Channel, TraceIndex
+from webapp.page.inspect.index import UNKNOWN, CallIndex, Channel, TraceIndex
 
 MOST_STEPS = 5_000  # of replays whose deltas are compared one by one
 PARTS = ("name", "id", "arguments")
@@ -253,22 +261,22 @@ def compare(both: Both, rules: Rules) -> Comparison:
     texts, calls = text_pairs(both, rules), call_pairs(both, rules)
     pairs = [*texts, *(part for call in calls for part in call.parts)]
     said = [*_texts(both, pairs), *_ends(both, calls)]
-    partings = merged([*_outputs(both), *_owners(both), *said], both.size)
-    first, deltas = _divergence(both, rules), _deltas(both, rules)
+    places = merged([*_outputs(both), *_owners(both), *said], both.size)
+    first, deltas = _divergence(both, rules, said), _deltas(both, rules)
     at = _first_at(both, first, said)
     sends = None if deltas is None else both.size if deltas.end else both.on_b.edge(b.span(deltas.index)[0])
-    if first is not None and at is not None and _holding(partings, at) is None:
-        partings = merged([*partings, Parting(at, at + 1, {"order"}, [str(first.channel)])], both.size)
-    elif sends is not None and not partings:
-        partings = [Parting(sends, sends + 1, {"sent"})]
+    if first is not None and at is not None and _holding(places, at) is None:
+        places = merged([*places, Parting(at, at + 1, {"order"}, [str(first.channel)])], both.size)
+    elif sends is not None and not places:
+        places = [Parting(sends, sends + 1, {"sent"})]
     changes = {lane.edge(index.span(step)[0]) for index, lane in _sides(both) for step in index.changes}
     return Comparison(
         grade=grade(a.trace.message, b.trace.message, rules),
         first=first,
-        at=None if at is None else _holding(partings, at),
+        at=None if at is None else _holding(places, at),
         other=min([_columns_of(both, hunk)[0] for hunk in both.hunks[:1]], default=None),
-        partings=partings,
-        starts=[parting.start for parting in partings],
+        partings=places,
+        starts=[parting.start for parting in places],
         changes=sorted(changes),
         texts=texts,
         calls=calls,
@@ -277,9 +285,12 @@ def compare(both: Both, rules: Rules) -> Comparison:
     )
 
 
-def _divergence(both: Both, rules: Rules) -> Divergence | None:
-    """Where the messages part first; a finish reason that a recording has no place for parts nothing."""
+def _divergence(both: Both, rules: Rules, said: list[Parting]) -> Divergence | None:
+    """Where the messages part first; a finish reason that a recording has no place for parts nothing. Where a text was
+    only found again, that is where the characters that differ lie, and the parsers know less of it."""
     found = divergence(both.a.trace, both.b.trace, rules)
+    if found is not None and found.channel.part != "finish_reason" and _is_laid(both):
+        return min(partings(both.a.trace, both.b.trace, rules), key=lambda one: _column(both, one, said))
     return None if found is not None and found.channel.part == "finish_reason" and not both.ends else found
 
 
@@ -290,11 +301,12 @@ def _deltas(both: Both, rules: Rules) -> DeltaParting | None:
     return delta_parting(a, b, rules) if alike else None
 
 
-def owner_at(index: TraceIndex, offset: int) -> Ownership | None:
-    """Who owns the character at `offset`; None where the parser does not say."""
+def role_at(index: TraceIndex, offset: int) -> str:
+    """The role of the character at `offset`, as it is drawn: unknown where neither the parser says it nor what it sent
+    is found again."""
     at = bisect_right(index.owner_starts, offset) - 1
-    found = index.trace.partition[at] if at >= 0 else None
-    return found if found and offset < found.end else None
+    _, end, role = index.owned(at) if at >= 0 else (0, 0, UNKNOWN)
+    return role if offset < end else UNKNOWN
 
 
 def _sides(both: Both) -> tuple[tuple[TraceIndex, Lane], tuple[TraceIndex, Lane]]:
@@ -305,9 +317,23 @@ def _first_at(both: Both, first: Divergence | None, said: list[Parting]) -> int 
     """The column where the messages part first; an offset of one output tells nothing about another."""
     if first is None:
         return None
+    if _is_laid(both) and (at := _column(both, first, said)) < both.size:
+        return at
     if both.hunks or first.raw is None:
         return min([parting.start for parting in said], default=None)
     return both.on_a.column(first.raw)
+
+
+def _is_laid(both: Both) -> bool:
+    """Return whether the texts of a side were found again in one output, since its parser says no places."""
+    return not both.hunks and (both.a.beside is not None or both.b.beside is not None)
+
+
+def _column(both: Both, parting: Divergence, said: list[Parting]) -> int:
+    """The first column of what parts in a channel; the end where nobody knows."""
+    own = [place.start for place in said if str(parting.channel) in place.channels]
+    known = [] if parting.raw is None else [both.on_a.column(parting.raw)]
+    return min(own or known, default=both.size)
 
 
 def _holding(partings: list[Parting], at: int) -> int | None:
@@ -329,16 +355,16 @@ def _outputs(both: Both) -> Iterator[Parting]:
 
 def _owners(both: Both) -> Iterator[Parting]:
     """Runs of characters of both outputs whose owners differ."""
-    one, other = both.a.trace.partition, both.b.trace.partition
+    one, other = both.a.owner_starts, both.b.owner_starts
     for start, shift, end in _shared_runs(both):
         i = max(0, bisect_right(both.a.owner_starts, start) - 1)
         j = max(0, bisect_right(both.b.owner_starts, start + shift) - 1)
-        while i < len(one) and j < len(other) and one[i].start < end:
-            x, y = one[i], other[j]
-            low, high = max(x.start, y.start - shift, start), min(x.end, y.end - shift, end)
-            if x.owner != y.owner and low < high:
+        while i < len(one) and j < len(other) and one[i] < end:
+            (x, x_end, role), (y, y_end, there) = both.a.owned(i), both.b.owned(j)
+            low, high = max(x, y - shift, start), min(x_end, y_end - shift, end)
+            if role != there and low < high:
                 yield Parting(both.on_a.column(low), both.on_a.edge(high), {"owner"})
-            i, j = i + (x.end <= y.end - shift), j + (y.end - shift <= x.end)
+            i, j = i + (x_end <= y_end - shift), j + (y_end - shift <= x_end)
 
 
 def _shared_runs(both: Both) -> Iterator[tuple[int, int, int]]:
@@ -365,6 +391,9 @@ def _texts(both: Both, pairs: Iterable[Pair]) -> Iterator[Parting]:
 
 def _origins(index: TraceIndex, channel: Channel, low: int, high: int) -> Iterator[tuple[int, int]]:
     """The characters of the output that [low, high) of a channel were made of; what touches is one run."""
+    if channel.laid is not None and (spans := [*channel.laid.spans(low, high)]):
+        yield from spans
+        return
     waiting = (0, 0)
     for piece in channel.between(low, high):
         start, end = _origin(index, piece, max(low - piece.at, 0), high - piece.at)
@@ -400,7 +429,7 @@ def _sent(index: TraceIndex, channel: Channel, offset: int) -> int:
     """The first character by which the character at `offset` of a channel can have been sent: its own, or the first
     of the step that sent it."""
     piece = channel.at(offset)
-    own, _ = _origin(index, piece, offset - piece.at, offset - piece.at + 1)
+    own, _ = next(_origins(index, channel, offset, offset + 1))
     return max(own, index.span(piece.step)[0])
 
 

@@ -15,8 +15,9 @@ from webapp.glyphs import count, shorten
 from webapp.page.compare.alignment import Hunk
 from webapp.page.compare.comparison import Compared, Placed, View
 from webapp.page.compare.difference import CallPair, Pair
-from webapp.page.inspect.index import CallIndex, Channel, Window
+from webapp.page.inspect.index import CallIndex, Channel
 from webapp.page.inspect.result import Sent, folded, is_end_known, sent
+from webapp.page.inspect.window import Window
 
 _EXCERPT = 60
 _CALLS_SHOWN = 60

@@ -7,15 +7,14 @@ from dataclasses import dataclass, field, replace
 
 from parsers.cases.case import Case
 from parsers.cases.engines import FALLBACK, RECORDED
-from parsers.formats.model import Format, builtin_formats
-from parsers.replays.chunking import label, parse_spec
-from parsers.selection.registry import known_format
-from webapp.engines.entered import entered_parsers
+from parsers.formats.model import builtin_formats
+from parsers.replays.chunking import WHOLE, label, parse_spec, spec
+from parsers.search.sweep import one_delta
 from webapp.page.compare.asked import NAMES, CompareLinks, Side
 from webapp.page.compare.matrix import near
-from webapp.page.compare.readers import ReaderGroup, offered_parsers, reader_groups, reading_formats
+from webapp.page.compare.readers import ReaderGroup, engine_readers, offered_parsers, reader_groups, reading_formats
 from webapp.page.compare.sides import Replayed
-from webapp.runs.runner import Runner
+from webapp.runs.runner import NOT_STREAMED, Run, Runner
 
 CHUNKS = ("whole", "token", "token:3", "char", "random:1")
 PARSERS_SHOWN = 4
@@ -58,13 +57,13 @@ def picker(runner: Runner, case: Case, sides: list[Replayed], links: CompareLink
     if RECORDED not in (case.parser.name, first.parser) and case.input.stream and not _plays(sides, first.text):
         parsers += more("what the server sent", replace(first, parser=RECORDED, chunk=""), "recording")
     names = _formats(runner, sides[0], own) if case.has_raw else {}
-    for name, note in _entered(own, sides[0].run.replayer.format) if case.has_raw else []:
+    for name, note in engine_readers(own, [sides[0].run.replayer.format])[:PARSERS_SHOWN] if case.has_raw else []:
         parsers += more(name, replace(first, parser=name, policy=""), note)
     for name, note in names.items():
         parsers += more(name, replace(first, parser=name, policy=""), note)
     if case.parser.engine is None and case.has_raw and not first.parser:
         parsers += more(f"{own}, wrapped", replace(first, parser=f"+{FALLBACK}"), "built in")
-    chunks = [one for word in CHUNKS for one in more(label(parse_spec(word)), replace(first, chunk=word))]
+    chunks = [one for word, words in _chunkings(sides[0].run) for one in more(words, replace(first, chunk=word))]
     stands = any(side.text == "parent" for side in asked.sides)
     texts = more("the parent of this copy", Side(text="parent")) if case.parent and not stands else []
     groups = [("Same text, another parser", parsers)]
@@ -78,6 +77,15 @@ def picker(runner: Runner, case: Case, sides: list[Replayed], links: CompareLink
     return Picker(groups, False, name, beside.words(name), readers)
 
 
+def _chunkings(run: Run) -> list[tuple[str, str]]:
+    """The chunkings that are worth a link, each as a word and in words. All in one delta is another thing than the
+    second code path of an engine for whole outputs, where it has one."""
+    apart = run.replayer.one_shot is not None
+    usual = [(word, label(chunking)) for word in CHUNKS if (chunking := parse_spec(word)) != WHOLE]
+    one = one_delta(apart)
+    return [(spec(one), label(one)), *[(spec(WHOLE), NOT_STREAMED)] * apart, *usual]
+
+
 def _formats(runner: Runner, side: Replayed, own: str) -> dict[str, str]:
     """The built-in formats that are worth a link, each with why: what reads the output, then what shares markers."""
     found = {name: f"reads {calls or 'a call'}" for name, calls in reading_formats(runner, side.run).items()}
@@ -85,18 +93,6 @@ def _formats(runner: Runner, side: Replayed, own: str) -> dict[str, str]:
         found.setdefault(name, "shares markers")
     others = [(name, note) for name, note in found.items() if name not in (own, PASSTHROUGH)]
     return dict(others[:PARSERS_SHOWN]) | ({} if own == PASSTHROUGH else {PASSTHROUGH: "all is text"})
-
-
-def _entered(own: str, fmt: Format | None) -> list[tuple[str, str]]:
-    """Parsers of entered engines for the same format, each with its engine: those of the same name first."""
-    name = own.rpartition(":")[2]
-    found = [(one.name, one.title, one.name.partition(":")[2]) for one in entered_parsers() if one.name != own]
-    alike = [
-        (of_name != name, label, title)
-        for label, title, of_name in found
-        if of_name == name or (fmt is not None and (known := known_format(of_name)) and known.name == fmt.name)
-    ]
-    return [(label, title) for _, label, title in sorted(alike)[:PARSERS_SHOWN]]
 
 
 def _plays(sides: Sequence[Replayed], text: str) -> bool:

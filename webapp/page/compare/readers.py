@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from parsers.formats.model import Format
 from parsers.search.guess import guesses
 from parsers.search.reading import read
 from parsers.selection.claims import claiming_formats
 from parsers.selection.registry import get_format, known_format
 from parsers.vocabulary.types import Context
 from webapp.engines import RESPONSE_TEMPLATE
+from webapp.engines.entered import entered_parsers
 from webapp.formats.folder import formats_folder
 from webapp.glyphs import count
 from webapp.page.form.form_page import Option, choices
@@ -73,6 +75,19 @@ def reader_groups(offered: Sequence[Option], reading: Mapping[str, str]) -> list
         words = f"{option.value}: {calls}{option.words.removeprefix(option.value)}" if calls else option.words
         groups[heading].append(replace(option, words=words, also=_aliases(option.value)))
     return [ReaderGroup(heading, options) for heading, options in groups.items() if options]
+
+
+def engine_readers(own: str, formats: Sequence[Format | None]) -> list[tuple[str, str]]:
+    """The parsers of entered engines, other than `own`, that have its name or read one of these formats, each with the
+    name and version of its engine: those of the same name first."""
+    name, wanted = own.rpartition(":")[2], {fmt.name for fmt in formats if fmt is not None}
+    found = [(one.name, one.title, one.name.partition(":")[2]) for one in entered_parsers() if one.name != own]
+    alike = [
+        (of_name != name, label, title)
+        for label, title, of_name in found
+        if of_name == name or ((known := known_format(of_name)) is not None and known.name in wanted)
+    ]
+    return [(label, title) for _, label, title in sorted(alike)]
 
 
 def _aliases(parser: str) -> str:

@@ -16,7 +16,7 @@ from parsers.cases.run import replayer_of
 from parsers.compare.exact_text import on_exact_text
 from parsers.decoding import POLICIES, Decode
 from parsers.formats.contracts import contract_named
-from parsers.replays.chunking import TRACED, Chunking, label, parse_spec, spec
+from parsers.replays.chunking import TRACED, Chunking, parse_spec, spec
 from parsers.replays.recorded import PLACED, put_beside
 from parsers.replays.replayer import Replayer
 from parsers.selection.registry import policies, resolve
@@ -90,7 +90,7 @@ class Replayed:
     @property
     def chunk_words(self) -> str:
         """Return how its output is cut, in words."""
-        return label(self.run.chunking)
+        return self.run.chunk_words
 
     @property
     def standalone(self) -> Case:

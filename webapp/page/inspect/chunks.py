@@ -23,8 +23,8 @@ from parsers.vocabulary.types import MessageDelta, Span
 from parsers.wire.arrivals import Arrivals, arrivals, in_words
 from parsers.wire.read import NOTES, ServerChunk
 from webapp.glyphs import count, glyphless, shorten, show, spell
-from webapp.page.inspect.index import Window
 from webapp.page.inspect.result import Sent, shortened
+from webapp.page.inspect.window import Window
 from webapp.runs.runner import Run
 
 _TEXT = 120  # characters of a chunk that its row shows

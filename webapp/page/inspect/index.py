@@ -38,7 +38,8 @@ from parsers.vocabulary.trace import Fired, Hold, Step, Trace, Transition
 from parsers.vocabulary.types import Piece
 from parsers.wire.arrivals import arrivals
 from webapp.glyphs import count, shorten, show, show_lines
-from webapp.page.search.lost import Beside, edges_between, in_marker, marker_edges, reading_beside
+from webapp.page.search.laid_texts import LaidText
+from webapp.page.search.lost import Beside, Part, edges_between, in_marker, marker_edges, reading_beside
 from webapp.runs.runner import Run, collector_paused
 
 _STEPS_OF_EDGE = 200
@@ -49,13 +50,15 @@ UNPLACED = "unplaced"  # text of which the parser does not say where it comes fr
 
 
 class Channel(Stretches):
-    """One growing text of the message, with the role it is drawn in."""
+    """One growing text of the message, with the role it is drawn in. `laid` says where it lies in the output, where the
+    parser does not and the right reading tells."""
 
-    __slots__ = ("role",)
+    __slots__ = ("laid", "role")
 
     def __init__(self, role: str, steps: RunSteps | None = None) -> None:
         super().__init__(steps)
         self.role = role
+        self.laid: LaidText | None = None
 
 
 @dataclass(slots=True)
@@ -114,6 +117,26 @@ class TraceIndex:
         for start, end, owner, _ in claims_on(self.trace.partition):
             sizes[DRAWN.get(owner, owner)] += end - start
         return sizes
+
+    def owned(self, at: int) -> tuple[int, int, str]:
+        """The run of characters [start, end) counted `at`, of those that `owner_starts` begins, and its role: as the
+        parser says, else as what it sent lies in the right reading."""
+        if self.beside is not None:
+            part = self.beside.parts[at]
+            return part.start, part.end, part.shown
+        run = self.trace.partition[at]
+        return run.start, run.end, DRAWN.get(run.owner, run.owner)
+
+    def lay_beside(self, beside: Beside) -> None:
+        """Take what became of the characters from the right reading, for the parser does not say it."""
+        self.beside, self.marker_edges = beside, beside.marker_edges
+        self.owner_starts = array("i", [part.start for part in beside.parts])
+        texts = [(channels.REASONING, self.reasoning), (channels.CONTENT, self.content)]
+        for number, call in self.calls.items():
+            parts = zip(("name", "id", "arguments"), call.texts, strict=True)
+            texts += [(channels.Channel(number, cast(channels.Part, part)), text) for part, text in parts]
+        for channel, text in texts:
+            text.laid = beside.laid.get(channel)
 
     @cached_property
     def drops(self) -> list[_Drop]:
@@ -200,7 +223,7 @@ def index_of(run: Run) -> TraceIndex:
         known = arrivals(run.case.input.times) if run.choice.plays else None
         index.gaps = known.gaps if known is not None else ()
         if not run.trace.partition and (beside := reading_beside(run)) is not None:
-            index.beside, index.marker_edges = beside, beside.marker_edges
+            index.lay_beside(beside)
         return index
 
     return run.beside.get("index", built, size=lambda index: index.nbytes)
@@ -319,60 +342,6 @@ def within_reach(places: Sequence[int], first: int, last: int) -> list[int]:
     return list(places[max(0, bisect_left(places, first) - 1) : bisect_right(places, last) + 1])
 
 
-# The part of a trace that is on the page: steps around the cursor, and the tokens they are made of.
-
-STEPS_EACH_SIDE = 36
-SPARE = (
-    12  # steps, or letters of a text: where no more are left out they are shown, for to count them takes as much room
-)
-TOKENS_AT_MOST = 400
-
-
-@dataclass(slots=True, frozen=True)
-class Window:
-    """Steps `first` to `last`, both included; tokens [token_first, token_last); characters [start, end)."""
-
-    first: int
-    last: int
-    token_first: int
-    token_last: int
-    start: int
-    end: int
-
-    def holds(self, step: int) -> bool:
-        """Return whether `step` is on the page."""
-        return self.first <= step <= self.last
-
-
-def window_around(index: TraceIndex, step: int) -> Window:
-    """The window in which `step` is the middle, as far as there is text on both sides."""
-    first, last = steps_around(step, index.total)
-    start = index.span(first)[0]
-    end = index.step_ends[last - 1]
-    low, high = _tokens(index, start, end, step)
-    return Window(first, last, low, high, start, end)
-
-
-def steps_around(step: int, total: int) -> tuple[int, int]:
-    """The first and the last step of a window."""
-    first = max(1, min(step - STEPS_EACH_SIDE, total - 2 * STEPS_EACH_SIDE))
-    last = min(total, first + 2 * STEPS_EACH_SIDE)
-    return 1 if first <= 1 + SPARE else first, total if total - last <= SPARE else last
-
-
-def _tokens(index: TraceIndex, start: int, end: int, step: int) -> tuple[int, int]:
-    """Tokens of the characters [start, end), not more than the limit, those of `step` among them."""
-    low = bisect_right(index.piece_ends, start) if start else 0
-    high = min(bisect_left(index.piece_ends, end) + 1, len(index.piece_ends))
-    if end == index.step_ends[-1]:
-        high = len(index.piece_ends)
-    if high - low > TOKENS_AT_MOST:
-        middle = bisect_left(index.piece_ends, index.step_ends[step - 1])
-        low = max(low, min(middle - TOKENS_AT_MOST // 2, high - TOKENS_AT_MOST))
-        high = min(high, low + TOKENS_AT_MOST)
-    return low, high
-
-
 # The roles in the order of the legend. The id of a call is drawn as its name is: both say which call this is.
 LEGEND = ("content", "reasoning", "name", "arguments", "marker", "held", "dropped", "lost")
 DRAWN = {"id": "name"}
@@ -462,8 +431,13 @@ def beside_runs(beside: Beside, text: str, start: int, end: int, edges: set[int]
         places = [low, *sorted(edge for edge in edges if low < edge < high), high]
         for left, right in itertools.pairwise(places):
             run = RoleRun(left, right, part.shown, text[left:right], left == part.start, right == part.end)
-            run.reason = f"{part.role} that never arrives" if part.lost else ""
+            run.reason = "" if part.shown == part.role else _fate(part)
             yield _marked(beside.marker_edges, run)
+
+
+def _fate(part: Part) -> str:
+    """What became of characters that did not become what they should."""
+    return f"{part.role} that never arrives" if part.lost else f"should be {part.role}"
 
 
 def _run(index: TraceIndex, left: int, right: int, at: int, held: list[Hold]) -> RoleRun:
@@ -501,7 +475,7 @@ def destinations(index: TraceIndex, start: int, end: int) -> list[Destination]:
     found: dict[tuple[str, str], Destination] = {}
     if index.beside is not None:
         parts, name = index.beside.between(start, end), index.beside.name
-        read = {part.shown: f"{part.role} that never arrives" if part.lost else f"as {name} reads it" for part in parts}
+        read = {part.shown: f"as {name} reads it" if part.shown == part.role else _fate(part) for part in parts}
         return [Destination(role, role, words) for role, words in read.items()]
     if not index.trace.partition and start < end:
         return [Destination(UNKNOWN, "the parser does not say")]

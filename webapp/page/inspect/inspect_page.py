@@ -18,7 +18,7 @@ from parsers.cases.case import Case
 from parsers.compare.beside import rules_for
 from parsers.compare.divergence import divergence
 from parsers.formats.layers import layered_if_fired
-from parsers.replays.chunking import Chunking, label, parse_spec, spec
+from parsers.replays.chunking import Chunking, parse_spec, spec
 from parsers.replays.cut_grades import Grader
 from parsers.vocabulary.types import UsageError
 from parsers.wire.chunks import Envelope
@@ -37,17 +37,7 @@ from webapp.page.inspect.chunks import (
     with_leaks,
 )
 from webapp.page.inspect.conditions import Names, Stops, completions, names_of, names_of_chunks, stops
-from webapp.page.inspect.index import (
-    Ownership,
-    TraceIndex,
-    Window,
-    index_of,
-    neighbours,
-    ownership,
-    read_only,
-    window_around,
-    within_reach,
-)
+from webapp.page.inspect.index import Ownership, TraceIndex, index_of, neighbours, ownership, read_only, within_reach
 from webapp.page.inspect.live import LIVE_TOKENS
 from webapp.page.inspect.own_state import OwnState, drawn_table, own_state
 from webapp.page.inspect.pasted import pasted_chunks
@@ -59,6 +49,7 @@ from webapp.page.inspect.step import Card, Log, Machine, card, log, machine
 from webapp.page.inspect.tokens import Strip, known_tokens, strip
 from webapp.page.inspect.truncation import Truncation
 from webapp.page.inspect.watch import MOST_PINS, Watch, read_pins, toggled, watch
+from webapp.page.inspect.window import Window, window_around
 from webapp.page.search.lost import Beside
 from webapp.page.search.search_page import SearchPanes
 from webapp.runs.runner import Run, Runner
@@ -411,7 +402,7 @@ def replay_page(view: View, checked: SearchPanes, links: Links, *, reader: str =
         run=run,
         cursor=cursor,
         decoding=decode_words(run.case),
-        chunking=label(run.chunking),
+        chunking=run.chunk_words,
         cuts="" if plays else run.beside.get("cuts", lambda: Grader(run.replayer).chunking(run.chunking)).value,
         server=_server(reader, plays=plays) if stream is not None and run.case.has_raw else "",
         reader=reader if plays else "",

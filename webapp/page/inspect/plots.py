@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from parsers.compare.lag import ChannelLag, LongestHold, Wait, channel_lags, longest_hold, stays, waits
 from parsers.replays.partition import claims_on
-from parsers.vocabulary.observed import UNKNOWN_STATE
+from parsers.vocabulary.observed import UNKNOWN_STATE, brief
 from parsers.vocabulary.trace import Finding
 from webapp.glyphs import count, shorten
 from webapp.page.drawing import COLUMNS, Bar, Column, Shape, bars, peaks, percent, rising, shapes, tiles
@@ -28,6 +28,7 @@ _LANE = 18.0  # from the top of one lane to that of the next
 _COST = 14.0  # height of the dearest step's bar
 ALONE = -22.0  # the top of a lane that is a band for itself
 _LETTER = 0.72  # width of a letter of a label, in percent of a band about 950 px wide
+_SLIM_LETTER = 1.15  # of one about 600 px wide
 _BAR = {"content": (32.0, 4.0), "reasoning": (24.0, 12.0), "name": (24.0, 12.0), "arguments": (28.0, 8.0),
         "marker": (32.5, 3.0), "dropped": (24.0, 12.0), "lost": (24.0, 12.0)}  # fmt: skip
 
@@ -44,13 +45,17 @@ class _StateBar:
     names: tuple[str, ...] = ()  # what it may be called for short, the longest first
 
     @property
-    def middle(self) -> float:
-        return round(self.x + self.width / 2, 3)
-
-    @property
     def label(self) -> str:
         """The longest of its names that there is room for."""
-        return next((name for name in self.names if len(name) * _LETTER + 0.8 <= self.width), "")
+        return self._fitting(_LETTER)
+
+    @property
+    def slim_label(self) -> str:
+        """The same where the band is narrower."""
+        return self._fitting(_SLIM_LETTER)
+
+    def _fitting(self, letter: float) -> str:
+        return next((name for name in self.names if len(name) * letter + 0.8 <= self.width), "")
 
 
 @dataclass(slots=True, frozen=True)
@@ -123,7 +128,7 @@ def overview(
     return Overview(
         total=index.total,
         states=states,
-        roles=role_bars(index, _place_of(index)),
+        roles=role_bars(index, _place_of(index)) if index.beside is None else [],
         emissions=_dots(index),
         findings=[(_centre(at, index.total), severity) for at, severity in marks],
         held=_held_band(index, step),
@@ -162,12 +167,13 @@ def _costs(micros: Sequence[int], total: int) -> list[tuple[float, float, float]
 
 
 def role_bars(index: TraceIndex, x: Callable[[int], float], top: float = 0.0) -> list[RoleBar]:
-    """The partition; `x` gives the place of a character in percent."""
-    tiled = index.trace.partition
+    """The roles of the characters; `x` gives the place of a character in percent."""
 
     def kind(at: int) -> str:
-        return DRAWN.get(tiled[at].owner, tiled[at].owner)
+        return index.owned(at)[2]
 
+    if not index.owner_starts:
+        return []
     return [RoleBar(bar, top) for bar in tiles([*index.owner_starts, len(index.trace.text)], kind, x)]
 
 
@@ -245,7 +251,7 @@ def _together(short: Sequence[tuple[int, str]], after: int) -> tuple[int, int, s
 def _short_names(states: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """What each may be called: its whole name, and those ends and beginnings of it that mean no other state. What is
     no whole name says so: it may be the name of a state that is not drawn here."""
-    cut = {state: _cuts(state.split("_")) for state in states}
+    cut = {state: [brief(state)] if brief(state) != state else _cuts(state.split("_")) for state in states}
     meant = Counter([name for names in cut.values() for name in set(names)])
     return {state: (state, *[name for name in names if meant[name] == 1]) for state, names in cut.items()}
 
@@ -278,7 +284,7 @@ def _dots(index: TraceIndex) -> list[float]:
 
 
 def _band_words(index: TraceIndex, states: list[_StateBar], step: int, marked: Sequence[int], lane: str) -> str:
-    stays = ", ".join(f"{bar.state} {bar.first} to {bar.last}" for bar in states[:30])
+    stays = ", ".join(f"{brief(bar.state)} {bar.first} to {bar.last}" for bar in states[:30])
     more = f" and {len(states) - 30} more stays" if len(states) > 30 else ""
     found = f" {count(len(marked), 'step')} with findings." if marked else ""
     return f"{lane} over {count(index.total, 'step')}: {stays}{more}. The cursor is at step {step}.{found}"

@@ -31,7 +31,8 @@ from parsers.wire.chunks import Chunk, Dialect, Envelope, closing_chunks, record
 from parsers.wire.held import held
 from parsers.wire.message import Usage, chat_completion
 from webapp.glyphs import count, shorten, show_lines
-from webapp.page.inspect.index import UNPLACED, CallIndex, Channel, TraceIndex, Window
+from webapp.page.inspect.index import UNPLACED, CallIndex, Channel, TraceIndex
+from webapp.page.inspect.window import Window
 
 _TABLE_LIMIT = 100_000
 _CALLS_SHOWN, _NAME = 60, 100

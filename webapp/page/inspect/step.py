@@ -25,11 +25,12 @@ from parsers.vocabulary.events import (
     Marker,
     TextEvent,
 )
-from parsers.vocabulary.observed import UNKNOWN_STATE, Attribute, Observed
+from parsers.vocabulary.observed import UNKNOWN_STATE, Attribute, Observed, brief
 from parsers.vocabulary.trace import Hold, StateView, Step, Transition
 from webapp.glyphs import count, shorten, spell
 from webapp.page.inspect.conditions import Look, Names, read_conditions
-from webapp.page.inspect.index import DRAWN, RoleRun, TraceIndex, Window, runs, target
+from webapp.page.inspect.index import DRAWN, RoleRun, TraceIndex, runs, target
+from webapp.page.inspect.window import Window
 
 _EVENTS_SHOWN = 40
 _TEXT_SHOWN = 400
@@ -196,12 +197,12 @@ def _summary(step: Step) -> str:
     extent = _extent(step.holds)
     sent = "sent " + ", ".join(_emitted(step)) if step.delta else "sent nothing"
     held = f"held {extent[1] - extent[0]:,}" if extent else "held 0"
-    return " · ".join([*([] if step.state == UNKNOWN_STATE else [step.state]), sent, held])
+    return " · ".join([*([] if step.state == UNKNOWN_STATE else [brief(step.state)]), sent, held])
 
 
 def _announce(index: TraceIndex, step: Step) -> str:
     text = index.trace.text[step.span.start : step.span.end]
-    state = "" if step.state == UNKNOWN_STATE else f"State {step.state}. "
+    state = "" if step.state == UNKNOWN_STATE else f"State {brief(step.state)}. "
     fed = "End of the output." if step.end else f"Fed {spell(shorten(text, 60))}."
     sent = f"Sent {', '.join(_emitted(step))}." if step.delta else "Sent nothing."
     extent = _extent(step.holds)

@@ -19,7 +19,8 @@ from parsers.decoding.utf8 import Utf8Decoder
 from parsers.formats.model import Format
 from parsers.vocabulary.types import Piece, UsageError
 from webapp.glyphs import count, hexed, shorten, show, spell
-from webapp.page.inspect.index import Destination, RoleRun, TraceIndex, Window, destinations, neighbours, runs
+from webapp.page.inspect.index import Destination, RoleRun, TraceIndex, destinations, neighbours, runs
+from webapp.page.inspect.window import Window
 from webapp.runs.prepare import tokenizer_of
 from webapp.runs.runner import Run
 from webapp.tokenizers.adapter import TokenizerAdapter

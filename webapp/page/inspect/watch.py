@@ -12,7 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from parsers.vocabulary.trace import Step
-from webapp.page.inspect.index import CallIndex, Channel, TraceIndex, Window
+from webapp.page.inspect.index import CallIndex, Channel, TraceIndex
+from webapp.page.inspect.window import Window
 
 _TEXT = 48  # characters of the end of a text
 MOST_PINS = 30

@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 from parsers.checks import CHECKS
 from parsers.checks.check import Need
 from parsers.compare.divergence import shared_prefix
+from parsers.formats.contract_words import policy_words
 from parsers.replays.chunking import Chunking, spec
 from parsers.search import found
 from parsers.search.found import Found, Verdict
@@ -60,6 +61,11 @@ class _FindingLine:
     def beside_message(self) -> str:
         """What the check itself says besides."""
         return "" if self.led is None else self.finding.message
+
+    @property
+    def decided(self) -> str:
+        """What the contract decides of it, in words; "" where it decides nothing."""
+        return "; ".join(map(policy_words, self.finding.policy.split(", "))) if self.finding.policy else ""
 
     @property
     def blamed(self) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from parsers.cases import jsontext
@@ -27,35 +27,39 @@ from parsers.vocabulary.events import Event, Marker
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import ToolCall
 from webapp.page.drawing import runs
+from webapp.page.search.laid_texts import LaidText, laid_texts
 from webapp.runs.runner import Run
 
 _DRAWN = {"id": "name"}
 _STRUCTURE = Marker(0, 0).terminal
+_LOST = "lost"
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Characters [start, end) that the right reading gives one role; `lost` where the answer lacks them."""
+    """Characters [start, end) that the right reading gives the role `role` and the answer the role `shown`, which is
+    "lost" where it lacks them."""
 
     start: int
     end: int
     role: str
-    lost: bool
+    shown: str
 
     @property
-    def shown(self) -> str:
-        """The role it is drawn in."""
-        return "lost" if self.lost else self.role
+    def lost(self) -> bool:
+        """Return whether the answer lacks them."""
+        return self.shown == _LOST
 
 
 @dataclass(frozen=True)
 class Beside:
     """The right reading of an output by `name`, beside what another parser made of it. Parts tile the output;
-    `marker_edges` are where true markers begin and end, in turn."""
+    `marker_edges` are where true markers begin and end, in turn; `laid` says where the texts that were sent lie."""
 
     name: str
     parts: Sequence[Part]
     marker_edges: Sequence[int]
+    laid: Mapping[Channel, LaidText] = field(default_factory=dict)
 
     @cached_property
     def lost(self) -> int:
@@ -104,13 +108,17 @@ def _beside(name: str, right: Trace, run: Run) -> Beside:
         run.replayer.contract, right.message, theirs.message,
         text=text, context=run.context, around=content_around(events),
     )  # fmt: skip
-    arrived = fine is not None or _is_all_content(text, theirs, run)
-    gone = set() if arrived else {*lost_characters(text, right, theirs)}
-    return Beside(name, [*_parts(right, gone)], marker_edges([e for e in events if isinstance(e, Marker)], text))
+    if _is_all_content(text, theirs, run):
+        parts = [replace(part, shown="content") for part in _parts(right, set())]
+    else:
+        parts = [*_parts(right, set() if fine is not None else {*lost_characters(text, right, theirs)})]
+    edges = marker_edges([event for event in events if isinstance(event, Marker)], text)
+    same = paired(right.message.tool_calls, theirs.message.tool_calls)
+    return Beside(name, parts, edges, laid_texts(text, right, theirs, same))
 
 
 def _is_all_content(text: str, theirs: Trace, run: Run) -> bool:
-    """Whether a parser that knows no tools sent the whole output as content, so that nothing of it is lost."""
+    """Return whether a parser that knows no tools sent the whole output as content: nothing of it is lost."""
     return not run.context.tools and text.strip() in (theirs.message.content or "")
 
 
@@ -140,7 +148,8 @@ def _stands_out(text: str) -> bool:
 def _parts(right: Trace, gone: set[int]) -> Iterator[Part]:
     for start, end, owner, _ in claims_on(right.partition):
         for lost, first, last in runs([at in gone for at in range(start, end)]):
-            yield Part(start + first, start + last, _DRAWN.get(owner, owner), lost)
+            role = _DRAWN.get(owner, owner)
+            yield Part(start + first, start + last, role, _LOST if lost else role)
 
 
 def lost_characters(text: str, right: Trace, answer: Trace) -> Iterator[int]:

@@ -43,6 +43,17 @@ def test_without_any_it_says_how_one_is_entered(client: FlaskClient) -> None:
     assert "engines add NAME --python PATH" in page.one(".formats-head").words
 
 
+def test_a_run_of_an_engine_is_compared_with_its_stream_in_one_delta(client: FlaskClient, settings: Settings) -> None:
+    case = {"schema": 1, "parser": {"name": "upper", "engine": "fake"}, "input": {"text": "Hi"}}
+    stored = client.post("/api/v1/cases", json=case).get_json()["id"]
+    page = tree(client.get(f"/c/{stored}/compare", follow_redirects=True).text)
+    assert [said.words for said in page.all(".side-words")] == [
+        "fake:upper, token by token",
+        "fake:upper, in one delta",
+    ]
+    assert "With the engines" not in page.one("#matrix").words
+
+
 def test_each_engine_is_listed_with_its_parsers_and_the_formats_they_read(
     client: FlaskClient, settings: Settings
 ) -> None:

@@ -23,7 +23,7 @@ from webapp.engines import choose as real_choose
 from webapp.page.compare import sides as compare_sides
 from webapp.page.compare.alignment import Hunk, axis_of
 from webapp.page.compare.asked import Side
-from webapp.page.compare.difference import Both, Parting, call_pairs, compare, hunks, merged, owner_at, text_pairs
+from webapp.page.compare.difference import Both, Parting, call_pairs, compare, hunks, merged, role_at, text_pairs
 from webapp.page.inspect.index import CallIndex, Channel, TraceIndex, index_of, neighbours
 from webapp.page.inspect.index import build as build_index
 
@@ -299,9 +299,9 @@ def test_the_neighbours_of_a_place(at: int, expected: tuple[int | None, int | No
     assert neighbours([3, 7], at) == expected
 
 
-def test_an_owner_beyond_the_output_is_nobody() -> None:
+def test_nobody_knows_who_owns_what_is_beyond_the_output() -> None:
     index = build_index(Trace("p", (), {}, "text", ""), [])
-    assert owner_at(index, 0) is None
+    assert role_at(index, 0) == "unknown"
 
 
 def test_a_call_begun_and_a_difference_later_keep_their_order(pages: Pages) -> None:

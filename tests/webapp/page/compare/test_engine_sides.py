@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 
 from parsers.cases.io import load_case
-from tests.webapp.engines.entering import own
+from parsers.compare.divergence import EXACT
+from tests.webapp.engines.entering import fake, own
 from webapp.engines.entered import entered, use_engines
 from webapp.engines.entries import write_entry
 from webapp.page.compare.asked import Asked, CompareLinks, Side
-from webapp.page.compare.compare_form import rules_of
+from webapp.page.compare.compare_form import compare_form, rules_of
 from webapp.page.compare.compare_page import sides_page
+from webapp.page.compare.matrix import matrix
 from webapp.page.compare.picker import picker
 from webapp.page.compare.sides import replayed
 from webapp.runs.runner import Runner
@@ -81,6 +83,74 @@ def test_a_page_of_sides_that_only_send_otherwise_opens_there_and_has_one_place(
         (0, "the same message, sent otherwise from here on")
     ]
     assert found.sentence.rest == "Every character has the same owner on both sides."
+
+
+CALL = 'Hi <tool_call>{"name": "f", "arguments": {"x": 1}}</tool_call>'
+TOOL = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
+
+
+def beside_qwen(runner: Runner, word: str, tools: list[Any], *, text: str = CALL) -> Any:
+    found = load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": text}, "tools": tools})
+    sides = [replayed(runner, found, "a", Side("token")), replayed(runner, found, "b", Side("token", parser=word))]
+    links = CompareLinks("/r/x/compare", Asked((sides[0].side, sides[1].side)))
+    return sides_page(runner, sides, rules_of(found, Asked(), sides), links=links, inspect="")
+
+
+@pytest.fixture
+def fakes(runner: Runner) -> Runner:
+    write_entry(runner.settings, "fake", fake())
+    entered(runner.settings).card("fake")
+    return runner
+
+
+@pytest.mark.parametrize(("tools", "role"), [([], "content"), ([TOOL], "lost")])
+def test_the_lane_of_an_engine_has_what_it_sent_and_calls_that_leaked_are_one_place(
+    fakes: Runner, tools: list[Any], role: str
+) -> None:
+    found = beside_qwen(fakes, "fake:echo", tools)
+    assert role in {bar.bar.kind for bar in found.band.lanes[1].roles}
+    (place,) = [place for place in found.places if place.start < len(CALL)]
+    assert (place.span, place.a, place.b) == (f"3–{len(CALL)}", "marker", role)
+    assert found.sentence.firsts[0].where == "First in content at character 3 of the output"
+    assert found.roles[-1] == ("lost" if role == "lost" else "dropped")
+
+
+def test_characters_of_which_a_side_says_nothing_part_nowhere(fakes: Runner) -> None:
+    found = beside_qwen(fakes, "old:Old", [], text="Just words.")
+    bits = [bit for strip in found.strips for bit in strip.bits]
+    silent = [bit for bit in bits if "unknown" in bit.roles.values()]
+    assert found.apart is None
+    assert {bit.words for bit in silent} <= {"content, not known on B"}
+
+
+def test_what_an_engine_made_of_the_whole_is_no_delta_and_is_named_so(fakes: Runner) -> None:
+    found = load_case({"schema": 1, "parser": {"name": "upper", "engine": "fake"}, "input": {"text": "Hi"}})
+    one, apart = [replayed(fakes, found, "b", Side(chunk=word)) for word in ("cuts", "whole")]
+    assert (one.chunk_words, apart.chunk_words) == ("in one delta", "not streamed, as a whole")
+    assert [side.run.trace.message.content for side in (one, apart)] == ["HI", "Hi"]
+    offered = {option.value: option.words for option in compare_form(fakes, found, [one, apart], {}, []).chunks}
+    assert (offered["cuts"], offered["whole"]) == ("in one delta", "whole; by an engine not streamed, as a whole")
+    links = CompareLinks("/r/x/compare", Asked((Side("token"), Side("token"))))
+    groups = dict(picker(fakes, found, [replayed(fakes, found, "a", Side("token"))], links).groups)
+    assert [one.words for one in groups["Same parser, another chunking"]][:2] == [
+        "in one delta",
+        "not streamed, as a whole",
+    ]
+
+
+def test_engines_are_rows_of_the_matrix_on_demand_and_those_that_are_sides_always(fakes: Runner) -> None:
+    write_entry(fakes.settings, "again", own("Hermes"))
+    entered(fakes.settings).card("again")
+    found = load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": CALL}, "tools": [TOOL]})
+    sides = [replayed(fakes, found, "a", Side("token")), replayed(fakes, found, "b", Side("token", parser="fake:echo"))]
+    rows = {}
+    for which in ("near", "engines"):
+        found_rows = matrix(fakes, sides, which, EXACT)
+        assert found_rows is not None
+        rows[which] = {row.parser: row for row in found_rows.rows}
+    echo = rows["near"]["fake:echo"]
+    assert (echo.title, {cell.words for cell in echo.cells}, echo.cells[-1].chunk) == ("fake 1.0", {"no call"}, "cuts")
+    assert {*rows["engines"]} - {*rows["near"]} == {"again:hermes"}
 
 
 def test_sides_that_are_fed_otherwise_are_not_compared_step_by_step(runner: Runner) -> None:

@@ -115,7 +115,7 @@ def test_a_finish_reason_that_was_sent_is_compared(pages: Pages) -> None:
 
 def test_the_matrix_says_what_is_for_want_of_tools(pages: Pages) -> None:
     with_stream(pages, ALIKE)
-    found = matrix(pages.runner, pages.sides[1], "near", ANY_ID)
+    found = matrix(pages.runner, [pages.sides[1]], "near", ANY_ID)
     assert found is not None
     words = {row.parser: {(cell.words, cell.severity) for cell in row.cells} for row in found.rows}
     assert words["qwen_coder"] == {("other calls, for want of tools", "info")}

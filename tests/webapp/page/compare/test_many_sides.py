@@ -135,5 +135,5 @@ def test_what_differs_names_its_side_where_there_are_several(pages: Pages) -> No
 def test_bits_say_what_each_side_makes_of_them(pages: Pages) -> None:
     page = pages(TWO, Side(), Side(parser="passthrough"), Side(chunk="char"))
     name = next(bit for bit in page.strips[0].bits if bit.text == "f")
-    assert name.words == "name on A, content on B, name on C"
+    assert name.words == "name on A and C, content on B"
     assert name.classes.startswith("bit both lines-3 a-name b-content c-name parts")

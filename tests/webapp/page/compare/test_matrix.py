@@ -20,7 +20,7 @@ CALL = 'Hi. <tool_call>\n{"name": "f", "arguments": {"a": "b"}}\n</tool_call>'
 
 
 def table(runner: Runner, make: Any, which: str, text: str = CALL) -> Any:
-    return matrix(runner, replayed(runner, make.case(text), "a", Side()), which, EXACT)
+    return matrix(runner, [replayed(runner, make.case(text), "a", Side())], which, EXACT)
 
 
 @pytest.mark.replays
@@ -60,7 +60,7 @@ def test_it_is_kept(runner: Runner, make: Any) -> None:
 def test_without_the_raw_output_there_is_nothing_to_read(runner: Runner) -> None:
     case = stream_case()
     side = replayed(runner, case, "a", Side())
-    assert matrix(runner, side, "all", EXACT) is None
+    assert matrix(runner, [side], "all", EXACT) is None
     links = CompareLinks("/x", Asked((side.side, side.side)))
     assert [heading for heading, _ in picker(runner, case, [side, side], links).groups] == [
         "Same text, another parser",

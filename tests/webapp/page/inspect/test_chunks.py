@@ -17,7 +17,7 @@ from tests.growth import assert_linear, seconds
 from tests.webapp.page.streams import ROLE, chunk, stream_case
 from webapp.page.inspect.chunk_axis import chunk_axis
 from webapp.page.inspect.chunks import LEAKED, Recording, carriers, chunk_card, chunk_table, evidence, recording
-from webapp.page.inspect.index import Window
+from webapp.page.inspect.window import Window
 from webapp.runs.runner import Runner
 
 

@@ -8,15 +8,8 @@ import pytest
 
 from parsers.vocabulary.trace import Hold, Ownership, StateView, Step, Trace
 from parsers.vocabulary.types import Piece, Span
-from webapp.page.inspect.index import (
-    STEPS_EACH_SIDE,
-    TOKENS_AT_MOST,
-    build,
-    index_of,
-    neighbours,
-    steps_around,
-    window_around,
-)
+from webapp.page.inspect.index import build, index_of, neighbours
+from webapp.page.inspect.window import STEPS_EACH_SIDE, TOKENS_AT_MOST, steps_around, window_around
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {"a": "b c", "n": 3}}\n</tool_call>'
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from parsers.cases.io import load_case
 from parsers.vocabulary.types import Context, Tool
-from webapp.page.inspect.index import index_of, window_around
+from webapp.page.inspect.index import index_of
 from webapp.page.inspect.result import members, result
+from webapp.page.inspect.window import window_around
 
 CALL = 'Hi.\n<tool_call>\n{"name": "f", "arguments": {"a": "b c", "n": 3}}\n</tool_call>\n'
 

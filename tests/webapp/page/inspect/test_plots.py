@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 from parsers.vocabulary.trace import Finding
 from webapp.page.drawing import COLUMNS
 from webapp.page.inspect.index import index_of
-from webapp.page.inspect.plots import _short_names, lag_pane, lag_plot, overview
+from webapp.page.inspect.plots import _short_names, _StateBar, lag_pane, lag_plot, overview
 from webapp.page.library.gallery import gallery
 
 CALL = 'Hi.\n<tool_call>\n{"name": "f", "arguments": {"a": "b c", "n": 3}}\n</tool_call>\n'
@@ -52,6 +52,17 @@ def test_labels_tell_states_apart() -> None:
     assert names["CONTENT"] == ("CONTENT",)
     assert names["ALL_TOOLS_DONE"] == ("ALL_TOOLS_DONE", "…TOOLS_DONE", "ALL_TOOLS…", "ALL…")
     assert names["TOOL_DONE"] == ("TOOL_DONE",)
+
+
+def test_a_state_of_several_attributes_is_called_after_the_first_and_counts_the_others() -> None:
+    names = _short_names({"call_open+args_sent+ended", "call_open", "name_sent"})
+    assert names["call_open+args_sent+ended"] == ("call_open+args_sent+ended", "call_open +2")
+    assert names["call_open"][0] == "call_open"
+
+
+def test_a_narrow_band_has_shorter_labels() -> None:
+    bar = _StateBar("call_open+args_sent", 1, 9, 0, 17.5, ("call_open+args_sent", "call_open +1"))
+    assert (bar.label, bar.slim_label) == ("call_open+args_sent", "call_open +1")
 
 
 def test_no_short_label_is_the_name_of_another_state() -> None:

@@ -11,8 +11,9 @@ from flask.testing import FlaskClient
 
 from parsers.vocabulary.drops import stated
 from parsers.vocabulary.trace import Ownership
-from webapp.page.inspect.index import LEGEND, build, destinations, index_of, ownership, read_only, runs, window_around
+from webapp.page.inspect.index import LEGEND, build, destinations, index_of, ownership, read_only, runs
 from webapp.page.inspect.tokens import strip
+from webapp.page.inspect.window import window_around
 
 CALL = 'Hi.\n<tool_call>\n{"name": "f", "arguments": {"a": "b c", "n": 3}}\n</tool_call>\n'
 OWNED = '<think>Hm. </think>Hi.\n<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>\n'

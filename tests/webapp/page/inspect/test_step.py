@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from webapp.page.inspect.index import index_of, window_around
+from webapp.page.inspect.index import index_of
 from webapp.page.inspect.step import card, log
+from webapp.page.inspect.window import window_around
 
 CALL = 'Hi.\n<tool_call>\n{"name": "f", "arguments": {"a": "b c", "n": 3}}\n</tool_call>\n'
 

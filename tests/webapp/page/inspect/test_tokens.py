@@ -11,8 +11,9 @@ from parsers.decoding import TokenFacts
 from parsers.vocabulary.types import Piece, UsageError
 from webapp.glyphs import hexed
 from webapp.page.inspect.badges import badges_of
-from webapp.page.inspect.index import index_of, window_around
+from webapp.page.inspect.index import index_of
 from webapp.page.inspect.tokens import Chip, Repeats, Tokens, known_tokens, strip
+from webapp.page.inspect.window import window_around
 from webapp.runs.runner import Run
 from webapp.tokenizers import get_tokenizer
 

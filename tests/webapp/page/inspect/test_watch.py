@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from webapp.page.inspect.index import index_of, window_around
+from webapp.page.inspect.index import index_of
 from webapp.page.inspect.watch import MOST_PINS, read_pins, toggled, watch, watched
+from webapp.page.inspect.window import window_around
 
 CALL = 'Hi.\n<tool_call>\n{"name": "f", "arguments": {"a": "b c", "n": 3}}\n</tool_call>\n'
 

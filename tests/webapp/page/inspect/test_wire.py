@@ -14,7 +14,7 @@ from parsers.cases.case import Case
 from parsers.wire.chunks import Dialect, Envelope
 from tests.parsers.wire.client import Client, seen
 from tests.webapp.page.streams import END, FAULTY, STREAM, call, chunk, stream_case
-from webapp.page.inspect.index import STEPS_EACH_SIDE, TraceIndex, index_of, window_around
+from webapp.page.inspect.index import TraceIndex, index_of
 from webapp.page.inspect.result import (
     CALLS_SHOWN,
     CHUNKS_SHOWN,
@@ -27,6 +27,7 @@ from webapp.page.inspect.result import (
     shortened,
     wire,
 )
+from webapp.page.inspect.window import STEPS_EACH_SIDE, window_around
 from webapp.runs.runner import Run, Runner
 
 CALL = '<think>Hm.</think>Hi.\n<tool_call>\n{"name": "f", "arguments": {"a": "b c", "n": 3}}\n</tool_call>\n'

@@ -42,6 +42,15 @@ def test_the_worst_finding_comes_first_and_a_contract_after_a_fault() -> None:
     assert shown.groups[1].explained.todo == CONTRACT
 
 
+def test_what_the_contract_decides_is_said_in_words() -> None:
+    decided = "truncated_call=close, content_after_calls=keep|drop"
+    (line,) = pane([Finding("p", "info", "parser", "m", policy=decided)]).lines
+    assert line.decided == (
+        "a call the output cuts off: closed by appending (`truncated_call`); "
+        "text after the last call: kept or dropped (`content_after_calls`)"
+    )
+
+
 def test_findings_of_one_check_fold_under_the_first() -> None:
     items = [Finding("known_tool", "warning", "output", f"m{at}", step=at) for at in range(1, 204)]
     shown = pane(items)

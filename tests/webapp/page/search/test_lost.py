@@ -87,6 +87,20 @@ def test_what_arrives_as_content_is_lost_only_where_the_parser_knows_the_tools(
     assert shown(text, "echo", tools=tools).one("#input .pane-note").words == note
 
 
+def roles(lane: Node) -> set[str]:
+    return {role.attrs["class"].split("role-")[1] for role in lane.all(".band-role")}
+
+
+def test_a_lane_of_what_all_came_as_content_has_nothing_else(shown: Any) -> None:
+    page = shown(OUTPUT, "echo")
+    expected, came = [roles(lane) for lane in page.all("#overview .band-lane")]
+    assert came == {"content"}
+    assert {"name", "arguments"} <= expected
+    runs = page.all("#strip .run")
+    assert not [run for run in runs if "role-content" not in run.attrs["class"]]
+    assert "content: should be arguments" in [run.attrs.get("title") for run in runs]
+
+
 @pytest.mark.parametrize(
     ("ours", "theirs", "stretch"),
     [
