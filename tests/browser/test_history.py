@@ -38,6 +38,39 @@ def test_undo_goes_back_to_the_run_before_with_its_text(page: Page) -> None:
     expect(page.locator("#text")).to_have_value(OUTPUT)
 
 
+def edit(page: Page, word: str) -> str:
+    """Runs the output with another word from the page of a run; its address."""
+    page.keyboard.press("e")
+    page.locator("#live-text").fill(OUTPUT.replace("Hi", word))
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#strip")).to_contain_text(f"{word}.")
+    expect(page.locator("[data-undo]")).to_be_visible()
+    return page.url.partition("?")[0]
+
+
+def test_undo_goes_to_the_run_before_the_one_that_is_shown_wherever_back_and_forward_led(page: Page) -> None:
+    run(page, OUTPUT)
+    first = page.url.partition("?")[0]
+    second = edit(page, "Second")
+    page.go_back()
+    expect(page.locator("#strip")).to_contain_text("Hi.")
+    expect(page.locator("[data-undo]")).to_be_hidden()
+    third = edit(page, "Third")
+    assert len({first, second, third}) == 3
+    page.locator("[data-undo]").click()
+    expect(page).to_have_url(re.compile(re.escape(first)))
+    expect(page.locator("[data-undo]")).to_be_hidden()
+    page.go_back()
+    expect(page.locator("#strip")).to_contain_text("Third.")
+    expect(page.locator("[data-undo]")).to_be_visible()  # the page is ready
+    page.go_back()
+    expect(page.locator("#strip")).to_contain_text("Hi.")
+    page.go_forward()
+    expect(page.locator("#strip")).to_contain_text("Third.")
+    page.locator("[data-undo]").click()
+    expect(page).to_have_url(re.compile(re.escape(first)))
+
+
 def test_the_first_page_and_the_menu_list_what_was_run(page: Page) -> None:
     run(page, OUTPUT)
     run(page, SECOND)
