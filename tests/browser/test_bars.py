@@ -122,3 +122,25 @@ def test_a_broken_format_offers_nothing_to_open_first(page: Page) -> None:
     page.locator("#format-text").fill("{broken")
     expect(page.locator("#editor")).to_have_attribute("data-broken", "")
     assert button.evaluate(background) != before
+
+
+@pytest.mark.parametrize("condition", ["", "state:TOOL_CALL sent:args"])
+def test_what_a_step_does_stands_whole_beside_the_controls_where_there_is_room(page: Page, condition: str) -> None:
+    run(page, SECOND)
+    if condition:
+        page.locator("#until").fill(condition)
+        page.locator("#until").press("Enter")
+        expect(page.locator("[data-stop-place]")).not_to_be_empty()
+    for width in (1366, 1440, 1700):
+        page.set_viewport_size({"width": width, "height": 900})
+        play, said = (page.locator(name).bounding_box() for name in ("#step-bar [data-play]", "#step-summary"))
+        assert play
+        assert said
+        assert said["x"] >= play["x"] + play["width"]
+        assert said["y"] < play["y"] + play["height"]
+        assert page.locator("#step-summary").evaluate("said => said.scrollHeight - said.clientHeight") <= 0
+    page.set_viewport_size({"width": 1280, "height": 900})
+    first, said = (page.locator(name).bounding_box() for name in ("#step-bar .jump >> nth=0", "#step-summary"))
+    assert first
+    assert said
+    assert abs(first["x"] - said["x"]) <= 1
