@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -144,3 +145,31 @@ def test_what_a_step_does_stands_whole_beside_the_controls_where_there_is_room(p
     assert first
     assert said
     assert abs(first["x"] - said["x"]) <= 1
+
+
+@pytest.mark.parametrize("width", [1366, 1440])
+def test_while_something_is_changed_and_not_run_the_other_chips_stay_readable(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    run(page, SECOND)
+    page.locator("#parser").select_option("glm45_moe")
+    expect(page.locator("#stale")).to_be_visible()
+    cut = """() => [...document.querySelectorAll("#setup > .setup > .field > select:not(#parser)")].filter(select => {
+      const pen = document.createElement("canvas").getContext("2d"), style = getComputedStyle(select);
+      pen.font = style.font;
+      const room = select.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+      return room < pen.measureText(select.selectedOptions[0].textContent.trim()).width - 1;
+    }).map(select => select.id)"""
+    assert page.evaluate(cut) == []
+    words = page.locator("#stale").evaluate("one => one.scrollWidth - one.clientWidth")
+    assert (words, sideways(page)) == (0, 0)
+
+
+@pytest.mark.parametrize(("cuts", "words"), [([], "in one delta"), ([3], "cut at 3"), ([3, 9], "cut at 3 and 9")])
+def test_the_chip_of_the_chunking_says_what_it_is(page: Page, cuts: list[int], words: str) -> None:
+    data = {"schema": 1, "parser": {"name": "qwen"}, "input": {"text": "Hi. How are you?"}}
+    page.goto("/")
+    page.locator("#text").fill(json.dumps(data | {"replay": [{"by": "cuts", "cuts": cuts}]}))
+    page.locator("#setup [name=run]").click()
+    expect(page.locator("#verdict")).to_be_visible()
+    assert page.locator("#chunking").evaluate("select => select.selectedOptions[0].textContent.trim()") == words
+    expect(page.locator("#stale")).to_be_hidden()

@@ -326,6 +326,7 @@ SPARE = (
     12  # steps, or letters of a text: where no more are left out they are shown, for to count them takes as much room
 )
 TOKENS_AT_MOST = 400
+CHARACTERS_AT_LEAST = 600  # of the output, where it has so many: a pane of twelve lines is filled by them
 
 
 @dataclass(slots=True, frozen=True)
@@ -361,7 +362,8 @@ def steps_around(step: int, total: int) -> tuple[int, int]:
 
 
 def _tokens(index: TraceIndex, start: int, end: int, step: int) -> tuple[int, int]:
-    """Tokens of the characters [start, end), not more than the limit, those of `step` among them."""
+    """Tokens of the characters [start, end), not more than the limit, those of `step` among them; where they are short,
+    as many more on either side as fill the pane."""
     low = bisect_right(index.piece_ends, start) if start else 0
     high = min(bisect_left(index.piece_ends, end) + 1, len(index.piece_ends))
     if end == index.step_ends[-1]:
@@ -370,6 +372,16 @@ def _tokens(index: TraceIndex, start: int, end: int, step: int) -> tuple[int, in
         middle = bisect_left(index.piece_ends, index.step_ends[step - 1])
         low = max(low, min(middle - TOKENS_AT_MOST // 2, high - TOKENS_AT_MOST))
         high = min(high, low + TOKENS_AT_MOST)
+    return _filled(index.piece_ends, low, high)
+
+
+def _filled(ends: Sequence[int], low: int, high: int) -> tuple[int, int]:
+    """The tokens [low, high) with so many around them as the pane has room for."""
+    while high - low < min(TOKENS_AT_MOST, len(ends)):
+        if ends[high - 1] - (ends[low - 1] if low else 0) >= CHARACTERS_AT_LEAST:
+            break
+        before = low > 0 and (high == len(ends) or (low + high) % 2)  # in turn
+        low, high = (low - 1, high) if before else (low, high + 1)
     return low, high
 
 
