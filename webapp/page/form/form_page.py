@@ -174,7 +174,7 @@ def choices(setup: Setup, folder: Mapping[str, Format], below: Run | None = None
 
 
 def _chunking_words(word: str, setup: Setup, below: Run | None) -> str:
-    """What a chunking is called: the one that the run has by its cuts, sizes or seed, where its name does not say them."""
+    """What a chunking is called: that of the run by its cuts, sizes or seed, where its name does not say them."""
     words, data = CHUNKINGS[word]
     own = below.case.replay[0] if below is not None and below.case.replay else None
     if own is None or word != setup.cutting.chunking:
