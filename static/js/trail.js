@@ -25,7 +25,14 @@ function write(trail) {
 function ahead() {
   const { navigation } = window;
   const now = navigation?.currentEntry;
-  return new Set(now ? navigation.entries().slice(now.index + 1).map(({ key }) => key) : []);
+  return new Set(
+    now
+      ? navigation
+          .entries()
+          .slice(now.index + 1)
+          .map(({ key }) => key)
+      : [],
+  );
 }
 
 /* The run that the page shows is the last of the trail. */
