@@ -38,6 +38,7 @@ from parsers.vocabulary.trace import Fired, Hold, Step, Trace, Transition
 from parsers.vocabulary.types import Piece
 from parsers.wire.arrivals import arrivals
 from webapp.glyphs import count, shorten, show, show_lines
+from webapp.page.inspect.pane_tokens import tokens_shown
 from webapp.page.search.lost import Beside, edges_between, in_marker, marker_edges, reading_beside
 from webapp.runs.runner import Run, collector_paused
 
@@ -325,8 +326,6 @@ STEPS_EACH_SIDE = 36
 SPARE = (
     12  # steps, or letters of a text: where no more are left out they are shown, for to count them takes as much room
 )
-TOKENS_AT_MOST = 400
-CHARACTERS_AT_LEAST = 600  # of the output, where it has so many: a pane of twelve lines is filled by them
 
 
 @dataclass(slots=True, frozen=True)
@@ -350,7 +349,8 @@ def window_around(index: TraceIndex, step: int) -> Window:
     first, last = steps_around(step, index.total)
     start = index.span(first)[0]
     end = index.step_ends[last - 1]
-    low, high = _tokens(index, start, end, step)
+    cursor, last_end = index.step_ends[step - 1], index.step_ends[-1]
+    low, high = tokens_shown(index.piece_ends, (start, end), cursor, to_the_end=end == last_end)
     return Window(first, last, low, high, start, end)
 
 
@@ -359,30 +359,6 @@ def steps_around(step: int, total: int) -> tuple[int, int]:
     first = max(1, min(step - STEPS_EACH_SIDE, total - 2 * STEPS_EACH_SIDE))
     last = min(total, first + 2 * STEPS_EACH_SIDE)
     return 1 if first <= 1 + SPARE else first, total if total - last <= SPARE else last
-
-
-def _tokens(index: TraceIndex, start: int, end: int, step: int) -> tuple[int, int]:
-    """Tokens of the characters [start, end), not more than the limit, those of `step` among them; where they are short,
-    as many more on either side as fill the pane."""
-    low = bisect_right(index.piece_ends, start) if start else 0
-    high = min(bisect_left(index.piece_ends, end) + 1, len(index.piece_ends))
-    if end == index.step_ends[-1]:
-        high = len(index.piece_ends)
-    if high - low > TOKENS_AT_MOST:
-        middle = bisect_left(index.piece_ends, index.step_ends[step - 1])
-        low = max(low, min(middle - TOKENS_AT_MOST // 2, high - TOKENS_AT_MOST))
-        high = min(high, low + TOKENS_AT_MOST)
-    return _filled(index.piece_ends, low, high)
-
-
-def _filled(ends: Sequence[int], low: int, high: int) -> tuple[int, int]:
-    """The tokens [low, high) with so many around them as the pane has room for."""
-    while high - low < min(TOKENS_AT_MOST, len(ends)):
-        if ends[high - 1] - (ends[low - 1] if low else 0) >= CHARACTERS_AT_LEAST:
-            break
-        before = low > 0 and (high == len(ends) or (low + high) % 2)  # in turn
-        low, high = (low - 1, high) if before else (low, high + 1)
-    return low, high
 
 
 # The roles in the order of the legend. The id of a call is drawn as its name is: both say which call this is.

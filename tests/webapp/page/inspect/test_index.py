@@ -9,15 +9,14 @@ import pytest
 from parsers.vocabulary.trace import Hold, Ownership, StateView, Step, Trace
 from parsers.vocabulary.types import Piece, Span
 from webapp.page.inspect.index import (
-    CHARACTERS_AT_LEAST,
     STEPS_EACH_SIDE,
-    TOKENS_AT_MOST,
     build,
     index_of,
     neighbours,
     steps_around,
     window_around,
 )
+from webapp.page.inspect.pane_tokens import CHARACTERS_AT_LEAST, TOKENS_AT_MOST
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {"a": "b c", "n": 3}}\n</tool_call>'
 
