@@ -1,5 +1,6 @@
 /* The server holds a posted run for a while. What was posted is kept in this tab: its address, loaded anew after the
-   server forgot it, posts it again at the same step. Storage may be refused or full: then it is not kept. */
+   server forgot it, posts it again at the same step, and the page that says that it is gone says so, and has a button
+   for it: an answer may not come. Storage may be refused or full: then it is not kept. */
 const LIST = "runs";
 const MOST = 12;
 let forgotten = null; // the address of the run on the page, once it was forgotten with the others
@@ -65,14 +66,37 @@ export function forgetRuns() {
   forgotten = held() || null;
 }
 
-function post() {
-  const { pathname, search } = location;
-  if (!document.querySelector("[data-status='410']") || !kept().includes(pathname)) return;
-  const text = sessionStorage.getItem(pathname);
+/* The run of this address, or the one that a page below it is about. */
+function lost() {
+  const { pathname } = location;
+  return kept().find((address) => pathname === address || pathname.startsWith(`${address}/`));
+}
+
+function offer() {
+  const [box, address] = [document.querySelector("[data-status='410'] [data-kept-run]"), lost()];
+  if (!box || !address) return;
+  box.hidden = false;
+  document.querySelector("[data-anew]")?.classList.remove("primary");
+  if (address === location.pathname) post();
+}
+
+async function post() {
+  const text = sessionStorage.getItem(lost());
   if (!text) return;
   const [action, values] = JSON.parse(text);
-  Object.assign(values, Object.fromEntries(new URLSearchParams(search)));
-  window.htmx.ajax("POST", action, { target: "#page", swap: "innerHTML", values });
+  if (location.pathname === lost()) Object.assign(values, Object.fromEntries(new URLSearchParams(location.search)));
+  note("It is run again …");
+  try {
+    await window.htmx.ajax("POST", action, { target: "#page", swap: "innerHTML", values });
+  } finally {
+    note("It did not come.");
+  }
+}
+
+/* On the page that is there as long as the run is not. */
+function note(words) {
+  const place = document.querySelector("[data-kept-note]");
+  if (place) place.textContent = words;
 }
 
 /* The page that said that the run is gone shows it again. */
@@ -83,6 +107,7 @@ function settle() {
 
 export function startAgain() {
   keep();
-  post();
+  offer();
+  document.addEventListener("click", ({ target }) => target.closest("[data-run-kept]") && post());
   document.addEventListener("htmx:after:swap", settle);
 }

@@ -182,11 +182,14 @@ function announce(words) {
   announcing = setTimeout(() => say(words), 250);
 }
 
-/* Browsers refuse more than a hundred address changes in half a minute, so the last of a burst counts. */
+/* Browsers refuse more than a hundred address changes in half a minute, so the last of a burst counts. Back and Forward
+   lead to another address at once, and its page comes later: the place on the one that was left is no part of it. */
 export function remember() {
   if (!page?.root.dataset.address) return;
   clearTimeout(remembering);
-  const renew = () => page && history.replaceState(history.state, "", lasting(addressOf(at)));
+  const { pathname } = location;
+  const renew = () =>
+    page && pathname === location.pathname && history.replaceState(history.state, "", lasting(addressOf(at)));
   remembering = setTimeout(renew, 300);
 }
 

@@ -1,43 +1,37 @@
 /* The latest runs of this browser: title or first characters, parser, verdict, time. The list is in local storage and
    goes nowhere; the text of a posted run is kept in its tab alone (again.js), as long as that is open. Undo goes to the
-   run before. Where storage is refused there is no list. */
+   run before (trail.js). Where storage is refused there is no list. */
 import { forgetRuns, textOf } from "./again.js";
 import { dropDraft } from "./draft.js";
 import { inspector } from "./inspector.js";
 import { forgetEdits, isEditing } from "./live.js";
+import { follow, forgetTrail, hasBefore, stepBack } from "./trail.js";
 
 const LIST = "history";
-const TRAIL = "trail"; // of a tab: the addresses of its runs, in the order they were opened
 const MOST = 30;
 const LONGEST = 60;
 let forgotten = null; // the run on the page, once it was forgotten with the others: it is not listed again
 
-function read(storage, key) {
+function read() {
   try {
-    const found = JSON.parse(storage().getItem(key) ?? "[]");
+    const found = JSON.parse(localStorage.getItem(LIST) ?? "[]");
     return Array.isArray(found) ? found : [];
   } catch {
     return [];
   }
 }
 
-function write(storage, key, list) {
+/* Whether local storage took it. */
+function write(list) {
   try {
-    storage().setItem(key, JSON.stringify(list));
+    localStorage.setItem(LIST, JSON.stringify(list));
     return true;
   } catch {
     return false;
   }
 }
 
-// functions: that there is a storage at all may be refused by an exception
-const local = () => localStorage;
-const session = () => sessionStorage;
-
-/* Whether local storage takes something. */
-function isKept() {
-  return write(local, LIST, read(local, LIST));
-}
+const isKept = () => write(read());
 
 const shortened = (text) => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
 
@@ -65,20 +59,14 @@ function note() {
   const run = current();
   if (run?.address !== forgotten) forgotten = null;
   if (!run || forgotten || !isKept()) return;
-  const others = read(local, LIST).filter(({ address }) => address !== run.address);
-  write(local, LIST, [run, ...others].slice(0, MOST));
-  const trail = read(session, TRAIL);
-  if (trail.at(-1) !== run.address) write(session, TRAIL, [...trail, run.address].slice(-MOST));
+  const others = read().filter(({ address }) => address !== run.address);
+  write([run, ...others].slice(0, MOST));
+  if (run.address === location.pathname) follow(run.address); // else its address is on its way
 }
 
 function undo() {
-  const trail = read(session, TRAIL);
-  const now = current()?.address;
-  while (trail.length && trail.at(-1) === now) trail.pop();
-  const before = trail.at(-1);
-  if (!before) return;
-  write(session, TRAIL, trail);
-  location.assign(before);
+  const before = stepBack(current()?.address);
+  if (before) location.assign(before);
 }
 
 const when = (time) => new Date(time).toLocaleString([], { dateStyle: "short", timeStyle: "short" });
@@ -104,15 +92,14 @@ function entry(run) {
 }
 
 function show() {
-  const runs = read(local, LIST);
+  const runs = read();
   const now = current()?.address;
   for (const list of document.querySelectorAll("[data-history]")) {
     list.replaceChildren(...runs.filter(({ address }) => address !== now).map(entry));
     const box = list.closest("[data-history-box]");
     box.hidden = !list.children.length;
   }
-  const before = read(session, TRAIL).some((address) => address !== now);
-  const leads = before && (now || document.querySelector("[data-compare]")); // from a comparison to its run
+  const leads = hasBefore(now) && (now || document.querySelector("[data-compare]")); // from a comparison to its run
   for (const button of document.querySelectorAll("[data-undo]")) button.hidden = !leads;
   offerTexts();
 }
@@ -121,7 +108,7 @@ function show() {
 function offerTexts() {
   const select = document.querySelector("[data-recent-select]");
   if (!select) return;
-  const known = read(local, LIST).filter(({ address }) => textOf(address) !== null);
+  const known = read().filter(({ address }) => textOf(address) !== null);
   const options = known.map(({ address, title }) => new Option(title, address));
   select.replaceChildren(select.options[0], ...options);
   select.closest("[data-recent-texts]").hidden = !options.length;
@@ -135,10 +122,10 @@ function choose({ target }) {
 function forget() {
   try {
     localStorage.removeItem(LIST);
-    sessionStorage.removeItem(TRAIL);
   } catch {
     /* there is nothing */
   }
+  forgetTrail();
   forgetRuns();
   forgetEdits();
   dropDraft();
@@ -153,7 +140,8 @@ export function startHistory() {
     show();
   };
   update();
-  document.addEventListener("htmx:after:swap", update);
+  for (const kind of ["htmx:after:swap", "htmx:after:history:push"]) document.addEventListener(kind, update);
+  window.addEventListener("pageshow", ({ persisted }) => persisted && update());
   document.addEventListener("change", choose);
   document.addEventListener("click", ({ target }) => {
     if (target.closest("[data-undo]")) undo();

@@ -90,6 +90,16 @@ export function editOutput() {
   field().focus({ preventScroll: true });
 }
 
+/* What is wrong with the output is said at its end, or at the place that is named: there the caret is. */
+function mend() {
+  editOutput();
+  if (!isEditing()) return;
+  const { value, defaultValue } = field();
+  const [, end] = document.getElementById("said").dataset.place?.split("-").map(Number) ?? [];
+  const at = value === defaultValue && end ? [...value].slice(0, end).join("").length : value.length;
+  field().setSelectionRange(at, at);
+}
+
 function close() {
   clearTimeout(waiting);
   [sent, submitted, next] = [0, null, null];
@@ -156,7 +166,7 @@ function ran() {
 
 /* What is done with a run: shared, compared, exported. While its text is edited that is done with what stands in the
    field, which becomes the run first. */
-const DONE = ".case-bar :is(a, button):not(.fork *)";
+const DONE = ".case-bar :is(a, button):not(.fork *, [data-mend])";
 const controls = () => [...document.querySelectorAll(DONE)];
 const nameOf = (control) => control.textContent.replace(/\s+/g, " ").trim();
 
@@ -190,6 +200,7 @@ export function startLive() {
   document.addEventListener("click", runFirst, true);
   document.addEventListener("click", ({ target }) => {
     if (target.closest("[data-live-open], [data-source-open]")) editOutput();
+    else if (target.closest("[data-mend]")) mend();
     else if (target.closest("[data-live-close]")) close();
   });
   document.addEventListener("input", ({ target }) => target === field() && typed());

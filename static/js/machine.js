@@ -7,10 +7,10 @@ import { mark, say } from "./dom.js";
 import { inspector } from "./inspector.js";
 
 const LEAST = 0.3;
-const LEGIBLE = 0.77; // of a text of 11 px
+const LEGIBLE = 1; // its text has the least size that text has anywhere
 const MOST = 2.5;
 const FACTOR = 1.25;
-let zoom = 0; // 0: as large as fits; where that is not legible, of the size of other text
+let zoom = 0; // 0: as large as fits, and legible
 let whole = false; // whether all of it is shown
 
 const boxes = () => [...(document.getElementById("machine")?.querySelectorAll("[data-zoomed]") ?? [])];
@@ -22,7 +22,7 @@ function size(box) {
   const room = (one, two) => parseFloat(style[one]) + parseFloat(style[two]);
   const across = (box.clientWidth - room("paddingLeft", "paddingRight")) / width;
   const down = (box.clientHeight - room("paddingTop", "paddingBottom")) / height;
-  return Math.max(whole ? LEAST : across < LEGIBLE || down < LEGIBLE ? 1 : LEGIBLE, Math.min(across, down, FACTOR));
+  return Math.max(whole ? LEAST : LEGIBLE, Math.min(across, down, FACTOR));
 }
 
 /* The current state in the middle of its box, where not all of the drawing is in sight. */

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -122,3 +123,53 @@ def test_a_broken_format_offers_nothing_to_open_first(page: Page) -> None:
     page.locator("#format-text").fill("{broken")
     expect(page.locator("#editor")).to_have_attribute("data-broken", "")
     assert button.evaluate(background) != before
+
+
+@pytest.mark.parametrize("condition", ["", "state:TOOL_CALL sent:args"])
+def test_what_a_step_does_stands_whole_beside_the_controls_where_there_is_room(page: Page, condition: str) -> None:
+    run(page, SECOND)
+    if condition:
+        page.locator("#until").fill(condition)
+        page.locator("#until").press("Enter")
+        expect(page.locator("[data-stop-place]")).not_to_be_empty()
+    for width in (1366, 1440, 1700):
+        page.set_viewport_size({"width": width, "height": 900})
+        play, said = (page.locator(name).bounding_box() for name in ("#step-bar [data-play]", "#step-summary"))
+        assert play
+        assert said
+        assert said["x"] >= play["x"] + play["width"]
+        assert said["y"] < play["y"] + play["height"]
+        assert page.locator("#step-summary").evaluate("said => said.scrollHeight - said.clientHeight") <= 0
+    page.set_viewport_size({"width": 1280, "height": 900})
+    first, said = (page.locator(name).bounding_box() for name in ("#step-bar .jump >> nth=0", "#step-summary"))
+    assert first
+    assert said
+    assert abs(first["x"] - said["x"]) <= 1
+
+
+@pytest.mark.parametrize("width", [1366, 1440])
+def test_while_something_is_changed_and_not_run_the_other_chips_stay_readable(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    run(page, SECOND)
+    page.locator("#parser").select_option("glm45_moe")
+    expect(page.locator("#stale")).to_be_visible()
+    cut = """() => [...document.querySelectorAll("#setup > .setup > .field > select:not(#parser)")].filter(select => {
+      const pen = document.createElement("canvas").getContext("2d"), style = getComputedStyle(select);
+      pen.font = style.font;
+      const room = select.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+      return room < pen.measureText(select.selectedOptions[0].textContent.trim()).width - 1;
+    }).map(select => select.id)"""
+    assert page.evaluate(cut) == []
+    words = page.locator("#stale").evaluate("one => one.scrollWidth - one.clientWidth")
+    assert (words, sideways(page)) == (0, 0)
+
+
+@pytest.mark.parametrize(("cuts", "words"), [([], "in one delta"), ([3], "cut at 3"), ([3, 9], "cut at 3 and 9")])
+def test_the_chip_of_the_chunking_says_what_it_is(page: Page, cuts: list[int], words: str) -> None:
+    data = {"schema": 1, "parser": {"name": "qwen"}, "input": {"text": "Hi. How are you?"}}
+    page.goto("/")
+    page.locator("#text").fill(json.dumps(data | {"replay": [{"by": "cuts", "cuts": cuts}]}))
+    page.locator("#setup [name=run]").click()
+    expect(page.locator("#verdict")).to_be_visible()
+    assert page.locator("#chunking").evaluate("select => select.selectedOptions[0].textContent.trim()") == words
+    expect(page.locator("#stale")).to_be_hidden()

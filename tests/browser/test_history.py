@@ -38,6 +38,39 @@ def test_undo_goes_back_to_the_run_before_with_its_text(page: Page) -> None:
     expect(page.locator("#text")).to_have_value(OUTPUT)
 
 
+def edit(page: Page, word: str) -> str:
+    """Runs the output with another word from the page of a run; its address."""
+    page.keyboard.press("e")
+    page.locator("#live-text").fill(OUTPUT.replace("Hi", word))
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#strip")).to_contain_text(f"{word}.")
+    expect(page.locator("[data-undo]")).to_be_visible()
+    return page.url.partition("?")[0]
+
+
+def test_undo_goes_to_the_run_before_the_one_that_is_shown_wherever_back_and_forward_led(page: Page) -> None:
+    run(page, OUTPUT)
+    first = page.url.partition("?")[0]
+    second = edit(page, "Second")
+    page.go_back()
+    expect(page.locator("#strip")).to_contain_text("Hi.")
+    expect(page.locator("[data-undo]")).to_be_hidden()
+    third = edit(page, "Third")
+    assert len({first, second, third}) == 3
+    page.locator("[data-undo]").click()
+    expect(page).to_have_url(re.compile(re.escape(first)))
+    expect(page.locator("[data-undo]")).to_be_hidden()
+    page.go_back()
+    expect(page.locator("#strip")).to_contain_text("Third.")
+    expect(page.locator("[data-undo]")).to_be_visible()  # the page is ready
+    page.go_back()
+    expect(page.locator("#strip")).to_contain_text("Hi.")
+    page.go_forward()
+    expect(page.locator("#strip")).to_contain_text("Third.")
+    page.locator("[data-undo]").click()
+    expect(page).to_have_url(re.compile(re.escape(first)))
+
+
 def test_the_first_page_and_the_menu_list_what_was_run(page: Page) -> None:
     run(page, OUTPUT)
     run(page, SECOND)
@@ -110,3 +143,42 @@ def test_axe_finds_nothing_with_runs_listed(page: Page) -> None:
     expect(page.locator("section [data-history] a")).to_have_count(1)
     for screen in on_each_screen(page):
         assert (screen, violations(page, screen)) == (screen, [])
+
+
+def gone(page: Page, address: str) -> None:
+    """The server forgets the run: it answers what a restarted one does."""
+    page.goto(f"/r/{'0' * 32}")
+    answer = page.content()
+    page.route(f"**{address}*", lambda route: route.fulfill(status=410, body=answer, content_type="text/html"))
+
+
+def test_the_page_of_a_run_that_is_gone_says_that_the_tab_has_it_and_one_press_brings_it_back(
+    page: Page, allowed: list[str]
+) -> None:
+    allowed += ["410", "503"]
+    run(page, OUTPUT)
+    page.keyboard.press("e")
+    page.locator("#live-text").fill(OUTPUT.replace("Hi", "Edited"))
+    expect(page.locator("#message")).to_contain_text("Edited.")
+    here = page.url
+    gone(page, here.partition("?")[0].rpartition("/r/")[2])
+    page.route("**/run", lambda route: route.fulfill(status=503), times=1)
+    page.goto(here)
+    expect(page.get_by_role("heading", name="This tab still has it")).to_be_visible()
+    expect(page.locator("[data-kept-note]")).to_have_text("It did not come.")
+    page.get_by_text("Runs", exact=True).first.click()
+    expect(page.locator(".history-menu [data-history] a")).to_have_count(1)
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Bring it back").click()
+    expect(page.locator("#strip")).to_contain_text("Hi.")
+    page.get_by_text("Edited text").click()
+    expect(page.locator("#live-text")).to_have_value(OUTPUT.replace("Hi", "Edited"))
+
+
+def test_a_run_that_is_gone_says_in_plain_words_how_it_comes_back(plain: Page, allowed: list[str]) -> None:
+    allowed.append("410")
+    plain.goto(f"/r/{'0' * 32}")
+    main = plain.locator("main")
+    expect(main).to_contain_text("Without script, go back in the browser to where it was typed")
+    expect(main).not_to_contain_text("This tab still has it", use_inner_text=True)
+    expect(plain.get_by_role("link", name="Start anew")).to_be_visible()

@@ -175,3 +175,19 @@ def test_axe_finds_nothing_and_no_pane_stands_over_another(page: Page) -> None:
         box = page.locator("#machine").bounding_box()
         assert box is not None
         assert box["width"] > (290 if screen == "narrow" else 500)
+
+
+def test_on_paper_of_the_source_the_lines_that_ran_are_left_and_findings_come_first(page: Page) -> None:
+    run(page)
+    expect(page.locator("#lines .source-line:not(.ran)").first).to_be_visible()
+    page.emulate_media(media="print")
+    expect(page.locator("#lines .source-line:not(.ran)").first).to_be_hidden()
+    expect(page.locator("#lines .source-line.ran").first).to_be_visible()
+    stand = boxes(page, ("findings", "machine"))
+    assert stand["findings"]["bottom"] <= stand["machine"]["top"] + 1
+
+
+def test_without_script_the_source_scrolls_and_is_not_in_the_way_of_what_follows(page: Page, plain: Page) -> None:
+    run(page)
+    plain.goto(page.url)
+    assert boxes(plain, ("lines",))["lines"]["height"] <= 28 * 16

@@ -149,3 +149,28 @@ def test_the_output_is_edited_over_the_run(browser: Browser, watch: Any) -> None
     expect(page.locator("#result")).to_contain_text("Nothing·but·words.")
     expect(page.locator("#source > summary")).to_contain_text("18 characters")
     context.close()
+
+
+def test_the_dock_shows_several_kinds_of_chunkings_without_scrolling(page: Page) -> None:
+    page.goto("/example/two-calls-with-prose")
+    expect(page.locator("#findings")).to_have_attribute("data-checked", "search")
+    show_panel(page, "chunkings")
+    pane = page.locator("#chunkings .pane-body").bounding_box()
+    assert pane is not None
+    rows = [row.bounding_box() for row in page.locator("#chunkings .matrix tbody tr").all()]
+    assert sum(row is not None and row["y"] + row["height"] <= pane["y"] + pane["height"] + 1 for row in rows) >= 4
+    button = page.locator("#chunkings .heat-go").bounding_box()
+    assert button is not None
+    assert button["y"] + button["height"] <= pane["y"] + pane["height"] + 1
+
+
+def test_characters_that_are_a_token_each_fill_the_pane_of_the_output(page: Page) -> None:
+    page.goto("/")
+    page.locator("#text").fill(f'<tool_call>{{"name": "f", "arguments": {{"x": "{"a" * 3000}"}}}}</tool_call>')
+    page.locator("#setup [name=run]").click()
+    strip, body = page.locator("#strip"), page.locator("#input > .pane-body")
+    expect(strip).to_be_visible()
+    room, taken = body.bounding_box(), strip.bounding_box()
+    assert room is not None
+    assert taken is not None
+    assert taken["height"] >= 0.6 * room["height"]

@@ -9,7 +9,7 @@ import pytest
 
 from parsers.decoding import POLICIES, Decode
 from webapp.page.inspect.badges import JUDGES
-from webapp.page.inspect.window import TOKENS_AT_MOST
+from webapp.page.inspect.pane_tokens import TOKENS_AT_MOST
 from webapp.runs.runner import SHORT
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "tokens.md").read_text("utf-8")

@@ -257,9 +257,10 @@ def is_loopback(base: str) -> bool:
 
 
 def error_page(status: int, title: str, message: str) -> ResponseReturnValue:
-    """The page for an error, in the look of the rest."""
+    """The page for an error, in the look of the rest. Of a run that is held no more the tab may have the text."""
+    held = status == 410 and request.path.startswith("/r/")
     return render_template(
-        "error.html", status=status, title=title, message=message, advice=_ADVICE.get(status, "")
+        "error.html", status=status, title=title, message=message, advice=_ADVICE.get(status, ""), held=held
     ), status
 
 

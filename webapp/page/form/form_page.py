@@ -29,6 +29,7 @@ from parsers.intake.evidence import (
     missing_inputs,
     number,
 )
+from parsers.replays.chunking import label
 from parsers.search.guess import guesses
 from parsers.vocabulary.types import Recording, UsageError
 from parsers.wire.endings import last_end
@@ -138,7 +139,7 @@ def form_page(setup: Setup, kind: str, settings: Settings, below: Run | None = N
         kind=kind,
         setup=setup,
         intake=panel(setup, told=kind != "run"),
-        choices=choices(setup, formats_folder(settings).formats),
+        choices=choices(setup, formats_folder(settings).formats, below),
         limits=(settings.max_request_bytes, settings.tokenizer_upload_bytes),
         template=template_report(setup.parser.template, setup.request.prompt_tail) if played else None,
         template_examples=list(template_examples().values()),
@@ -148,9 +149,9 @@ def form_page(setup: Setup, kind: str, settings: Settings, below: Run | None = N
     )
 
 
-def choices(setup: Setup, folder: Mapping[str, Format]) -> _Choices:
+def choices(setup: Setup, folder: Mapping[str, Format], below: Run | None = None) -> _Choices:
     """The choices for a form filled with `setup`, those of the formats folder among them; a parser of the case's own
-    stays choosable."""
+    stays choosable, and the chunking of the run `below` is named by what it is."""
     name = setup.parser.parser
     parsers = [Option("auto", "auto: find out")]
     parsers += [Option(fmt.name, f"{fmt.name} ({fmt.title})") for fmt in builtin_formats().values()]
@@ -165,11 +166,21 @@ def choices(setup: Setup, folder: Mapping[str, Format]) -> _Choices:
     return _Choices(
         parsers=parsers,
         tokenizers=_tokenizers(setup.output.tokenizer),
-        chunkings=[Option(word, words) for word, (words, _) in CHUNKINGS.items()],
+        chunkings=[Option(word, _chunking_words(word, setup, below)) for word in CHUNKINGS],
         policies=_policy_fields([*builtin_formats().values(), *folder.values()]),
         contracts=[Option(one.name, one.description) for one in builtin_contracts().values()],
         decode_policies=[Option(word, words) for word, words in DECODE_POLICIES.items()],
     )
+
+
+def _chunking_words(word: str, setup: Setup, below: Run | None) -> str:
+    """What a chunking is called: that of the run by its cuts, sizes or seed, where its name does not say them."""
+    words, data = CHUNKINGS[word]
+    own = below.case.replay[0] if below is not None and below.case.replay else None
+    if own is None or word != setup.cutting.chunking:
+        return words
+    says_all = own.by not in ("cuts", "random") and own.size == data.get("size", 1)
+    return words if says_all else label(own)
 
 
 def stream_option(chunks: int) -> Option:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 
 from webapp.page.inspect.index import TraceIndex
+from webapp.page.inspect.pane_tokens import tokens_shown
 
 STEPS_EACH_SIDE = 36
 # Steps, or letters of a text: where no more are left out they are shown, for to count them takes as much room.
 SPARE = 12
-TOKENS_AT_MOST = 400
 
 
 @dataclass(slots=True, frozen=True)
@@ -34,7 +33,8 @@ def window_around(index: TraceIndex, step: int) -> Window:
     first, last = steps_around(step, index.total)
     start = index.span(first)[0]
     end = index.step_ends[last - 1]
-    low, high = _tokens(index, start, end, step)
+    cursor, last_end = index.step_ends[step - 1], index.step_ends[-1]
+    low, high = tokens_shown(index.piece_ends, (start, end), cursor, to_the_end=end == last_end)
     return Window(first, last, low, high, start, end)
 
 
@@ -43,16 +43,3 @@ def steps_around(step: int, total: int) -> tuple[int, int]:
     first = max(1, min(step - STEPS_EACH_SIDE, total - 2 * STEPS_EACH_SIDE))
     last = min(total, first + 2 * STEPS_EACH_SIDE)
     return 1 if first <= 1 + SPARE else first, total if total - last <= SPARE else last
-
-
-def _tokens(index: TraceIndex, start: int, end: int, step: int) -> tuple[int, int]:
-    """Tokens of the characters [start, end), not more than the limit, those of `step` among them."""
-    low = bisect_right(index.piece_ends, start) if start else 0
-    high = min(bisect_left(index.piece_ends, end) + 1, len(index.piece_ends))
-    if end == index.step_ends[-1]:
-        high = len(index.piece_ends)
-    if high - low > TOKENS_AT_MOST:
-        middle = bisect_left(index.piece_ends, index.step_ends[step - 1])
-        low = max(low, min(middle - TOKENS_AT_MOST // 2, high - TOKENS_AT_MOST))
-        high = min(high, low + TOKENS_AT_MOST)
-    return low, high

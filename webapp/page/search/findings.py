@@ -360,7 +360,7 @@ UNKNOWN = "The raw output is unknown, so nobody can say whether the server lost 
 @dataclass(slots=True)
 class _Action:
     """Something to click. `kind`: step and chunk move this page, beside compares, open runs a variation, find is text,
-    proof runs the changed output, and offer what was put together to one.
+    proof runs the changed output, and offer what was put together to one; edit is for an output that is at fault.
 
     `value` is a step, a chunking's word, a query, or a proof as JSON.
     """
@@ -551,4 +551,4 @@ def _variations(said: found.Verdict) -> list[_Action]:
     if said.kind == "prompt_state_unknown":
         starts = [_Action("open", f"start in {state}", f"side=b&b_start={state}") for state in ("content", "reasoning")]
         return [*starts, _Action("beside", "both side by side", "a_start=content&b_start=reasoning")]
-    return []
+    return [_Action("edit", "edit the output", "")] if said.about == "output" else []

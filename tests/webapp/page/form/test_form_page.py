@@ -105,3 +105,23 @@ def test_options_that_are_wrong_are_told_in_words(client: FlaskClient) -> None:
     assert answer.status_code == 422
     assert "Input should be greater than or equal to 0; the wrapper&#39;s options are budget, line_start" in answer.text
     assert 'id="wrapper-error"' in answer.text
+
+
+@pytest.mark.parametrize(
+    ("chunking", "words"),
+    [
+        ({"by": "cuts", "cuts": []}, "in one delta"),
+        ({"by": "cuts", "cuts": [3, 9]}, "cut at 3 and 9"),
+        ({"by": "token", "size": 7}, "7 tokens"),
+        ({"by": "random", "seed": 5}, "random, seed 5"),
+        ({"by": "token", "size": 2}, "2 tokens"),
+        ({"by": "whole"}, "whole, in one delta"),
+    ],
+)
+def test_the_chunking_of_a_run_is_named_by_what_it_is(
+    client: FlaskClient, chunking: dict[str, Any], words: str
+) -> None:
+    case = {"schema": 1, "parser": {"name": "qwen"}, "input": {"text": "Hi. How are you?"}, "replay": [chunking]}
+    html = client.post("/run", data={"case": json.dumps(case)}).text
+    choices_of = html.partition('<select id="chunking"')[2].partition("</select>")[0]
+    assert re.findall(r" selected>([^<]*)<", choices_of) == [words]

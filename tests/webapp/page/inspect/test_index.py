@@ -9,7 +9,8 @@ import pytest
 from parsers.vocabulary.trace import Hold, Ownership, StateView, Step, Trace
 from parsers.vocabulary.types import Piece, Span
 from webapp.page.inspect.index import build, index_of, neighbours
-from webapp.page.inspect.window import STEPS_EACH_SIDE, TOKENS_AT_MOST, steps_around, window_around
+from webapp.page.inspect.pane_tokens import CHARACTERS_AT_LEAST, TOKENS_AT_MOST
+from webapp.page.inspect.window import STEPS_EACH_SIDE, steps_around, window_around
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {"a": "b c", "n": 3}}\n</tool_call>'
 
@@ -100,6 +101,16 @@ def test_the_tokens_of_a_window_are_bounded_around_the_cursor() -> None:
     window = window_around(build(trace, [Piece("x")] * 5001), 2)
     assert window.token_last - window.token_first == TOKENS_AT_MOST
     assert window.token_last == 5001
+
+
+@pytest.mark.parametrize(("size", "step"), [(1, 1), (1, 2000), (1, 4000), (3, 2000), (20, 2000)])
+def test_short_tokens_around_the_window_fill_the_pane(size: int, step: int) -> None:
+    trace = a_trace([(at * size, (at + 1) * size, []) for at in range(4000)])
+    window = window_around(build(trace, [Piece("x" * size)] * 4000), step)
+    tokens = window.token_last - window.token_first
+    assert tokens == TOKENS_AT_MOST or tokens * size >= CHARACTERS_AT_LEAST
+    assert tokens <= max(TOKENS_AT_MOST, 2 * STEPS_EACH_SIDE + 1)
+    assert window.token_first <= step - 1 < window.token_last
 
 
 def test_all_the_text_of_a_window_is_in_its_tokens(make: Any) -> None:
