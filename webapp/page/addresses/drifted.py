@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from parsers.cases.outcome_words import WrittenOutcome, loaded
 from parsers.cases.stored_outcome import Drift, drift
+from parsers.compare.divergence import ANY_ID, same_message
 from parsers.vocabulary.types import Message
 from webapp.engines.entered import engine_title
 from webapp.page.addresses.subjects import Subject
@@ -32,11 +33,21 @@ def drift_of(subject: Subject) -> Drifted | None:
     before = [Message(expect.reasoning, expect.content)] if expect is not None else []
     outcome = outcome_of(trace, None if known is None else known.findings)
     written = loaded(stored.message) if stored.message else WrittenOutcome()
+    if subject.case.parser.engine is not None and written.message is not None:  # it makes up other ids each time
+        outcome = replace(outcome, message=_with_ids(outcome.message, written.message))
     found = drift(stored.outcome_digest, outcome, written, before)
     if found is None:
         return None
     engine = engine_title(subject.case.parser.engine)
     return Drifted(found, _ran(stored.version, written.engine), _ran(installed_version(), engine))
+
+
+def _with_ids(message: Message, kept: Message) -> Message:
+    """A message with the ids of one that says the same; as it is where that says something else."""
+    if not same_message(message, kept, ANY_ID):
+        return message
+    calls = [replace(call, id=then.id) for call, then in zip(message.tool_calls, kept.tool_calls, strict=True)]
+    return replace(message, tool_calls=calls)
 
 
 def _ran(version: str, engine: str) -> str:
