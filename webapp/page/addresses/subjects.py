@@ -122,7 +122,8 @@ def case_subject(case_id: str) -> Subject:
     """The case stored under an id, or 404, or 410."""
     stored = stored_case(case_id)
     case = services().runner.opened(stored.body)
-    return Subject(case, "case", case.title or f"Case {case_id}", f"case {case_id}", case_id, stored=stored)
+    note = f"case {case_id}" if case.title else ""  # one without a title is called by its id
+    return Subject(case, "case", case.title or f"Case {case_id}", note, case_id, stored=stored)
 
 
 def run_subject(case: Case) -> Subject:

@@ -117,7 +117,7 @@ def test_a_posted_run_has_an_address_while_it_is_held(client: FlaskClient, app: 
     assert [part in window.text for part in ("data-diagram", '<section id="machine" hx-preserve>')] == [False, True]
     app.extensions["inspector"].held = HeldRuns(1_000_000, 60)
     gone = client.get(address)
-    assert (gone.status_code, "data-kept-run" in gone.text, "Without script" in gone.text) == (410, True, True)
+    assert (gone.status_code, "data-kept-run" in gone.text, "go back in the browser" in gone.text) == (410, True, True)
     assert client.get(f"{address}/find", headers=PARTIAL).status_code == 410
 
 
