@@ -197,7 +197,7 @@ class EngineHost:
                 raise EngineError(f"engine {self._name} does not tell which lines ran: {known.raised.message}")
             run = {**run, "replays": [deltas[: known.raised.step - 1]]}
         try:
-            found = read_lines(self._told(run))
+            found = read_lines(self._told(run), run["step"])
         except _RestsError as error:
             raise EngineError(f"engine {self._name} does not tell which lines ran: {error}") from error
         except (ChildError, ProtocolError) as error:

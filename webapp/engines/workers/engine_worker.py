@@ -269,9 +269,11 @@ class _Lines:
 
     def __init__(self, asked: Mapping[str, Any]) -> None:
         self._step = asked["step"]
-        self._sought = asked.get("sought") or ""
         deltas = [*asked["replays"][0], [""]]
-        self._fed = deltas[min(self._step, len(deltas)) - 1][0]
+        finding = module_of("sent_by")
+        part = [asked.get(key) for key in ("call", "at")]
+        sought = finding.Sought(asked.get("sought") or "", asked.get("channel") or "", *part)
+        self._sent_by = finding.SentBy(sought, deltas[min(self._step, len(deltas)) - 1][0])
         self._where = asked.get("where")
         self._tracing = module_of("line_trace")
         self._roots = self._tracing.Roots([])
@@ -285,7 +287,7 @@ class _Lines:
     def ran(self, step: int, work: Callable[[], Any]) -> Any:
         """What a step does."""
         if step == self._step:
-            self._trace = self._tracing.LineTrace(self._roots, self._sought, self._fed)
+            self._trace = self._tracing.LineTrace(self._roots, self._sent_by)
             with self._trace:
                 return work()
         if self._where is None:
