@@ -86,16 +86,29 @@ class Printed:
 
 
 class Guard:
-    """While a replay runs, no process is started: a copy of this one would answer for it."""
+    """While a replay runs, no process is started, for a copy of this one would answer for it, and none but this one is
+    sent a signal: our parent serves others."""
 
     def __init__(self) -> None:
         self.on = False
         sys.addaudithook(self._look)
 
-    def _look(self, event: str, _given: Any) -> None:
-        if self.on and event.startswith(_STARTS_PROCESSES):
-            self.on = False
-            raise PermissionError(event + ": a parser may start no process while it is replayed")
+    def _look(self, event: str, given: Any) -> None:
+        if not self.on:
+            return
+        if event.startswith(_STARTS_PROCESSES):
+            raise _refused(event, "start no process")
+        if event == "os.killpg" or (event == "os.kill" and given[0] != os.getpid()):
+            raise _refused(event, "send no signal to another process")
+
+
+def _refused(event: str, what: str) -> PermissionError:
+    """Told with the line that wanted it."""
+    error = PermissionError(event + ": a parser may " + what + " while it is replayed")
+    asking = sys._getframe(2)
+    names = asking.f_code.co_name, asking.f_lineno, os.path.basename(asking.f_code.co_filename)
+    error.told_place = "{}, line {} of {}".format(*names)  # type: ignore[attr-defined]
+    return error
 
 
 class Hangs(BaseException):
