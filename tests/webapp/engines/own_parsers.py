@@ -92,7 +92,7 @@ class Ending(Plain):
         return sys.exit(3) if "!" in text else super().feed(text, ids)
 
 
-class Ending(Plain):
+class Signalling(Plain):
     """It wants to end whoever started it at `!`, and again where that is refused."""
 
     def feed(self, text: str, ids: list[int]) -> Any:

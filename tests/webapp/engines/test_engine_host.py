@@ -210,7 +210,7 @@ def test_an_engine_that_does_not_come_up_is_one_sentence(entry: Entry, words: st
     [
         ("Raising", "ValueError", "feed, line"),
         ("Starting", "PermissionError", "feed, line"),
-        ("Ending", "PermissionError", "feed, line"),
+        ("Signalling", "PermissionError", "feed, line"),
         ("Deep", "RecursionError", "feed, line"),
     ],
 )
