@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import message_classes as messages  # type: ignore[import-not-found] - beside it, where the worker looks
+import message_classes as messages  # type: ignore[import-not-found]  # beside this file
 
 
 class _Parser:
