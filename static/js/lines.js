@@ -7,6 +7,7 @@ import { ask, choose } from "./request.js";
 
 const WAIT = 120; // milliseconds that the cursor has to rest
 let timer = 0;
+let asked = null; // a character of this step that nothing was loaded for yet
 let seen = ""; // what was brought into sight: the line of a step, or of a character of it
 
 const box = () => document.getElementById("lines");
@@ -15,18 +16,22 @@ const shown = () => Number(source()?.source);
 
 function load() {
   clearTimeout(timer);
+  asked = null;
   box().setAttribute("aria-busy", "true");
   ask("#lines", "innerHTML", { step: String(step()) });
 }
 
 function moved() {
   clearTimeout(timer);
-  if (box() && shown() !== step()) timer = setTimeout(load, WAIT);
+  const isStale = shown() !== step() || (asked !== null && asked !== source()?.about);
+  if (box() && isStale) timer = setTimeout(load, WAIT);
 }
 
-/* The line that sent comes into sight, or that put there what another returned; else the first that ran. Of the attributes those that changed stand first. */
+/* The line that sent comes into sight, or that put there what another returned; else the first that ran. Of the
+   attributes those that changed stand first. */
 function sight() {
-  const line = box().querySelector("#putter") ?? box().querySelector("#sender") ?? box().querySelector(".source-line.ran");
+  const line =
+    box().querySelector("#putter") ?? box().querySelector("#sender") ?? box().querySelector(".source-line.ran");
   const top = line?.offsetParent ? line.getBoundingClientRect().top - box().getBoundingClientRect().top : 0;
   box().scrollTop = top ? box().scrollTop + top - box().clientHeight / 3 : 0;
 }
@@ -56,8 +61,8 @@ function clicked(event) {
 export function askPart(part, of) {
   if (!box() || !choose("part", part)) return;
   remember();
-  clearTimeout(timer);
-  if (shown() !== step() || (of === step() && source()?.about !== part)) timer = setTimeout(load, WAIT);
+  asked = of === step() ? part : null;
+  moved();
 }
 
 export function startLines() {

@@ -2,7 +2,7 @@
 
    A run of the message is text that one step sent; inside a run a character is found by its place, so nothing is drawn
    for each. The caret is one element over the text: it has the focus while the keyboard is at it. */
-import { goTo, step } from "./cursor.js";
+import { goTo, step as stepNow } from "./cursor.js";
 import { isPlain, say } from "./dom.js";
 import { card, inspector } from "./inspector.js";
 import { askPart } from "./lines.js";
@@ -166,7 +166,7 @@ const KEYS = {
   w: toOutput,
   Escape: () => {
     leave();
-    askPart("", step());
+    askPart("", stepNow());
     document.querySelector("#strip [tabindex='0']")?.focus();
   },
 };

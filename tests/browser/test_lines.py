@@ -41,16 +41,18 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     settings = Settings(data_dir=tmp_path_factory.mktemp("lines"))
     given = {"class": "line_parsers:Sender", "python": sys.executable, "path": str(FILE.parent), "seconds": 20}
     write_entry(settings, "own", Entry.model_validate(given))
+    write_entry(settings, "merged", Entry.model_validate({**given, "class": "sending_parsers:Merged"}))
     app = create_app(settings)
-    entered(settings).card("own")
+    for name in ("own", "merged"):
+        entered(settings).card(name)
     with served(app) as address:
         yield address
     use_engines(get_settings())
 
 
-def run(page: Page, text: str = "Well. <b> it ends") -> None:
+def run(page: Page, text: str = "Well. <b> it ends", parser: str = "own:Sender") -> None:
     page.goto("/")
-    page.locator("#parser").select_option("own:Sender")
+    page.locator("#parser").select_option(parser)
     page.locator("#text").fill(text)
     page.locator("#setup [name=run]").click()
     expect(page.locator("#machine-title")).to_have_text("Source")
@@ -175,3 +177,21 @@ def test_axe_finds_nothing_and_no_pane_stands_over_another(page: Page) -> None:
         box = page.locator("#machine").bounding_box()
         assert box is not None
         assert box["width"] > (290 if screen == "narrow" else 500)
+
+
+def test_a_character_of_the_message_leads_to_the_line_that_sent_it(page: Page) -> None:
+    """Content and a call leave at one step, by two lines."""
+    run(page, "a", "merged:Merged")
+    sender = page.locator("#lines #sender .source-text")
+    for role, words, part in (
+        ("content", 'return {"content": "WRONG"}', "content:0"),
+        ("name", 'return {"tool_calls"', "name:0:0"),
+        ("content", 'return {"content": "WRONG"}', "content:0"),
+    ):
+        page.locator(f"#message .run.role-{role}").first.click(position={"x": 2, "y": 6})
+        expect(page.locator("#lines [data-about]")).to_have_attribute("data-about", part)
+        expect(sender).to_contain_text(words)
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#lines [data-about]")).to_have_attribute("data-about", "content:1")
+    page.keyboard.press("Escape")
+    expect(page.locator("#lines [data-about]")).to_have_attribute("data-about", "")

@@ -6,7 +6,6 @@ what strangers wrote. Whatever can go wrong ends in one ChildError; the next que
 
 from __future__ import annotations
 
-import math
 import weakref
 from collections.abc import Callable, Mapping
 from threading import Lock
@@ -66,15 +65,13 @@ class Child:
         on_progress: Callable[[dict[str, Any]], object] | None = None,
         on_question: Callable[[dict[str, Any]], Mapping[str, Any]] | None = None,
         cancelled: Callable[[], bool] | None = None,
-        still: float = math.inf,
     ) -> Answer:
-        """The answer of the task, within so many seconds; what a fresh process does first may take as many again. What
-        is somebody else's may sleep over it for `still` seconds on end, where the system tells of that.
+        """The answer of the task, within so many seconds; what a fresh process does first may take as many again.
 
         `on_question` replies to what the task asks; the time it takes for that does not count. `cancelled` is called
         now and then, and once it says so the task is interrupted, or the process killed. Raises ChildError.
         """
-        question = Question(task, request, seconds, on_progress, on_question, cancelled, still)
+        question = Question(task, request, seconds, on_progress, on_question, cancelled)
         with self._lock:
             try:
                 return self._answer(self._ready(question), question)

@@ -21,8 +21,7 @@ _LOOK_SECONDS = 0.2  # how long a child may work on when nobody wants that any m
 
 @dataclass(slots=True, frozen=True)
 class Question:
-    """A task with its request, and what whoever asks wishes meanwhile. `still`: for how many seconds on end somebody
-    else's process may sleep over it."""
+    """A task with its request, and what whoever asks wishes meanwhile."""
 
     task: str
     request: Mapping[str, Any]
@@ -30,7 +29,6 @@ class Question:
     on_progress: Callable[[dict[str, Any]], object] | None = None
     on_question: Callable[[dict[str, Any]], Mapping[str, Any]] | None = None
     cancelled: Callable[[], bool] | None = None
-    still: float = math.inf
 
 
 class Watch(Thread):
@@ -54,8 +52,7 @@ class Watch(Thread):
         self._looks = bool(question.cancelled or program.command)
         self._own = not program.command
         self._most = program.resident_bytes
-        self._slept, self._still, self._looked = 0.0, 0.0, (monotonic(), self._before)
-        self._most_still = question.still
+        self._slept, self._looked = 0.0, (monotonic(), self._before)
         self._rests = False
         self._done = Event()
         self.start()
@@ -75,7 +72,7 @@ class Watch(Thread):
             if self._most and resident_bytes(self._process.pid) > self._most:
                 self.ending = Ending.MEMORY
                 break
-            if self._still > self._most_still or (monotonic() >= self._end and not self._goes_on()):
+            if monotonic() >= self._end and not self._goes_on():
                 self.ending = Ending.LATE
             elif self._is_unwanted():
                 self.ending = Ending.CANCELLED
@@ -98,9 +95,6 @@ class Watch(Thread):
         self._looked = now, worked
         if worked < math.inf and sleeps(self._process.pid):
             self._slept += max(now - before - (worked - worked_before), 0.0)
-            self._still = self._still + now - before if worked == worked_before else 0.0
-        else:
-            self._still = 0.0
 
     def _goes_on(self) -> bool:
         """Whether the task has more time, since it had no processor for all of it."""

@@ -44,8 +44,6 @@ from webapp.engines.turns import Turns
 
 HURRY = 1.5  # times as long by the clock as it may work, after which half of that work is enough
 PATIENCE = 3  # times as long by the clock, on a machine so busy that it had not even that
-START_SECONDS = 120.0  # for what an engine imports
-STILL = 3.0  # times what a replay may take, for which one that starts may sleep on end: nothing works on an answer then
 ANSWER_BYTES = 50_000_000
 FIRST_BATCH = 32
 LARGEST_BATCH = 256
@@ -168,12 +166,10 @@ class EngineHost:
     def _answer_to_hello(self) -> Card:
         entry = self._entry
         request = {"protocol": 1, "tokenizer": entry.tokenizer, "memory": entry.memory_bytes}
-        began, self._of_thread.little = monotonic(), ""
+        self._of_thread.given, self._of_thread.little = entry.start, ""
         try:
-            still = STILL * entry.seconds
-            card = read_card(self._child.ask("hello", request, seconds=START_SECONDS, still=still))
+            card = read_card(self._child.ask("hello", request, seconds=entry.start))
         except ChildError as error:
-            self._of_thread.given = round(monotonic() - began, 1)
             raise EngineError(f"engine {self._name} does not start: {self._said(error)[1]}") from error
         except ProtocolError as error:
             raise EngineError(f"engine {self._name} does not speak the protocol: {error}") from error
