@@ -179,7 +179,7 @@ def test_axe_finds_nothing_and_no_pane_stands_over_another(page: Page) -> None:
         assert box["width"] > (290 if screen == "narrow" else 500)
 
 
-def test_a_character_of_the_message_leads_to_the_line_that_sent_it(page: Page) -> None:
+def test_a_character_of_several_that_leave_at_one_step_leads_to_the_line_of_its_own(page: Page) -> None:
     """Content and a call leave at one step, by two lines."""
     run(page, "a", "merged:Merged")
     sender = page.locator("#lines #sender .source-text")
