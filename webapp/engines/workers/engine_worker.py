@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import sys
 
+if __name__ == "__main__" and sys.path and __file__.startswith(sys.path[0] or "\0"):
+    del sys.path[0]  # our other files there are no modules of an engine
+
 if sys.version_info < (3, 9):  # noqa: UP036 - whoever has an older one is told so; what stands below it cannot read
     sys.stdin.readline()  # hello: nothing is said that nobody asked for
     words = '{{"failed": "it needs Python 3.9 or newer, and this is {}.{}"}}\n'
     sys.stdout.write(words.format(*sys.version_info[:2]))
     sys.stdout.flush()
     sys.exit(1)
-
-if __name__ == "__main__" and sys.path and __file__.startswith(sys.path[0] or "\0"):
-    del sys.path[0]  # our other files there are no modules of an engine
 
 import json
 import os
