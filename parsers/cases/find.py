@@ -18,6 +18,7 @@ from parsers.cases.expect import accept
 from parsers.cases.input import Input, ToolObject
 from parsers.cases.io import case_id, load_case, to_data
 from parsers.cases.jsontext import halves_spelled
+from parsers.cases.known import known_of_message
 from parsers.cases.run import characters, chunkings_of, replayer_of, settled_case
 from parsers.compare.divergence import Divergence
 from parsers.replays.budget import Budget
@@ -168,8 +169,10 @@ def _expect(small: Minimized) -> Expect | None:
 
 def find_json(result: CaseFound) -> dict[str, Any]:
     """Return what `find --json` prints. Keys beside the contract's own say more of the same."""
-    found = result.found
+    found, traced = result.found, next(iter(result.found.outcomes), None)
+    message, finish = (None, None) if traced is None or traced.raised else (traced.message, traced.finish_reason)
     return {
+        "known": known_of_message(result.case, message, finish),
         "findings": [finding.to_json() for finding in found.findings],
         "outcomes": [_outcome(one) for one in found.outcomes],
         "minimized": None if result.minimized is None else to_data(result.minimized),

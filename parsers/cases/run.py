@@ -17,6 +17,7 @@ from typing import Any
 from parsers.cases.case import Case, CaseError
 from parsers.cases.engines import ENGINES, RECORDED, Choice, Engine, choose, contract_of, engine_of, policy_of
 from parsers.cases.input import Input
+from parsers.cases.known import known_of_trace
 from parsers.checks import run_each_check
 from parsers.checks.causes import by_cause
 from parsers.checks.check import CheckReport, Need
@@ -315,6 +316,7 @@ def run_parts(run: CaseRun, steps: range | None = None) -> dict[str, Any]:
         "mode": trace.mode,
         "message": trace.message.to_json(),
         "finish_reason": trace.finish_reason,
+        "known": known_of_trace(run.case, trace),
         "findings": (finding.to_json() for finding in run.findings),
         "whole": run.whole.message.to_json(),
         "rejected_calls": (call.to_json() for call in trace.rejected_calls),

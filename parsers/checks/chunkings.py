@@ -237,7 +237,7 @@ def _finding(
         actual=parting.actual,
         grade=level,
         policy=subject.allowed_between(right.message, wrong.message),
-        proof=Proof(chunking_of(shown)),
+        proof=Proof(chunking_of(shown), wrong=None if wrong is shown else chunking_of(wrong)),
     )
 
 

@@ -4,21 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 from parsers.replays.tapes import Asked
+from parsers.vocabulary.types import MessageDelta
+
+Channel = Literal["content", "reasoning", "name", "arguments"]
+CHANNELS: tuple[Channel, ...] = get_args(Channel)
+
+
+@dataclass(slots=True, frozen=True)
+class Sought:
+    """A text that a step sent in one channel; of a call by its number. `at`: the character of it that somebody asks
+    about, from 0; None: the last."""
+
+    text: str = ""
+    channel: Channel | None = None
+    call: int | None = None
+    at: int | None = None
 
 
 @dataclass(slots=True, frozen=True)
 class LinesAsked:
     """One step of a replay, from 1, the end of the output being the last one.
 
-    `sought`: a text that the step sent, to be told which line returned it. `where`: a file as it was told and a line
-    of it, to be told which other steps ran that line.
+    `sought`: what the step sent, to be told which line put it there, and which returned it. `where`: a file as it was
+    told and a line of it, to be told which other steps ran that line.
     """
 
     replay: Asked
     step: int
-    sought: str = ""
+    sought: Sought = Sought()
     where: tuple[str, int] | None = None
 
 
@@ -57,8 +73,10 @@ class RanFunction:
 class RanLines:
     """A step line by line, in the order in which they ran.
 
-    `left_out`: how many more ran than are told. `sent_from`: the number of the one that returned what was sought.
-    `steps`: those that ran the line that was asked about, in order.
+    `left_out`: how many more ran than are told. `sent_from`: the number of the one that returned what was sought;
+    `put_at`: of the one before that put the text into what was returned, where that is another one. `steps`: those that
+    ran the line that was asked about, in order. `sent`: what the step sent when its lines were looked at, where
+    `is_told`.
     """
 
     functions: tuple[RanFunction, ...] = ()
@@ -66,6 +84,9 @@ class RanLines:
     left_out: int = 0
     sent_from: int | None = None
     steps: tuple[int, ...] = ()
+    put_at: int | None = None
+    sent: MessageDelta | None = None
+    is_told: bool = False
 
 
 TellLines = Callable[[LinesAsked], RanLines]

@@ -330,13 +330,15 @@ class Proof:
 
     `chunking` is a chunking as JSON. `edits` are (start, end, text): characters [start, end) of the output become
     text; they do not overlap and ascend. `context` holds the keys of the request that change, as in a case. `parser` is
-    the name of another parser.
+    the name of another parser. `wrong` is the chunking of the message that is wrong, where `chunking` gives the other
+    one.
     """
 
     chunking: Mapping[str, Any] | None = None
     edits: tuple[tuple[int, int, str], ...] = ()
     context: Mapping[str, Any] = field(default_factory=dict)
     parser: str | None = None
+    wrong: Mapping[str, Any] | None = field(default=None, compare=False)
 
     @property
     def changes_case(self) -> bool:
@@ -345,9 +347,10 @@ class Proof:
 
     def to_json(self) -> dict[str, Any]:
         """As `find --json` prints it."""
-        chunking = None if self.chunking is None else dict(self.chunking)
+        chunking, wrong = [None if one is None else dict(one) for one in (self.chunking, self.wrong)]
         edits = [list(edit) for edit in self.edits]
-        return {"chunking": chunking, "edits": edits, "context": dict(self.context), "parser": self.parser}
+        context = dict(self.context)
+        return {"chunking": chunking, "edits": edits, "context": context, "parser": self.parser, "wrong": wrong}
 
 
 class Topic(Enum):

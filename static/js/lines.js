@@ -1,30 +1,37 @@
 /* The source pane of an engine's parser: which lines ran at the step under the cursor. It is asked for when the cursor
-   rests, for the engine has to be at that step. A number of a line asks which other steps ran it. */
+   rests, for the engine has to be at that step. A number of a line asks which other steps ran it, a character of the
+   message which line sent it. */
 import { onStep, remember, step } from "./cursor.js";
 import { isPlain, say } from "./dom.js";
 import { ask, choose } from "./request.js";
 
 const WAIT = 120; // milliseconds that the cursor has to rest
 let timer = 0;
-let seen = 0; // the step whose line was brought into sight
+let asked = null; // a character of this step that nothing was loaded for yet
+let seen = ""; // what was brought into sight: the line of a step, or of a character of it
 
 const box = () => document.getElementById("lines");
-const shown = () => Number(box()?.querySelector("[data-source]")?.dataset.source);
+const source = () => box()?.querySelector("[data-source]")?.dataset;
+const shown = () => Number(source()?.source);
 
 function load() {
   clearTimeout(timer);
+  asked = null;
   box().setAttribute("aria-busy", "true");
   ask("#lines", "innerHTML", { step: String(step()) });
 }
 
 function moved() {
   clearTimeout(timer);
-  if (box() && shown() !== step()) timer = setTimeout(load, WAIT);
+  const isStale = shown() !== step() || (asked !== null && asked !== source()?.about);
+  if (box() && isStale) timer = setTimeout(load, WAIT);
 }
 
-/* The line that sent comes into sight; else the first that ran. Of the attributes those that changed stand first. */
+/* The line that sent comes into sight, or that put there what another returned; else the first that ran. Of the
+   attributes those that changed stand first. */
 function sight() {
-  const line = box().querySelector("#sender") ?? box().querySelector(".source-line.ran");
+  const line =
+    box().querySelector("#putter") ?? box().querySelector("#sender") ?? box().querySelector(".source-line.ran");
   const top = line?.offsetParent ? line.getBoundingClientRect().top - box().getBoundingClientRect().top : 0;
   box().scrollTop = top ? box().scrollTop + top - box().clientHeight / 3 : 0;
 }
@@ -33,8 +40,9 @@ function swapped() {
   if (!box()) return;
   box().removeAttribute("aria-busy");
   moved();
-  if (seen === shown()) return;
-  seen = shown();
+  const now = `${shown()} ${source()?.about ?? ""}`;
+  if (seen === now) return;
+  seen = now;
   sight();
 }
 
@@ -46,6 +54,15 @@ function clicked(event) {
   remember();
   say(`Other steps that ran ${number.getAttribute("aria-label")}`);
   load();
+}
+
+/* A character of the message is asked about, or (an empty part) none any more: the pane is about it where its step is
+   the one under the cursor, and once it is. */
+export function askPart(part, of) {
+  if (!box() || !choose("part", part)) return;
+  remember();
+  asked = of === step() ? part : null;
+  moved();
 }
 
 export function startLines() {

@@ -2,9 +2,10 @@
 
    A run of the message is text that one step sent; inside a run a character is found by its place, so nothing is drawn
    for each. The caret is one element over the text: it has the focus while the keyboard is at it. */
-import { goTo } from "./cursor.js";
+import { goTo, step as stepNow } from "./cursor.js";
 import { isPlain, say } from "./dom.js";
 import { card, inspector } from "./inspector.js";
+import { askPart } from "./lines.js";
 import { clearSelection, selectRange } from "./provenance.js";
 
 const RUNS = "#result .run[data-sent]";
@@ -96,7 +97,14 @@ function put(found, { focus = false } = {}) {
   if (focus) mark.focus({ preventScroll: true });
   mark.scrollIntoView({ block: "nearest" });
   selectRange(...origin(found));
+  askPart(partAt(found), Number(found.run.dataset.sent));
   say(said);
+}
+
+/* The character as the page of an engine's parser asks about it: its channel, and which of it. */
+function partAt({ run, at }) {
+  const [, channel, first] = run.dataset.part?.match(/^(.*):(\d+)$/) ?? [];
+  return channel ? `${channel}:${Number(first) + at}` : "";
 }
 
 function leave() {
@@ -158,6 +166,7 @@ const KEYS = {
   w: toOutput,
   Escape: () => {
     leave();
+    askPart("", stepNow());
     document.querySelector("#strip [tabindex='0']")?.focus();
   },
 };

@@ -41,16 +41,18 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     settings = Settings(data_dir=tmp_path_factory.mktemp("lines"))
     given = {"class": "line_parsers:Sender", "python": sys.executable, "path": str(FILE.parent), "seconds": 20}
     write_entry(settings, "own", Entry.model_validate(given))
+    write_entry(settings, "merged", Entry.model_validate({**given, "class": "sending_parsers:Merged"}))
     app = create_app(settings)
-    entered(settings).card("own")
+    for name in ("own", "merged"):
+        entered(settings).card(name)
     with served(app) as address:
         yield address
     use_engines(get_settings())
 
 
-def run(page: Page, text: str = "Well. <b> it ends") -> None:
+def run(page: Page, text: str = "Well. <b> it ends", parser: str = "own:Sender") -> None:
     page.goto("/")
-    page.locator("#parser").select_option("own:Sender")
+    page.locator("#parser").select_option(parser)
     page.locator("#text").fill(text)
     page.locator("#setup [name=run]").click()
     expect(page.locator("#machine-title")).to_have_text("Source")
@@ -191,3 +193,21 @@ def test_without_script_the_source_scrolls_and_is_not_in_the_way_of_what_follows
     run(page)
     plain.goto(page.url)
     assert boxes(plain, ("lines",))["lines"]["height"] <= 28 * 16
+
+
+def test_a_character_of_several_that_leave_at_one_step_leads_to_the_line_of_its_own(page: Page) -> None:
+    """Content and a call leave at one step, by two lines."""
+    run(page, "a", "merged:Merged")
+    sender = page.locator("#lines #sender .source-text")
+    for role, words, part in (
+        ("content", 'return {"content": "WRONG"}', "content:0"),
+        ("name", 'return {"tool_calls"', "name:0:0"),
+        ("content", 'return {"content": "WRONG"}', "content:0"),
+    ):
+        page.locator(f"#message .run.role-{role}").first.click(position={"x": 2, "y": 6})
+        expect(page.locator("#lines [data-about]")).to_have_attribute("data-about", part)
+        expect(sender).to_contain_text(words)
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#lines [data-about]")).to_have_attribute("data-about", "content:1")
+    page.keyboard.press("Escape")
+    expect(page.locator("#lines [data-about]")).to_have_attribute("data-about", "")

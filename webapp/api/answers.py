@@ -12,6 +12,8 @@ from pydantic import ConfigDict, Field, JsonValue, with_config
 from typing_extensions import TypedDict
 
 from parsers.cases.case import Case
+from parsers.cases.case import Verdict as KnownVerdict
+from parsers.cases.expect import Difference
 from parsers.compare.divergence import Divergence, Grade
 from parsers.intake import Intake
 from parsers.intake.evidence import Ask, Capture, Fact, Offer, Part, Peeled, Reading, Warn
@@ -185,6 +187,7 @@ _object(
     "What to change in the case to see a finding: chunking, characters of the output, keys of the context, parser.",
     Proof,
     parser="The name of another parser, in the verdict that this one is wrong.",
+    wrong="The chunking of the message that is wrong, where `chunking` gives the other one.",
 )
 _FINDING: dict[str, Any] = {
     "id": "The number of the check.",
@@ -223,6 +226,21 @@ _object(
     micros=_said(int | None, "How long it took, in microseconds."),
     changed=_many(_WRITTEN["Attribute"]),
 )
+_object(
+    "Difference",
+    "A field that is not as the case expects; it is named like a channel: content, tool_calls[0].arguments ...",
+    Difference,
+)
+_KNOWN = _object(
+    "Known",
+    "What the case knows of who parsed it: what its `engines` says of that one, else what holds for all.",
+    engine=str,
+    verdict=KnownVerdict,
+    link=_said(str | None, "Where more is said of it."),
+    notes=list[str],
+    expects=_said(bool, "Whether it says what should come out."),
+    differences=_said(_many(_WRITTEN["Difference"]), "What came out otherwise than it expects."),
+)
 StepAnswer = _object(
     "Step",
     "One delta's worth of parsing; the last step is the end of the output.",
@@ -237,6 +255,7 @@ ReplayResult = _object(
     "A whole run: the object that `toolcall-inspector replay --json` prints.",
     Trace,
     "text examined observed _channels _streamed",
+    known=_KNOWN,
     chunking="The chunking that was traced, with its resolved cuts.",
     whole=_said(_MESSAGE, "The message of the whole output in one delta."),
     partition="Who owns each character; the runs cover the output.",
@@ -304,6 +323,7 @@ FindResult = _object(
     "What a search found: the object that `toolcall-inspector find --json` prints.",
     Found,
     "text cuts",
+    known=_said(_KNOWN, "Of the first outcome."),
     minimized=_said(Case | None, "The smallest case that still shows the worst finding."),
     complete="False where the time or the budget ran out.",
     holding="Checks that ran and found nothing.",

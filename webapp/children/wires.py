@@ -14,6 +14,7 @@ from parsers.vocabulary.words import quoted
 from webapp.children.worker import MARK, LargeError, frame, receive
 
 GARBLED = {"failed": "panic", "message": "what it says is no message"}
+_SAID = ("answer", "failed", "progress")  # keys of a line, which has one of them
 _MOST_NOISE = 65_536  # bytes that an interpreter may print before it comes to its program
 _MOST_WORDS = 2_000  # characters
 _MOST_QUOTED = 200  # bytes of what is no message
@@ -72,6 +73,8 @@ class Lines:
         except (ValueError, RecursionError):
             return _garbled(line)
         message = said if isinstance(said, dict) else {}
+        if len(several := [key for key in _SAID if key in message]) > 1:
+            return {**GARBLED, "message": f"it says {' and '.join(several)} in one line: {_begins(line)}"}
         if isinstance(message.get("answer"), dict):
             return {"answer": message["answer"], "rss": 0}
         if isinstance(message.get("failed"), str):

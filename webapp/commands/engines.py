@@ -50,6 +50,7 @@ def engines() -> None:
 @click.option("--tokenizer", metavar="PATH", help="The tokenizer, for an engine that asks for a whole one.")
 @click.option("--memory", type=int, metavar="MB", help="What its process may keep.  [default: 4000]")
 @click.option("--seconds", type=float, metavar="S", help="What one replay may take.  [default: 10]")
+@click.option("--start", type=float, metavar="S", help="What it may take to say who it is.  [default: 120]")
 def add(name: str, **options: Any) -> None:
     """Enter an engine: start it, ask who it is, and write it into engines.toml.
 

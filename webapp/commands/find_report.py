@@ -61,7 +61,7 @@ class _Commands:
             return None
         chunking = traced_chunking(self._case)
         if proof is not None and proof.chunking is not None:
-            chunking = Chunking.model_validate(proof.chunking)
+            chunking = Chunking.model_validate(proof.chunking if proof.wrong is None else proof.wrong)
         cuts = to_json(chunking, self._replayer.deltas(chunking))
         command = replay_command(cuts, self._name)
         if "--cuts" in command and len(cuts["cuts"]) > MOST_CUTS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from parsers.replays.ran_lines import RanFunction, RanLine
+from parsers.replays.ran_lines import RanFunction, RanLine, RanLines
 from webapp.commands.words import SHORT, count, quoted
 from webapp.runs.step_lines import StepLines
 
@@ -12,11 +12,16 @@ AROUND = 2  # lines that did not run are shown so near to one that did
 
 
 def lines_report(name: str, shown: StepLines) -> str:
-    """The functions in the order in which they ran. `>` stands before a line that ran, `»` where the text was sent."""
+    """The functions in the order in which they ran. `>` stands before a line that ran, `»` where the text was put into
+    what was sent, and where that was returned."""
     found = shown.found
     sent = f"sent {quoted(shown.sent, SHORT)}" if shown.sent else "sent nothing"
     head = f"step {shown.step:,} of {shown.total:,} of {name}: {sent}, {count(len(found.lines), 'line')} ran"
     lines = [head]
+    if words := _sent_by(found):
+        lines.append(words)
+    if not shown.repeats:
+        lines.append("run again the parser sent something else at this step: these lines are of another run")
     if not found.functions:
         lines.append("its source cannot be seen: no file of the parser's package ran at this step")
     for number, function in enumerate(found.functions):
@@ -24,13 +29,25 @@ def lines_report(name: str, shown: StepLines) -> str:
         for at, one in enumerate(found.lines):
             if one.function == number:
                 ran.setdefault(one.line, []).append((at, one))
-        lines += ["", f"{function.file}  {function.name}", *_source(function, ran, found.sent_from)]
+        lines += ["", f"{function.file}  {function.name}", *_source(function, ran, found)]
     if found.left_out:
         lines += ["", f"{count(found.left_out, 'more line')} ran that are not shown"]
     return "\n".join(lines)
 
 
-def _source(function: RanFunction, ran: dict[int, list[tuple[int, RanLine]]], sent_from: int | None) -> Iterator[str]:
+def _sent_by(found: RanLines) -> str:
+    """Which lines put the text there, and returned it."""
+    told = (("put there", found.put_at), ("returned" if found.put_at is not None else "sent", found.sent_from))
+    return ", ".join([f"{word} by {_place(found, at)}" for word, at in told if at is not None])
+
+
+def _place(found: RanLines, at: int) -> str:
+    line = found.lines[at]
+    return f"{found.functions[line.function].file}:{line.line}"
+
+
+def _source(function: RanFunction, ran: dict[int, list[tuple[int, RanLine]]], found: RanLines) -> Iterator[str]:
+    marked = {one for one in (found.put_at, found.sent_from) if one is not None}
     near = {line + more for line in ran for more in range(-AROUND, AROUND + 1)}
     left_out = False
     for line, text in enumerate(function.source, function.first):
@@ -41,7 +58,7 @@ def _source(function: RanFunction, ran: dict[int, list[tuple[int, RanLine]]], se
             yield "        ..."
             left_out = False
         times = ran.get(line, [])
-        sent = any(at == sent_from for at, _ in times)
+        sent = any(at in marked for at, _ in times)
         yield f"{line:>6} {'»' if sent else '>' if times else ' '} {text}".rstrip()
         yield from (f"           {words}" for words in _done([one for _, one in times]))
 

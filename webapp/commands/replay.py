@@ -10,7 +10,8 @@ from parsers.cases.case import Case, CaseError
 from parsers.cases.engines import traced_chunking
 from parsers.cases.find import CaseFound
 from parsers.cases.run import CaseRun, replayer_of
-from parsers.vocabulary.types import UsageError
+from parsers.replays.ran_lines import Sought
+from parsers.vocabulary.types import MessageDelta, UsageError
 from webapp.commands.between import replay_between
 from webapp.commands.checkouts import write_into
 from webapp.commands.find import searched
@@ -20,12 +21,13 @@ from webapp.commands.ran_lines import lines_report
 from webapp.commands.report import report
 from webapp.commands.running import run_case_of, service, within_limits
 from webapp.commands.suites import column_option, named_columns
+from webapp.commands.words import SHORT, quoted
 from webapp.commands.written import print_parts, write
 from webapp.engines import choose
 from webapp.runs.exports import TARGETS, exported, suite_test
 from webapp.runs.prepare import with_defaults
 from webapp.runs.run_text import json_text
-from webapp.runs.step_lines import step_lines
+from webapp.runs.step_lines import part_with, parts, sent_at, step_lines
 
 
 @click.command()
@@ -33,7 +35,8 @@ from webapp.runs.step_lines import step_lines
 @replay_options
 @click.option("--json", "as_json", is_flag=True, help="Print the whole run as one JSON object.")
 @click.option("--lines", "step", type=int, metavar="STEP", help="Show the lines that an engine's parser ran then.")
-def replay(file: str, as_json: bool, step: int | None, **options: Any) -> None:
+@click.option("--sent", metavar="TEXT", help="With --lines: which line sent this text.  [default: the longest it sent]")
+def replay(file: str, as_json: bool, step: int | None, sent: str | None, **options: Any) -> None:
     """Replay one model output and say what came of it.
 
     FILE is raw model output, a case file, FILE::NAME for a case of a corpus, or a recording of a server (a curl log, a
@@ -41,6 +44,8 @@ def replay(file: str, as_json: bool, step: int | None, **options: Any) -> None:
     are. The exit code is 0 whatever is found. With --engine given again the messages stand beside each other.
     """
     wanted = Options(**options)
+    if sent is not None and step is None:
+        raise UsageError("--sent: say with --lines at which step it was sent")
     given = read_given(file, wanted.tokenizer, named_columns(wanted.column))
     if len(wanted.engine) > 1:
         if step is not None:
@@ -52,7 +57,7 @@ def replay(file: str, as_json: bool, step: int | None, **options: Any) -> None:
     except CaseError as error:
         raise UsageError(blamed(error, given, wanted)) from error
     if step is not None:
-        click.echo(_lines(run, step))
+        click.echo(_lines(run, step, sent))
         return
     if not as_json:
         click.echo(report(run, given, given_words(wanted)))
@@ -61,16 +66,24 @@ def replay(file: str, as_json: bool, step: int | None, **options: Any) -> None:
     print_parts(json_text(run))
 
 
-def _lines(run: CaseRun, step: int) -> str:
+def _lines(run: CaseRun, step: int, sent: str | None) -> str:
     """Raises UsageError where there are none."""
     choice = choose(run.case)
+    replayer, traced = replayer_of(run.case, choice, run.stored), traced_chunking(run.case)
     try:
-        shown = step_lines(
-            choice, replayer_of(run.case, choice, run.stored), run.trace, traced_chunking(run.case), step
-        )
+        sought = None if sent is None else _sought(sent_at(choice, run.trace, step), step, sent)
+        shown = step_lines(choice, replayer, run.trace, traced, step, sought=sought)
     except UsageError as error:
         raise UsageError(f"--lines {step}: {error}") from error
     return lines_report(run.format.title, shown)
+
+
+def _sought(delta: MessageDelta | None, step: int, sent: str) -> Sought:
+    found = part_with(delta, sent)
+    if found is None:
+        there = ", ".join([quoted(one.text, SHORT) for one in parts(delta)]) or "nothing"
+        raise UsageError(f"--sent {quoted(sent, SHORT)}: step {step:,} sent {there}")
+    return found
 
 
 def _search(name: str, case: Case) -> CaseFound:

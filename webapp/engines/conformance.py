@@ -5,15 +5,28 @@ Nothing here is about what a parser reads: only about what any engine answers, w
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from parsers.formats.contracts import builtin_contracts
 from parsers.vocabulary.types import UsageError
-from webapp.children.endings import ChildError
+from webapp.children.endings import ChildError, Ending
 from webapp.engines.engine_host import EngineHost
 from webapp.engines.foreign import no_parser
-from webapp.engines.protocol import Answers, Card, Fault, Progress, ProtocolError, Replayed, read, read_replays
+from webapp.engines.lines import read_lines
+from webapp.engines.protocol import (
+    Answers,
+    Card,
+    EngineError,
+    Fault,
+    Progress,
+    ProtocolError,
+    Replayed,
+    read,
+    read_replays,
+)
 
 _PIECES = ["The ", "answer ", "is ", "4", "2."]
 _TOOLS = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}]
@@ -44,15 +57,22 @@ def conformance(host: EngineHost, parser: str = "", *, told: Callable[[str], obj
     asked = _Asked(host, card, parser or known[0])
     told(asked.parser)
     for rule, test in _RULES:
-        try:
-            wrong = test(asked)
-        except ProtocolError as error:
-            wrong = f"its answer is none: {error}"
-        except ChildError as error:
-            wrong = f"there is no answer: {error.message or error.ending.value}"
-        yield Kept(rule, wrong)
+        yield Kept(rule, _wrong(asked, test))
     if asked.faults:
         yield Kept("", note=asked.faults[0])
+
+
+def _wrong(asked: _Asked, test: Callable[[_Asked], str]) -> str:
+    """What is wrong by a rule. A process that was ended at the rule before is started and greeted first."""
+    try:
+        asked.host.begun()
+        return test(asked)
+    except ProtocolError as error:
+        return f"its answer is none: {error}"
+    except ChildError as error:
+        return f"there is no answer: {asked.host.words(error)}"
+    except EngineError as error:
+        return f"it does not come up again: {error}"
 
 
 @dataclass(slots=True, frozen=True)
@@ -96,7 +116,7 @@ def _many(asked: _Asked) -> str:
         read_replays(answer, steps)
     except ProtocolError:
         came = [len(one.sent) for one in read(Answers, answer).replays]
-        if sorted(came) != sorted(steps):
+        if came == steps or sorted(came) != sorted(steps):
             raise
         return f"its answers are not in the order of the replays: those have {steps} steps, the answers {came}"
     return ""
@@ -137,10 +157,10 @@ def _unknown_keys(asked: _Asked) -> str:
 def _steps(asked: _Asked) -> str:
     if not asked.card.streams:
         return ""
-    told: list[int] = []
+    told: list[Progress] = []
 
     def note(said: dict[str, Any]) -> None:
-        told.append(read(Progress, said).step)
+        told.append(read(Progress, said))
 
     answer = asked.host.raw("run", asked.run([_PIECES], report="steps"), note)
     (found,) = read_replays(answer, [len(_PIECES) + 1])
@@ -148,8 +168,64 @@ def _steps(asked: _Asked) -> str:
     if found.raised is not None:  # it takes no further step
         asked.faults.append(f"The parser fails on a plain sentence, {_fault(found.raised)}")
         last = found.raised.step
-    wanted = [*range(1, last + 1)]
-    return "" if told == wanted else f"steps {wanted} were to be told, {told} were"
+    wanted, steps = [*range(1, last + 1)], [one.step for one in told]
+    if steps != wanted:
+        return f"steps {wanted} were to be told, {steps} were"
+    return _sent_before(told, found)
+
+
+def _sent_before(told: list[Progress], found: Replayed) -> str:
+    """Whether each step is told with what the one before it sent, which is also in the answer."""
+    for said, before in zip(told[1:], found.sent, strict=False):
+        if said.sent != before:
+            words = [_short(None if one is None else one.model_dump(exclude_none=True)) for one in (said.sent, before)]
+            return f"it says at step {said.step} that the one before it sent {words[0]}, and in its answer {words[1]}"
+    return "" if told[0].sent is None else "it says at step 1 that a step before it sent something"
+
+
+def _short(value: Any) -> str:
+    return "nothing" if value is None else str(value)[:100]
+
+
+def _named(asked: _Asked) -> str:
+    many = Counter([(one.name, one.kind) for one in asked.card.parsers])
+    ((name, _), times), *_ = many.most_common(1)
+    return "" if times == 1 else f"it names {name} {times} times"
+
+
+def _contract(asked: _Asked) -> str:
+    contract, known = asked.card.contract, builtin_contracts()
+    return (
+        "" if not contract or contract in known else f"there is no contract {contract!r}; there are {', '.join(known)}"
+    )
+
+
+def _state(asked: _Asked) -> str:
+    (found,) = asked.replays([_PIECES], observe="state")
+    if found.states is None:
+        return ""
+    most = len(found.sent) + (found.raised is not None)
+    if len(found.sent) <= len(found.states) <= most:
+        return ""
+    return f"{len(found.sent)} steps were taken, and {len(found.states)} have a state"
+
+
+def _lines(asked: _Asked) -> str:
+    answer = asked.answer([_PIECES], observe="lines", step=2, sought=_PIECES[1], where=None)
+    (found,) = read_replays(answer, asked.steps([_PIECES]))
+    lines = read_lines(answer, 2)
+    if lines is None:
+        return ""
+    beyond = next((step for step in lines.steps if not 1 <= step <= len(found.sent) + 1), None)
+    if beyond is not None:
+        return f"it says that step {beyond} ran a line, of {len(found.sent)} that there are"
+    return ""
+
+
+def _counted(asked: _Asked) -> str:
+    for observe in ("costs", "cover"):
+        asked.replays([_PIECES], observe=observe)
+    return ""
 
 
 def _fault(raised: Fault) -> str:
@@ -158,11 +234,14 @@ def _fault(raised: Fault) -> str:
 
 
 def _unknown_parser(asked: _Asked) -> str:
-    before = asked.host.pid
     try:
         (one,) = asked.replays([["x"]], parser="no_such_parser")
     except ChildError as error:
-        return "" if error.message and asked.host.pid == before else "its process ended"
+        if error.ending is Ending.ENDED:
+            return "its process ended"
+        if error.ending is not Ending.REFUSED:
+            raise
+        return "" if error.message else "it says nothing of why"
     return "" if one.raised is not None else "it replayed as if there were one"
 
 
@@ -173,11 +252,16 @@ def _whole(asked: _Asked) -> str:
 
 
 _RULES: tuple[tuple[str, Callable[[_Asked], str]], ...] = (
+    ("It names each of its parsers once.", _named),
+    ("It names a contract that there is, or none.", _contract),
     ("It answers every replay of a message with a step for each delta and one for the end.", _many),
     ("It answers in the order of the replays.", _in_order),
     ("A replay is the same whatever was replayed before it.", _alike),
     ("It passes over keys that it does not know.", _unknown_keys),
-    ("With report steps it says each step before it takes it.", _steps),
+    ("With report steps it says each step before it takes it, and what the one before it sent.", _steps),
+    ("With observe state it says of every step what that changed, or of none.", _state),
+    ("With observe lines it says which lines a step ran, or nothing of lines.", _lines),
+    ("With observe costs and cover it says what was executed, or nothing of it.", _counted),
     ("A parser that it does not have is a failure, and not its end.", _unknown_parser),
     ("The path for whole outputs gives one message, where it says that it has one.", _whole),
 )

@@ -44,7 +44,6 @@ from webapp.engines.turns import Turns
 
 HURRY = 1.5  # times as long by the clock as it may work, after which half of that work is enough
 PATIENCE = 3  # times as long by the clock, on a machine so busy that it had not even that
-START_SECONDS = 120.0  # for what an engine imports
 ANSWER_BYTES = 50_000_000
 FIRST_BATCH = 32
 LARGEST_BATCH = 256
@@ -52,13 +51,18 @@ MOST_CHARACTERS = 4_000_000  # fed in one message
 FEW_STEPS = 500  # of one replay that tells its steps at once
 SHARE = 0.1  # of what one replay may take a batch should take
 
-_KINDS = {
+_KINDS: dict[Ending, tuple[str, str]] = {  # of every ending
     Ending.LATE: ("Hangs", "it did not return in {seconds:g} seconds{little}, and its process was ended"),
     Ending.MEMORY: ("OutOfMemory", "its process kept more than {memory:,} MB, and was ended"),
     Ending.ENDED: ("Crashed", "its process ended ({how})"),
     Ending.PANIC: ("Garbled", "{message}, and its process was ended"),
     Ending.LARGE: ("Flood", "its process answered with more than {bytes:,} bytes, and was ended"),
     Ending.REFUSED: ("Refused", "{message}"),
+    Ending.ERROR: ("Refused", "{message}"),
+    Ending.ABSENT: ("Absent", "{message}"),
+    Ending.BUSY: ("Busy", "there was no place for one more process"),
+    Ending.CLOSED: ("Closed", "its process was ended meanwhile, for its entry or its sources changed"),
+    Ending.CANCELLED: ("Cancelled", "nobody waited for its answer any more"),
 }
 _CLOSED = "it closed its standard output while its process ran on, and was ended"
 _LITTLE = " (so little is what it has for a while after it hung)"
@@ -129,7 +133,18 @@ class EngineHost:
         self, task: str, request: Mapping[str, Any], on_progress: Callable[[dict[str, Any]], object] | None = None
     ) -> dict[str, Any]:
         """What it answers, as it says it. Raises ChildError."""
+        self._of_thread.given, self._of_thread.little = self._entry.seconds, ""
         return self._child.ask(task, request, seconds=self._entry.seconds, on_progress=on_progress)
+
+    def begun(self) -> None:
+        """Start and greet it where it is not running. Raises EngineError where it does not come up."""
+        self._child.tidy()
+        if self._child.pid is None:
+            self.card()
+
+    def words(self, error: ChildError) -> str:
+        """Why there is no answer, in words."""
+        return self._said(error)[1]
 
     def card(self) -> Card:
         """Who it is; starts it where it is not running. Raises EngineError where it does not come up, or runs another
@@ -151,9 +166,9 @@ class EngineHost:
     def _answer_to_hello(self) -> Card:
         entry = self._entry
         request = {"protocol": 1, "tokenizer": entry.tokenizer, "memory": entry.memory_bytes}
-        self._of_thread.given, self._of_thread.little = START_SECONDS, ""
+        self._of_thread.given, self._of_thread.little = entry.start, ""
         try:
-            card = read_card(self._child.ask("hello", request, seconds=START_SECONDS))
+            card = read_card(self._child.ask("hello", request, seconds=entry.start))
         except ChildError as error:
             raise EngineError(f"engine {self._name} does not start: {self._said(error)[1]}") from error
         except ProtocolError as error:
@@ -197,7 +212,7 @@ class EngineHost:
                 raise EngineError(f"engine {self._name} does not tell which lines ran: {known.raised.message}")
             run = {**run, "replays": [deltas[: known.raised.step - 1]]}
         try:
-            found = read_lines(self._told(run))
+            found = read_lines(self._told(run), run["step"])
         except _RestsError as error:
             raise EngineError(f"engine {self._name} does not tell which lines ran: {error}") from error
         except (ChildError, ProtocolError) as error:
@@ -345,7 +360,7 @@ class EngineHost:
     def _said(self, error: ChildError | ProtocolError) -> tuple[str, str]:
         if isinstance(error, ProtocolError):
             return "Garbled", f"its answer is not one of the protocol: {error}"
-        kind, words = _KINDS.get(error.ending, (error.ending.value, error.message or error.ending.value))
+        kind, words = _KINDS[error.ending]
         code = error.code or 0
         given = {"seconds": self._of_thread.given, "little": self._of_thread.little}
         entry = {**given, "memory": self._entry.memory, "bytes": ANSWER_BYTES}

@@ -36,8 +36,9 @@ _MEGABYTE = 1_000_000
 class Entry(BaseModel):
     """One engine: an interpreter with an adapter or a class, or a command that speaks the protocol.
 
-    `seconds` is what one replay may take, `memory` what its process may keep, in megabytes. Of a revision of a
-    checkout `path` is where it was written, and `checkout`, `rev` and `commit` say of what.
+    `seconds` is what one replay may take, `start` what it may take to say who it is, and `memory` what its process may
+    keep, in megabytes. Of a revision of a checkout `path` is where it was written, and `checkout`, `rev` and `commit`
+    say of what.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -55,6 +56,7 @@ class Entry(BaseModel):
     folder: str | None = None
     environment: dict[str, str] = {}
     seconds: Annotated[float, Field(gt=0, le=3_600)] = 10.0
+    start: Annotated[float, Field(gt=0, le=3_600)] = 120.0  # for what an engine imports
     memory: Annotated[int, Field(ge=50, le=1_000_000)] = 4_000
 
     def argv(self, name: str) -> tuple[str, ...]:

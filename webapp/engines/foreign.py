@@ -203,7 +203,9 @@ class _Run:
 
     def lines(self, asked: LinesAsked) -> RanLines:
         """The lines that one step executed. Raises UsageError where the engine does not tell them."""
-        more = {"observe": "lines", "step": asked.step, "sought": asked.sought, "where": asked.where}
+        sought = asked.sought
+        part = {"sought": sought.text, "channel": sought.channel, "call": sought.call, "at": sought.at}
+        more = {"observe": "lines", "step": asked.step, "where": asked.where, **part}
         return self._players.lines(self._name, {**self._message([asked.replay]), **more})
 
     def _message(self, asked: Sequence[Asked]) -> dict[str, Any]:

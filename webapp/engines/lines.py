@@ -7,7 +7,8 @@ from typing import Annotated, Any, Self
 from pydantic import Field, TypeAdapter, model_validator
 
 from parsers.replays.ran_lines import Changed, RanFunction, RanLine, RanLines
-from webapp.engines.protocol import MOST_STEPS, Said, Sentence, Short, read
+from parsers.vocabulary.types import MessageDelta
+from webapp.engines.protocol import MOST_STEPS, Said, Sent, Sentence, Short, read
 
 MOST_EVENTS = 1_500
 MOST_FUNCTIONS = 60
@@ -38,13 +39,14 @@ class _Function(Said):
 
 
 class _Lines(Said):
-    """What one step ran, line by line. `sent_from`: the event that returned what was sought; `steps`: those that ran
-    the line that was asked about."""
+    """What one step ran, line by line. `sent_from`: the event that returned what was sought, `put_at`: the one before
+    that put it there; `steps`: those that ran the line that was asked about."""
 
     functions: Annotated[list[_Function], Field(max_length=MOST_FUNCTIONS)]
     events: Annotated[list[_Event], Field(max_length=MOST_EVENTS)]
     left_out: int = Field(default=0, ge=0)
     sent_from: int | None = Field(default=None, ge=0, lt=MOST_EVENTS)
+    put_at: int | None = Field(default=None, ge=0, lt=MOST_EVENTS)
     steps: Annotated[list[int], Field(max_length=MOST_STEPS)] = []  # noqa: RUF012 - as above
 
     @model_validator(mode="after")
@@ -52,12 +54,13 @@ class _Lines(Said):
         known = len(self.functions)
         if any(event.function >= known for event in self.events):
             raise ValueError("an event names a function that is not there")
-        if self.sent_from is not None and self.sent_from >= len(self.events):
-            raise ValueError("sent_from names an event that is not there")
+        for name in ("sent_from", "put_at"):
+            if (getattr(self, name) or 0) >= max(len(self.events), 1):
+                raise ValueError(f"{name} names an event that is not there")
         return self
 
-    def value(self) -> RanLines:
-        """The same without what it was read with."""
+    def value(self, sent: MessageDelta | None, *, is_told: bool) -> RanLines:
+        """The same without what it was read with, and with what the step sent."""
         functions = [RanFunction(one.name, one.file, one.first, tuple(map(str, one.source))) for one in self.functions]
         lines = [
             RanLine(
@@ -70,13 +73,30 @@ class _Lines(Said):
             )
             for one in self.events
         ]
-        return RanLines(tuple(functions), tuple(lines), self.left_out, self.sent_from, tuple(self.steps))
+        return RanLines(
+            tuple(functions),
+            tuple(lines),
+            self.left_out,
+            self.sent_from,
+            tuple(self.steps),
+            self.put_at,
+            sent,
+            is_told,
+        )
 
 
 class _Traced(Said):
     """A replay of which one step was traced."""
 
     lines: _Lines | None = None  # a worker need not tell them
+    sent: Annotated[list[Any], Field(max_length=MOST_STEPS)] = []  # noqa: RUF012 - as above
+
+    def at(self, step: int) -> tuple[MessageDelta | None, bool]:
+        """What it sent at a step, from 1, and whether it says so. Raises ProtocolError."""
+        if not 1 <= step <= len(self.sent):
+            return None, False
+        said = self.sent[step - 1]
+        return None if said is None else read(Sent, said).delta(), True
 
 
 class _Answers(Said):
@@ -93,7 +113,11 @@ def lines_of(data: Any) -> RanLines:
     return _VALUES.validate_python(data)
 
 
-def read_lines(answer: Any) -> RanLines | None:
-    """The lines of the one replay that was asked for; None where they are not told. Raises ProtocolError."""
-    found = read(_Answers, answer).replays[0].lines
-    return None if found is None else found.value()
+def read_lines(answer: Any, step: int) -> RanLines | None:
+    """The lines of a step, from 1, of the one replay that was asked for; None where they are not told. Raises
+    ProtocolError."""
+    traced = read(_Answers, answer).replays[0]
+    if traced.lines is None:
+        return None
+    sent, is_told = traced.at(step)
+    return traced.lines.value(sent, is_told=is_told)

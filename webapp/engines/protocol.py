@@ -261,12 +261,17 @@ class ParserCard(Said):
     kind: Literal["tool", "reasoning"] = "tool"
 
 
+HoldsText = Literal["unknown", "sent", "stop_strings"]
+ManyTokens = Literal["unknown", "sent", "never"]
+EmptyDeltas = Literal["unknown", "sent"]
+
+
 class Server(Said):
     """What the engine's server does to the deltas that its parsers are fed."""
 
-    holds_text: Literal["unknown", "sent", "stop_strings"] = "unknown"
-    many_tokens: Literal["unknown", "sent", "never"] = "unknown"
-    empty_deltas: Literal["unknown", "sent"] = "unknown"
+    holds_text: HoldsText = "unknown"
+    many_tokens: ManyTokens = "unknown"
+    empty_deltas: EmptyDeltas = "unknown"
 
 
 class Card(Said):

@@ -51,6 +51,8 @@ def test_where_the_whole_output_agrees_with_others_the_traced_chunking_is_the_od
     )
     assert (finding.expected, finding.actual, finding.step) == ('{"a": 1}', "", 2)
     assert finding.proof == Proof({"by": "whole"})
+    assert finding.proof is not None
+    assert finding.proof.wrong == {"by": "token"}
 
 
 HI = [("content", "Hi"), ("content", "\n"), *CALL]

@@ -36,6 +36,36 @@ def test_a_case_is_replayed_by_one(client: FlaskClient) -> None:
 
 
 @pytest.mark.parametrize(
+    ("known", "told"),
+    [
+        ({}, {"verdict": "required", "link": None, "expects": False, "differences": []}),
+        (
+            {"fake": {"verdict": "known_bug", "link": "https://a.example/1", "expect": {"content": "right"}}},
+            {
+                "verdict": "known_bug",
+                "link": "https://a.example/1",
+                "expects": True,
+                "differences": [{"field": "content", "expected": "right", "actual": TEXT.upper()}],
+            },
+        ),
+        (
+            {"fake": {"expect": {"content": "x"}}, "fake:upper": {"expect": {"content": TEXT.upper()}}},
+            {"expects": True},
+        ),
+        ({"other": {"verdict": "known_bug"}}, {"verdict": "required"}),
+    ],
+)
+@pytest.mark.parametrize("task", ["replay", "find"])
+def test_what_a_case_knows_of_its_engine_is_told_with_what_differs(
+    client: FlaskClient, task: str, known: dict[str, Any], told: dict[str, Any]
+) -> None:
+    answer = client.post(f"/api/v1/{task}", json={**case("upper"), "engines": known})
+    said = answer.json["known"]  # type: ignore[index]
+    assert said == {"differences": [], **{key: said[key] for key in ("verdict", "link", "notes", "expects")}, **told,
+                    "engine": "fake"}  # fmt: skip
+
+
+@pytest.mark.parametrize(
     ("given", "place", "words"),
     [
         (case("x", "nope"), "/parser/engine", "engine 'nope' is not available here; available: builtin"),

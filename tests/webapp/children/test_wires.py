@@ -31,6 +31,11 @@ def no_message(begins: str) -> dict[str, str]:
         (b'{"failed": 3}\n', no_message('`{"failed": 3}`')),
         (b'{"answer": 1}\n', no_message('`{"answer": 1}`')),
         (b'{"progress": 1}\n', no_message('`{"progress": 1}`')),
+        (
+            b'{"answer": {}, "failed": "no"}\n',
+            {"failed": "panic", "message": 'it says answer and failed in one line: `{"answer": {}, "failed": "no"}`'},
+        ),
+        (b'{"answer": {}, "more": 1}\n', {"answer": {}, "rss": 0}),
         (b"[]\n", no_message("`[]`")),
         (b"{}\n", no_message("`{}`")),
         (b"\n", no_message("an empty line")),

@@ -156,7 +156,7 @@ def test_an_engine_is_checked_in_words(program: Program) -> None:
     done = program("engines", "check", "fake")
     assert (done.code, done.out.splitlines()[-1]) == (0, "fake:echo: keeps the protocol")
     named = program("engines", "check", "fake:brief")
-    assert (named.code, named.out.splitlines()[-1]) == (1, "fake:brief: 5 rules are not kept")
+    assert (named.code, named.out.splitlines()[-1]) == (1, "fake:brief: 8 rules are not kept")
     program("engines", "add", "bad", "--command", f"{COMMAND} silent")
     wrong = program("engines", "check", "bad")
     assert (wrong.code, wrong.out.splitlines()[-1]) == (1, "bad:echo: 1 rule is not kept")

@@ -167,6 +167,7 @@ REPLAY = "toolcall-inspector replay {file}"
         (None, REPLAY + " --chunk token"),
         (Proof({"by": "cuts", "cuts": [12, 40]}), REPLAY + " --cuts 12,40"),
         (Proof({"by": "whole"}), REPLAY + " --chunk whole"),
+        (Proof({"by": "whole"}, wrong={"by": "token"}), REPLAY + " --chunk token"),
         (Proof({"by": "char", "size": 30}), REPLAY + " --cuts 30,60"),
         (Proof({"by": "token", "size": 5, "holdback_chars": 2}), REPLAY + " --chunk 5 --holdback 2"),
         (Proof(context={"reasoning_open": True}), REPLAY + " --chunk token --reasoning-open"),

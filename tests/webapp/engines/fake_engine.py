@@ -28,6 +28,16 @@ FLAGS = (
     "dies",
     "reversed",
     "chatty",
+    "doubled",
+    "twins",
+    "lawless",
+    "stateless",
+    "misplaced",
+    "beyond",
+    "fibbing",
+    "far",
+    "babbling",
+    "late",
 )
 NAMES = ("echo", "upper", "raises", "lies", "miscounts", "halves", "brief")
 HOARD: list[bytes] = []
@@ -99,6 +109,10 @@ def hello(flags: list[str]) -> dict[str, Any]:
     names = [*NAMES, *FAULTS]
     parsers = [{"name": name, "kind": "tool"} for name in names] + [{"name": "thinks", "kind": "reasoning"}]
     card = {"name": "fake", "version": "1.0", "parsers": parsers, "wants": "ids", "whole": True, "contract": "vllm"}
+    if "twins" in flags:
+        parsers.append({"name": "echo", "kind": "tool"})
+    if "lawless" in flags:
+        card["contract"] = "nobody's"
     server = {"holds_text": "stop_strings", "many_tokens": "sent", "empty_deltas": "sent"}
     return {"protocol": 2 if "old" in flags else 1, **card, "server": server, "later": [1]}
 
@@ -117,7 +131,8 @@ def replay(run: dict[str, Any], deltas: list[Any], flags: list[str]) -> dict[str
         return {"sent": [{"content": text}] * (2 if "short" in flags else 1)}
     for step, (text, *_) in enumerate([*deltas, [""]], 1):
         if steps:
-            say({"progress": {"step": step, "sent": sent[-1] if sent else None}})
+            fib = {"content": "fib"} if "fibbing" in flags and step == 2 else None
+            say({"progress": {"step": step, "sent": fib or (sent[-1] if sent else None)}})
         if "!" in text and run["parser"] in FAULTS:
             FAULTS[run["parser"]]()
         if "!" in text and run["parser"] == "raises":
@@ -128,7 +143,19 @@ def replay(run: dict[str, Any], deltas: list[Any], flags: list[str]) -> dict[str
         return {"sent": [{"content": 7}, *sent[1:]]}
     if run["parser"] == "miscounts" and any("!" in text for text, *_ in deltas):
         return {"sent": sent[1:]}
-    return {"sent": sent[: -1 if "short" in flags else None], "micros": [-1 if "hasty" in flags else 1] * len(sent)}
+    said = {"sent": sent[: -1 if "short" in flags else None], "micros": [-1 if "hasty" in flags else 1] * len(sent)}
+    return {**said, **seen(run, flags)}
+
+
+def seen(run: dict[str, Any], flags: list[str]) -> dict[str, Any]:
+    """What it says of what was looked at, wrongly."""
+    if "far" in flags:
+        return {"raised": {"step": 1_000, "kind": "ValueError", "message": "no"}}
+    if run.get("observe") == "state" and "stateless" in flags:
+        return {"states": [{"state": "S"}]}
+    if run.get("observe") == "lines" and {"misplaced", "beyond"} & {*flags}:
+        return {"lines": {"functions": "misplaced" in flags or [], "events": [], "steps": [99]}}
+    return {}
 
 
 def half(deltas: list[Any]) -> dict[str, Any]:
@@ -167,6 +194,10 @@ def main(flags: list[str]) -> None:
             say({"answer": hello(flags)})
         elif "strict" in flags and "no_such_key" in asked["run"]:
             say({"failed": "there is no key no_such_key"})
+        elif "babbling" in flags:
+            say("loading")
+        elif "late" in flags:
+            hangs()
         else:
             run = asked["run"]
             if "sloppy" in flags and run["parser"] == "no_such_parser":
@@ -177,7 +208,7 @@ def main(flags: list[str]) -> None:
             if "forgetful" in flags and len(found) > 2:
                 found[-1]["sent"][0] = {"content": "It "}
             answers = [{"answer": {"replays": found}}] * (2 if "chatty" in flags else 1)
-            say(*answers)
+            say(*[{**one, "failed": "no"} if "doubled" in flags else one for one in answers])
 
 
 if __name__ == "__main__":

@@ -92,6 +92,18 @@ class Ending(Plain):
         return sys.exit(3) if "!" in text else super().feed(text, ids)
 
 
+class Signalling(Plain):
+    """It wants to end whoever started it at `!`, and again where that is refused."""
+
+    def feed(self, text: str, ids: list[int]) -> Any:
+        if "!" in text:
+            try:
+                os.kill(os.getppid(), 0)
+            except PermissionError:
+                os.killpg(os.getpgid(os.getppid()), 0)
+        return super().feed(text, ids)
+
+
 class Starting(Plain):
     """It starts a process at `!`."""
 

@@ -6,8 +6,9 @@ import pytest
 
 from parsers.vocabulary.types import UsageError
 from tests.webapp.engines.entering import fake, own
+from webapp.children.endings import Ending
 from webapp.engines.conformance import Kept, conformance
-from webapp.engines.engine_host import EngineHost
+from webapp.engines.engine_host import _KINDS, EngineHost
 from webapp.engines.entries import Entry
 
 
@@ -39,11 +40,36 @@ def test_an_engine_that_keeps_the_protocol_is_told_nothing(entry: Entry) -> None
         ("silent", ["steps [1, 2, 3, 4, 5, 6] were to be told, [] were"]),
         ("chatty", ["there is no answer: it says what it was not asked for"]),
         ("sloppy", ["it replayed as if there were one"]),
+        ("doubled", ["there is no answer: it says answer and failed in one line: `{"]),
+        ("twins", ["it names echo 2 times"]),
+        ("lawless", ['there is no contract "nobody\'s"; there are openai']),
+        ("stateless", ["6 steps were taken, and 1 have a state"]),
+        ("misplaced", ["its answer is none: /replays/0/lines/functions: Input should be a valid list"]),
+        ("beyond", ["it says that step 99 ran a line, of 6 that there are"]),
+        ("fibbing", ["it says at step 2 that the one before it sent {'content': 'fib'}, and in its answer"]),
+        ("far", ["its answer is none: /replays/0: it has 6 steps, and is said to have failed at step 1,000"]),
     ],
 )
 def test_what_it_does_wrong_is_said(flag: str, words: list[str]) -> None:
     found = wrong(fake(flag))
     assert [one.startswith(two) for one, two in zip(found, words, strict=False)] == [True] * len(words)
+
+
+@pytest.mark.parametrize(("flag", "words"), [("far", "is said to have failed"), ("babbling", '`"loading"`')])
+def test_nobody_is_accused_of_what_he_did_not_do(flag: str, words: str) -> None:
+    """A process that was ended at one rule says nothing of the next, which is begun with another one."""
+    found = wrong(fake(flag))
+    assert (len(found) > 5, [one for one in found if words not in one]) == (True, [])
+
+
+def test_what_gives_no_answer_is_told_in_words() -> None:
+    host = EngineHost("x", fake("late", seconds=0.5))
+    try:
+        first = next(kept.wrong for kept in conformance(host) if kept.wrong)
+    finally:
+        host.close()
+    assert first == "there is no answer: it did not return in 0.5 seconds, and its process was ended"
+    assert {*_KINDS} == {*Ending}
 
 
 @pytest.mark.parametrize(
@@ -64,7 +90,7 @@ def test_a_parser_that_fails_keeps_the_protocol_and_is_told_of(name: str, words:
 
 
 def test_the_script_is_played_at_the_parser_that_is_named() -> None:
-    assert (wrong(fake(), "upper"), len(wrong(fake(), "brief"))) == ([], 5)
+    assert (wrong(fake(), "upper"), len(wrong(fake(), "brief"))) == ([], 8)
     with pytest.raises(UsageError, match=r"fake has no parser 'bief'; it has [0-9]+, such as brief"):
         wrong(fake(), "bief")
 

@@ -209,7 +209,8 @@ def test_an_engine_that_does_not_come_up_is_one_sentence(entry: Entry, words: st
     ("name", "kind", "place"),
     [
         ("Raising", "ValueError", "feed, line"),
-        ("Starting", "PermissionError", "_look, line"),
+        ("Starting", "PermissionError", "feed, line"),
+        ("Signalling", "PermissionError", "feed, line"),
         ("Deep", "RecursionError", "feed, line"),
     ],
 )

@@ -57,6 +57,17 @@ def run(name: str, *texts: str, **more: Any) -> dict[str, Any]:
     return dict(found)
 
 
+def test_an_older_interpreter_is_told_so() -> None:
+    """Python 3.8 reads the whole file, and runs its first statements."""
+    ast.parse(WORKER.read_text("utf-8"), feature_version=(3, 8))
+    older = "import runpy, sys; sys.version_info = (3, 8, 18); runpy.run_path(sys.argv[1], run_name='__main__')"
+    done = subprocess.run(
+        [sys.executable, "-c", older, str(WORKER)], input='{"hello": {}}\n', capture_output=True, text=True, check=False
+    )
+    said = json.loads(done.stdout)
+    assert said == {"failed": "it needs Python 3.9 or newer, and this is 3.8"}
+
+
 def test_a_parser_that_prints_at_every_step_is_heard_for_a_hundred_of_them() -> None:
     found = run("Plain", *"!" * 150)
     assert [step for step, _ in found["printed"]] == [*range(1, 101)]

@@ -15,7 +15,7 @@ from parsers.cases.engines import choose as choose_among
 from parsers.cases.io import load_case
 from parsers.cases.run import run_case
 from parsers.replays.chunking import WHOLE, Chunking, apply
-from parsers.replays.ran_lines import LinesAsked, RanLines
+from parsers.replays.ran_lines import LinesAsked, RanLines, Sought
 from parsers.replays.tapes import Asked, Tape
 from parsers.vocabulary.types import Context, Delta, MessageDelta, Piece, UsageError
 from tests.webapp.engines.entering import fake, own
@@ -261,15 +261,18 @@ def asked(listening: Listening, choice: Any, *pieces: Piece, **context: Any) -> 
 def test_the_lines_of_a_step_are_asked_for_with_the_replay() -> None:
     choice, listening = chosen(case(), wants="text")
     replay = Asked([Delta(1, (Piece("a"),))], Context(), ())
-    assert choice.lines(LinesAsked(replay, 1, "a", ("f.py", 3))) == RanLines()
+    assert choice.lines(LinesAsked(replay, 1, Sought("a", "name", 2, 0), ("f.py", 3))) == RanLines()
     run = listening.asked[-1]
-    assert [run[key] for key in ("replays", "observe", "step", "sought", "where")] == [
-        [[["a"]]],
-        "lines",
-        1,
-        "a",
-        ("f.py", 3),
-    ]
+    assert {key: run[key] for key in ("replays", "observe", "step", "sought", "channel", "call", "at", "where")} == {
+        "replays": [[["a"]]],
+        "observe": "lines",
+        "step": 1,
+        "sought": "a",
+        "channel": "name",
+        "call": 2,
+        "at": 0,
+        "where": ("f.py", 3),
+    }
 
 
 def test_an_engine_that_wants_text_gets_no_ids() -> None:

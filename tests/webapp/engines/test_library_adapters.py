@@ -155,6 +155,23 @@ def harmony_adapter(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 @pytest.mark.replays
+@pytest.mark.parametrize(
+    ("given", "words"), [({}, "kept by no earlier download"), ({"tokenizer": "/nowhere"}, "not in ")]
+)
+def test_harmony_without_its_vocabulary_says_how_it_is_given(
+    monkeypatch: pytest.MonkeyPatch, given: dict[str, str], words: str
+) -> None:
+    def missing(name: Any) -> Any:
+        raise OSError("error downloading or loading vocab file")
+
+    modules = harmony()
+    modules["openai_harmony"]["load_harmony_encoding"] = missing
+    install(monkeypatch, modules)
+    monkeypatch.setenv("TIKTOKEN_ENCODINGS_BASE", "")
+    with pytest.raises(LookupError, match=rf"its vocabulary is {words}.*with --tokenizer PATH"):
+        worker(adapter_harmony.adapter()).hello(given)
+
+
 def test_harmony_is_fed_token_by_token(harmony_adapter: Any, tmp_path: Path) -> None:
     card = read_card(worker(harmony_adapter).hello({"tokenizer": str(tmp_path / "o200k_base.tiktoken")}))
     assert (card.names("tool"), os.environ["TIKTOKEN_ENCODINGS_BASE"]) == (["StreamableParser"], str(tmp_path))

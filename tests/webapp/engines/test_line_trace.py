@@ -21,6 +21,7 @@ from webapp.engines.workers import engine_worker, line_trace
 from webapp.engines.workers.adapter_class import Class
 from webapp.engines.workers.engine_worker import Printed, Worker
 from webapp.engines.workers.line_trace import MOST_EVENTS, MOST_FUNCTIONS, LineSteps, LineTrace, Roots, spelled
+from webapp.engines.workers.sent_by import SentBy, Sought
 
 FILE = Path(line_parsers.__file__)
 NAME = "tests/webapp/engines/line_parsers.py"
@@ -71,7 +72,14 @@ def test_a_worker_tells_the_other_steps_of_a_line() -> None:
 
 @pytest.mark.parametrize("asked", [{"step": 9}, {"step": 1, "path": "whole"}])
 def test_of_a_step_that_is_not_traced_nothing_is_told(asked: dict[str, Any]) -> None:
-    assert told("ab", **asked) == {"functions": [], "events": [], "left_out": 0, "sent_from": None, "steps": []}
+    assert told("ab", **asked) == {
+        "functions": [],
+        "events": [],
+        "left_out": 0,
+        "sent_from": None,
+        "put_at": None,
+        "steps": [],
+    }
 
 
 Running = Generator[Any, None, None]
@@ -101,7 +109,7 @@ def run(traced: Any, running: Running, raised: Exception | None = None) -> None:
 
 
 def by_hand(*runs: Running, sought: str = "", raised: Exception | None = None) -> dict[str, Any]:
-    trace = LineTrace(ROOTS, sought)
+    trace = LineTrace(ROOTS, SentBy(Sought(sought), "-"))
     traced = tracer(trace)
     for one in runs:
         run(traced, one, raised)
@@ -191,7 +199,7 @@ class Unreadable:
 
 def test_what_cannot_be_shown_is_named() -> None:
     assert spelled(Unreadable()).startswith("<Unreadable")
-    trace, frame = LineTrace(ROOTS, "ab"), frame_of(Stepped().feed("ab"))
+    trace, frame = LineTrace(ROOTS, SentBy(Sought("ab"), "-")), frame_of(Stepped().feed("ab"))
     local = tracer(trace)(frame, "call", None)
     local(frame, "line", None)
     local(frame, "return", Unreadable())

@@ -8,7 +8,7 @@ import pytest
 
 from tests.webapp.engines.entering import fake
 from tests.webapp.engines.test_engine_host import BAD, GOOD, content, played
-from webapp.engines import engine_host, patience
+from webapp.engines import patience
 from webapp.engines.engine_host import EngineHost
 from webapp.engines.patience import LITTLE_SECONDS, MOST_KEPT, REST_SECONDS, WARY_SECONDS, Patience, PatienceOfAll
 from webapp.engines.protocol import EngineError
@@ -150,9 +150,8 @@ def test_an_output_that_is_known_to_hang_is_told_as_it_was_while_nobody_is_asked
 
 
 def test_a_start_that_hangs_is_waited_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_host, "START_SECONDS", 0.3)
     monkeypatch.setattr(patience, "_QUICK_SECONDS", 0.2)
-    entry = fake()
+    entry = fake(start=0.3)
     host = EngineHost(
         "x", entry.model_copy(update={"command": (entry.command[0], "-c", "input(); input()")}), alone=False
     )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from parsers.replays.ran_lines import Changed, RanLines
-from parsers.vocabulary.types import UsageError
+from parsers.vocabulary.types import MessageDelta, UsageError
 from tests.webapp.engines import line_parsers
 from webapp.engines.engine_host import EngineHost
 from webapp.engines.entries import Entry
@@ -84,9 +85,9 @@ def test_lines_without_end_are_counted(host: EngineHost) -> None:
 
 def test_an_engine_that_tells_no_lines_is_refused(host: EngineHost) -> None:
     with pytest.raises(UsageError, match="engine sender does not tell which lines ran: its worker does not know"):
-        host.lines({"parser": "Sender", "request": {}, "replays": [[["a"]]]})
-    with pytest.raises(UsageError, match="does not tell which lines ran: KeyError"):
-        host.lines({"replays": [[["a"]]], "observe": "lines"})
+        host.lines({"parser": "Sender", "request": {}, "replays": [[["a"]]], "step": 1})
+    with pytest.raises(UsageError, match="does not tell which lines ran: IndexError"):
+        host.lines({"replays": [[[]]], "observe": "lines", "step": 1, "path": "whole"})
 
 
 EVENT = {"function": 0, "line": 1, "depth": 0}
@@ -98,18 +99,39 @@ FUNCTION = {"name": "f", "file": "f.py", "first": 1}
     [
         {"functions": [], "events": [EVENT]},
         {"functions": [FUNCTION], "events": [EVENT], "sent_from": 1},
+        {"functions": [FUNCTION], "events": [EVENT], "put_at": 1},
+        {"functions": [], "events": [], "put_at": 1},
         {"functions": [FUNCTION] * 61, "events": []},
         {"functions": [FUNCTION], "events": [{**EVENT, "line": -1}]},
     ],
 )
 def test_what_does_not_fit_is_not_believed(said: dict[str, Any]) -> None:
     with pytest.raises(ProtocolError):
-        read_lines({"replays": [{"lines": said}]})
+        read_lines({"replays": [{"lines": said}]}, 1)
+
+
+@pytest.mark.parametrize(
+    ("sent", "step", "told"),
+    [
+        ([], 1, (None, False)),
+        ([None], 1, (None, True)),
+        ([{"content": "a"}, {"content": "b"}], 2, (MessageDelta(content="b"), True)),
+        ([{"content": "a"}], 2, (None, False)),
+    ],
+)
+def test_what_the_step_sent_is_told_with_its_lines(
+    sent: list[Any], step: int, told: tuple[MessageDelta | None, bool]
+) -> None:
+    found = read_lines({"replays": [{"lines": {"functions": [], "events": []}, "sent": sent}]}, step)
+    assert found is not None
+    assert (found.sent, found.is_told) == told
 
 
 def test_what_another_process_read_is_the_same() -> None:
-    found = read_lines({"replays": [{"lines": {"functions": [FUNCTION], "events": [EVENT]}}]})
-    assert lines_of({"functions": [{**FUNCTION, "source": []}], "lines": [EVENT]}) == found
+    said = {"functions": [FUNCTION], "events": [EVENT]}
+    found = read_lines({"replays": [{"lines": said, "sent": [{"content": "a", "tool_calls": [{"index": 1}]}]}]}, 1)
+    assert found is not None
+    assert lines_of(asdict(found)) == found
 
 
 @pytest.mark.parametrize(

@@ -35,8 +35,14 @@ class Harmony:
         os.environ["TIKTOKEN_ENCODINGS_BASE"] = path if os.path.isdir(path) else os.path.dirname(path)
 
     def hello(self) -> dict[str, Any]:
-        """What there is. Raises what reading the vocabulary raises."""
-        self._encoding = self._library.load_harmony_encoding(self._library.HarmonyEncodingName.HARMONY_GPT_OSS)
+        """What there is. Raises LookupError where the vocabulary cannot be read."""
+        try:
+            self._encoding = self._library.load_harmony_encoding(self._library.HarmonyEncodingName.HARMONY_GPT_OSS)
+        except Exception as error:
+            given = os.environ.get("TIKTOKEN_ENCODINGS_BASE", "")
+            where = "not in " + given if given else "kept by no earlier download"
+            words = "its vocabulary is {} ({}): give the folder of o200k_base.tiktoken with --tokenizer PATH"
+            raise LookupError(words.format(where, error)) from error
         return {
             "name": "openai-harmony",
             "version": metadata.version("openai-harmony"),

@@ -12,6 +12,13 @@ import sys
 if __name__ == "__main__" and sys.path and __file__.startswith(sys.path[0] or "\0"):
     del sys.path[0]  # our other files there are no modules of an engine
 
+if sys.version_info < (3, 9):  # noqa: UP036 - whoever has an older one is told so; what stands below it cannot read
+    sys.stdin.readline()  # hello: nothing is said that nobody asked for
+    words = '{{"failed": "it needs Python 3.9 or newer, and this is {}.{}"}}\n'
+    sys.stdout.write(words.format(*sys.version_info[:2]))
+    sys.stdout.flush()
+    sys.exit(1)
+
 import json
 import os
 import signal
@@ -86,16 +93,29 @@ class Printed:
 
 
 class Guard:
-    """While a replay runs, no process is started: a copy of this one would answer for it."""
+    """While a replay runs, no process is started, for a copy of this one would answer for it, and none but this one is
+    sent a signal: our parent serves others."""
 
     def __init__(self) -> None:
         self.on = False
         sys.addaudithook(self._look)
 
-    def _look(self, event: str, _given: Any) -> None:
-        if self.on and event.startswith(_STARTS_PROCESSES):
-            self.on = False
-            raise PermissionError(event + ": a parser may start no process while it is replayed")
+    def _look(self, event: str, given: Any) -> None:
+        if not self.on:
+            return
+        if event.startswith(_STARTS_PROCESSES):
+            raise _refused(event, "start no process")
+        if event == "os.killpg" or (event == "os.kill" and given[0] != os.getpid()):
+            raise _refused(event, "send no signal to another process")
+
+
+def _refused(event: str, what: str) -> PermissionError:
+    """Told with the line that wanted it."""
+    error = PermissionError(event + ": a parser may " + what + " while it is replayed")
+    asking = sys._getframe(2)
+    names = asking.f_code.co_name, asking.f_lineno, os.path.basename(asking.f_code.co_filename)
+    error.told_place = "{}, line {} of {}".format(*names)  # type: ignore[attr-defined]
+    return error
 
 
 class Hangs(BaseException):
@@ -269,9 +289,11 @@ class _Lines:
 
     def __init__(self, asked: Mapping[str, Any]) -> None:
         self._step = asked["step"]
-        self._sought = asked.get("sought") or ""
         deltas = [*asked["replays"][0], [""]]
-        self._fed = deltas[min(self._step, len(deltas)) - 1][0]
+        finding = module_of("sent_by")
+        part = [asked.get(key) for key in ("call", "at")]
+        sought = finding.Sought(asked.get("sought") or "", asked.get("channel") or "", *part)
+        self._sent_by = finding.SentBy(sought, deltas[min(self._step, len(deltas)) - 1][0])
         self._where = asked.get("where")
         self._tracing = module_of("line_trace")
         self._roots = self._tracing.Roots([])
@@ -285,7 +307,7 @@ class _Lines:
     def ran(self, step: int, work: Callable[[], Any]) -> Any:
         """What a step does."""
         if step == self._step:
-            self._trace = self._tracing.LineTrace(self._roots, self._sought, self._fed)
+            self._trace = self._tracing.LineTrace(self._roots, self._sent_by)
             with self._trace:
                 return work()
         if self._where is None:

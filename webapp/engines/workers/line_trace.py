@@ -13,16 +13,14 @@ from collections.abc import Iterable
 from dis import findlinestarts
 from reprlib import Repr
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 MOST_EVENTS = 1_500
 MOST_FUNCTIONS = 60
 MOST_SOURCE = 400  # lines of one function
 MOST_CHANGES = 20  # variables of one line
 MOST_SHOWN = 160  # characters of a value
-MOST_SOUGHT = 100_000  # characters of a value that is looked through
 _PASSED_OVER = {"pydantic", "pydantic_core", "typing_extensions", "builtins", "abc", "typing", "enum", "json"}
-_CHANNELS = {"content", "reasoning", "reasoning_content", "reasoning_text", "normal_text", "tool_calls"}
 _PLAIN = (str, bytes, int, float, bool, type(None))
 
 _repr = Repr()
@@ -56,20 +54,17 @@ class Roots:
 
 
 class LineTrace:
-    """Inside `with`: every line that runs in a parser's files. `sought`: a text that was sent, to say from where;
-    `fed`: what the step was fed."""
+    """Inside `with`: every line that runs in a parser's files. `sent_by` hears of all values, and says which line sent
+    what is sought; None: nothing is."""
 
-    def __init__(self, roots: Roots, sought: str = "", fed: str = "") -> None:
+    def __init__(self, roots: Roots, sent_by: Any = None) -> None:
         self._roots = roots
-        self._sought = sought
-        self._passed_on = sought == fed  # then every helper may return it, and only a message says that it is sent
+        self._sent_by = None if sent_by is None or sent_by.idle else sent_by
         self._codes: dict[CodeType, int | None] = {}
         self._functions: list[dict[str, Any]] = []
         self._events: list[dict[str, Any]] = []
         self._frames: dict[FrameType, _Frame] = {}
-        self._left_out = 0
-        # How well a returned value fits what is sought, and the line that returned it.
-        self._best: tuple[int, dict[str, Any] | None] = (0, None)
+        self._many = 0
         self._before: Any = None
 
     def __enter__(self) -> LineTrace:
@@ -82,18 +77,27 @@ class LineTrace:
         self._frames.clear()
 
     def told(self) -> dict[str, Any]:
-        """All of it, as the protocol has it. Of very many lines the last that is told is the one that sent."""
-        sender = self._best[1]
-        if sender is not None and not any(event is sender for event in self._events):
-            self._events[-1] = sender
-        at = next((at for at, event in enumerate(self._events) if event is sender), None)
-        return {"functions": self._functions, "events": self._events, "left_out": self._left_out, "sent_from": at}
+        """All of it, as the protocol has it. Of very many lines the last that are told are those that sent."""
+        sender, put = (None, None) if self._sent_by is None else (self._sent_by.sender, self._sent_by.put)
+        events = self._with({one.number: one.event for one in (put, sender) if one is not None})
+        at, put_at = [None if one is None else _index(events, one.event) for one in (sender, put)]
+        left_out = self._many - len(events)
+        lines = {"functions": self._functions, "events": events, "left_out": left_out}
+        return {**lines, "sent_from": at, "put_at": None if at == put_at else put_at}
+
+    def _with(self, named: dict[int, dict[str, Any]]) -> list[dict[str, Any]]:
+        """The first events, and in the place of the last of them those that are named and came later."""
+        if max(named, default=0) < MOST_EVENTS:
+            return self._events
+        first = MOST_EVENTS - len(named)
+        late = [named[number] for number in sorted(named) if number >= first]
+        return self._events[: MOST_EVENTS - len(late)] + late
 
     def _called(self, frame: FrameType, _event: str, _value: Any) -> Any:
         function = self._number(frame.f_code)
         if function is None:
             return None
-        self._frames[frame] = _Frame(function, len(self._frames), frame)
+        self._frames[frame] = _Frame(function, len(self._frames), frame, self._many, self._sent_by)
         return self._happened
 
     def _number(self, code: CodeType) -> int | None:
@@ -113,37 +117,27 @@ class LineTrace:
             return None
         changed = known.changes(frame)
         if known.last is not None:
-            known.last["changed"] += changed[: MOST_CHANGES - len(known.last["changed"])]
+            done = known.last.event["changed"]
+            done += changed[: MOST_CHANGES - len(done)]
         if event == "line":
             known.last = self._new(known, frame)
         elif event == "exception":
             known.last = known.last or self._new(known, frame)
-            known.last["raised"] = _raised(value)
+            known.last.event["raised"] = _raised(value)
         elif event == "return":
-            if known.last is not None and "raised" not in known.last:
-                known.last["returned"] = spelled(value)
-                self._compare(value, known.last, frame.f_code.co_filename)
+            if known.last is not None and "raised" not in known.last.event:
+                known.last.event["returned"] = spelled(value)
+                if self._sent_by is not None:
+                    self._sent_by.returned(known.last, value)
             self._frames.pop(frame)
         return self._happened
 
-    def _new(self, known: _Frame, frame: FrameType) -> dict[str, Any]:
+    def _new(self, known: _Frame, frame: FrameType) -> _Place:
         made: dict[str, Any] = {"function": known.function, "line": frame.f_lineno, "depth": known.depth, "changed": []}
-        if len(self._events) < MOST_EVENTS:
+        if self._many < MOST_EVENTS:
             self._events.append(made)
-        else:
-            self._left_out += 1
-        return made
-
-    def _compare(self, value: Any, event: dict[str, Any], file: str) -> None:
-        """Remember the line whose value fits best what is sought: the first to return it, alone or inside another."""
-        if not self._sought or not self._events or value is None:
-            return
-        text = value if isinstance(value, str) else _text(value)
-        fits = 2 if value == self._sought or repr(self._sought) in text else int(self._sought in text)
-        if fits and self._passed_on:
-            fits = 3 if value == self._sought else 2 if _is_message(value) and _file_of(value) != file else 1
-        if fits > self._best[0]:
-            self._best = fits, event
+        self._many += 1
+        return _Place(self._many - 1, made, known)
 
 
 class LineSteps:
@@ -179,15 +173,30 @@ class LineSteps:
         return None if self.ran else self._happened
 
 
-class _Frame:
-    """A call that runs: its variables as they were after the line before."""
+class _Place(NamedTuple):
+    """An event, with its number among all that there were, and the call in which it happened."""
 
-    def __init__(self, function: int, depth: int, frame: FrameType) -> None:
+    number: int
+    event: dict[str, Any]
+    frame: _Frame
+
+
+class _Frame:
+    """A call that runs: its variables as they were after the line before. `number` is that of its first event, `kind`
+    the class that it is a method of, None for a function."""
+
+    def __init__(self, function: int, depth: int, frame: FrameType, number: int, sent_by: Any) -> None:
         self.function = function
         self.depth = depth
-        self.last: dict[str, Any] | None = None
+        self.number = number
+        self.last: _Place | None = None
+        self.kind = _class_of(frame)
+        self._sent_by = sent_by
         self._before: dict[str, tuple[Any, str]] = {}
         self._before = {name: (value, spelled(value)) for name, value in _values(frame)}
+        if sent_by is not None:
+            for name, (value, _) in self._before.items():
+                sent_by.had(self, name, value)
 
     def changes(self, frame: FrameType) -> list[list[Any]]:
         """What changed since it was asked last: name, before (None: it was not there), after."""
@@ -196,11 +205,30 @@ class _Frame:
             known = self._before.get(name)
             if known is not None and known[0] is value and isinstance(value, _PLAIN):
                 continue
+            if self._sent_by is not None and self.last is not None:
+                self._sent_by.changed(self.last, name, value)
             shown = spelled(value)
             if known is None or known[1] != shown:
                 found.append([name, None if known is None else known[1], shown])
             self._before[name] = value, shown
         return found
+
+    def makes(self, value: Any) -> bool:
+        """Whether it is a method of a value's own class: what that returns, and what stands in its variables, while it
+        makes the value was not its idea."""
+        return self.kind is not None and isinstance(value, self.kind)
+
+
+def _class_of(frame: FrameType) -> type | None:
+    """The class that a running method is one of, by its first argument as that is called everywhere."""
+    code = frame.f_code
+    name = code.co_varnames[0] if code.co_argcount else ""
+    first = frame.f_locals.get(name) if name in ("self", "cls") else None
+    return None if first is None else first if isinstance(first, type) else type(first)
+
+
+def _index(events: list[dict[str, Any]], sought: dict[str, Any]) -> int:
+    return next(at for at, event in enumerate(events) if event is sought)
 
 
 def _values(frame: FrameType) -> list[tuple[str, Any]]:
@@ -220,24 +248,6 @@ def spelled(value: Any) -> str:
     except Exception:
         text = "<" + type(value).__name__ + ">"
     return text if len(text) <= 2 * MOST_SHOWN else text[:MOST_SHOWN] + " … " + text[-MOST_SHOWN:]
-
-
-def _is_message(value: Any) -> bool:
-    """Whether a value says itself in which channel a text is sent."""
-    known = value.keys() if isinstance(value, dict) else dir(value)
-    return not isinstance(value, _PLAIN) and not _CHANNELS.isdisjoint(known)
-
-
-def _file_of(value: Any) -> str | None:
-    """The file of a value's class: what that returns while it makes the value was not its idea."""
-    return getattr(sys.modules.get(type(value).__module__), "__file__", None)
-
-
-def _text(value: Any) -> str:
-    try:
-        return repr(value)[:MOST_SOUGHT]
-    except Exception:
-        return ""
 
 
 def _raised(value: Any) -> str:

@@ -13,6 +13,7 @@ from functools import cache
 from parsers.cases.case import Case, ParserRef
 from parsers.cases.expect import trace_differences
 from parsers.cases.io import load_case
+from parsers.cases.made_tools import made_tools
 from parsers.cases.run import CaseRun, checked_run
 from parsers.formats.model import Format, builtin_formats
 from parsers.replays.replayer import Replays
@@ -22,6 +23,7 @@ from webapp.engines.foreign import OPTIONS
 from webapp.glyphs import count, shorten
 from webapp.page.library.examples import examples
 from webapp.page.library.gallery import gallery
+from webapp.runs.format_example import example_calls
 from webapp.runs.prepare import prepare
 from webapp.settings import Settings
 from webapp.store.results import Result
@@ -47,7 +49,8 @@ def library_cases(name: str) -> tuple[LibraryCase, ...]:
 
 def _cases(fmt: Format) -> Iterator[LibraryCase]:
     if fmt.example:
-        data = {"schema": 1, "parser": {"name": fmt.name}, "input": {"text": fmt.example}}
+        tools = [dict(one) for one in made_tools(example_calls(fmt))]  # some parsers know no call of another tool
+        data = {"schema": 1, "parser": {"name": fmt.name}, "input": {"text": fmt.example}, "tools": tools}
         yield LibraryCase(f"format-{fmt.name}", f"The example of {fmt.name}", load_case(data))
     for example in examples().values():
         if example.parser == fmt.name:

@@ -3,15 +3,29 @@ for it: what an engine said of itself last is known."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from parsers.selection.registry import known_format
 from webapp.engines.entered import Engines
-from webapp.engines.protocol import Card
+from webapp.engines.protocol import Card, EmptyDeltas, HoldsText, ManyTokens, Server
 from webapp.page.engines.library_cases import library_cases
 
-_KEPT = {"unknown": "not", "sent": "", "stop_strings": "where stop strings ask for it"}
+_LOG = logging.getLogger(__name__)
+
+# What a server does, in words, for every value that the protocol has; "": it says nothing of it.
+_HOLDS_TEXT: Mapping[HoldsText, str] = {
+    "unknown": "",
+    "sent": "holds text back",
+    "stop_strings": "holds text back where stop strings ask for it",
+}
+_MANY_TOKENS: Mapping[ManyTokens, str] = {
+    "unknown": "",
+    "sent": "sends several tokens a delta",
+    "never": "sends every token in a delta of its own",
+}
+_EMPTY_DELTAS: Mapping[EmptyDeltas, str] = {"unknown": "", "sent": "sends deltas without text"}
 
 
 @dataclass(slots=True, frozen=True)
@@ -28,12 +42,17 @@ class ParserRow:
 
 @dataclass(slots=True, frozen=True)
 class EngineRow:
-    """An entry, its revision of a checkout, and what its engine said of itself; `card` None: it was not asked yet."""
+    """An entry, its revision of a checkout, and what its engine said of itself; `card` None: it was not asked yet.
+
+    `facts`: how it is fed, and what its server does, each as a name and words. `problem`: why none of it can be shown.
+    """
 
     name: str
     card: Card | None
     revision: str = ""
     parsers: Sequence[ParserRow] = ()
+    facts: Sequence[tuple[str, str]] = ()
+    problem: str = ""
 
     @property
     def title(self) -> str:
@@ -46,36 +65,43 @@ class EngineRow:
         """Its parsers for reasoning."""
         return [] if self.card is None else self.card.names("reasoning")
 
-    @property
-    def facts(self) -> list[tuple[str, str]]:
-        """How it is fed, and what its server does, each as a name and words."""
-        card = self.card
-        if card is None:
-            return []
-        paths = "whole outputs only" if not card.streams else "deltas, and whole outputs" if card.whole else "deltas"
-        does = {
-            "holds text back": card.server.holds_text,
-            "sends several tokens a delta": card.server.many_tokens,
-            "sends deltas without text": card.server.empty_deltas,
-        }
-        said = [f"{words} {_KEPT[how]}".strip() for words, how in does.items() if how != "unknown"]
-        return [
-            ("Reads", f"{'text and token ids' if card.wants == 'ids' else 'text'}; {paths}"),
-            ("Contract", card.contract or "none of its own"),
-            ("Its server", ", ".join(said) or "says nothing of itself"),
-        ]
-
 
 def engine_rows(engines: Engines) -> list[EngineRow]:
     """All entered engines. Raises UsageError for a file of entries that cannot be used."""
     listed, entries = engines.listed(), engines.entries()
+    return [_row(name, card, entries[name].revision, listed) for name, card in listed.items()]
+
+
+def _row(name: str, card: Card | None, revision: str, listed: dict[str, Card | None]) -> EngineRow:
+    """The row of an entry. One that cannot be made is no reason to show nobody the others."""
+    if card is None:
+        return EngineRow(name, None, revision)
+    try:
+        parsers = [_parser(name, one, listed) for one in card.names("tool")]
+        return EngineRow(name, card, revision, parsers, _facts(card))
+    except Exception as error:
+        _LOG.exception("the card of engine %s cannot be shown", name)
+        problem = f"What it says of itself cannot be shown ({type(error).__name__}: {error})."
+        return EngineRow(name, card, revision, problem=problem)
+
+
+def _facts(card: Card) -> list[tuple[str, str]]:
+    paths = "whole outputs only" if not card.streams else "deltas, and whole outputs" if card.whole else "deltas"
     return [
-        EngineRow(name, card, entries[name].revision, _parsers(name, card, listed)) for name, card in listed.items()
+        ("Reads", f"{'text and token ids' if card.wants == 'ids' else 'text'}; {paths}"),
+        ("Contract", card.contract or "none of its own"),
+        ("Its server", server_words(card.server) or "says nothing of itself"),
     ]
 
 
-def _parsers(name: str, card: Card | None, listed: dict[str, Card | None]) -> list[ParserRow]:
-    return [] if card is None else [_parser(name, one, listed) for one in card.names("tool")]
+def server_words(server: Server) -> str:
+    """What an engine says that its server does to deltas; empty where it says nothing."""
+    said = (
+        _HOLDS_TEXT[server.holds_text],
+        _MANY_TOKENS[server.many_tokens],
+        _EMPTY_DELTAS[server.empty_deltas],
+    )
+    return ", ".join(filter(None, said))
 
 
 def _parser(engine: str, name: str, listed: dict[str, Card | None]) -> ParserRow:

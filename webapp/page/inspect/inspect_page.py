@@ -44,7 +44,7 @@ from webapp.page.inspect.pasted import pasted_chunks
 from webapp.page.inspect.plots import LagPlot, Overview, lag_pane, overview
 from webapp.page.inspect.raw_output import RawOutput, raw_output
 from webapp.page.inspect.result import Result, Wire, dialect_of, is_end_known, result, wire
-from webapp.page.inspect.source_lines import Source, read_where, source
+from webapp.page.inspect.source_lines import Source, read_part, read_where, source
 from webapp.page.inspect.step import Card, Log, Machine, card, log, machine
 from webapp.page.inspect.tokens import Strip, known_tokens, strip
 from webapp.page.inspect.truncation import Truncation
@@ -71,7 +71,7 @@ class ViewState:
     `report` asks for the checks of a long output, `find` for a search. `only` names the roles that the legend leaves
     coloured, all of them if empty; `equal`: equal tokens have the colours instead. `cut` None: nobody asked what comes
     out of a cut output. `dock` empty: the panel that has most to say. `pins` are the steps that somebody keeps;
-    `where` is a line of an engine's source that somebody asks about."""
+    `where` is a line of an engine's source that somebody asks about, `part` a character of the message."""
 
     step: int | None = None
     input: str = "tokens"
@@ -91,6 +91,7 @@ class ViewState:
     cut: int | None = None
     pins: str = ""
     where: str = ""
+    part: str = ""
 
 
 PLAIN = {field.name: field.default for field in fields(ViewState)}
@@ -132,6 +133,7 @@ def read_state(posted: Mapping[str, str]) -> ViewState:
         cut=whole_number(given.get("cut")),
         pins=",".join(map(str, read_pins(given.get("pins", "")))),
         where=read_where(given.get("where", "")),
+        part=read_part(given.get("part", "")),
         **tabs,
     )
 
@@ -427,7 +429,7 @@ def replay_page(view: View, checked: SearchPanes, links: Links, *, reader: str =
         truncation=Truncation(run, cut),
         checked=checked,
         recorded=None if found is None else _recorded(found, window, step, run, reader),
-        source=None if run.choice.lines is None else cache(partial(source, run, step, state.where)),
+        source=None if run.choice.lines is None else cache(partial(source, run, step, state.where, state.part)),
         own=own_state(run.trace.observed, step),
         drawn=own is not None,
         beside=index.beside,

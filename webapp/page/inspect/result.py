@@ -43,7 +43,8 @@ _MEMBERS_SHOWN, _MEMBERS_BESIDE = 100, 20  # of a call: sent in the window, and 
 
 @dataclass(slots=True)
 class Sent:
-    """Text sent in one step, with the output [start, end) it came from. `folded` text is counted, not shown."""
+    """Text sent in one step, with the output [start, end) it came from, `at` which character of its channel it begins
+    with. `folded` text is counted, not shown."""
 
     text: str
     role: str
@@ -52,6 +53,7 @@ class Sent:
     end: int
     kind: str = "copied"
     folded: str = ""
+    at: int = 0
 
     @property
     def html(self) -> Markup:
@@ -174,7 +176,7 @@ def sent(channel: Channel, low: int, high: int) -> Iterator[Sent]:
             half = _FOLDED // 2
             text = f"{text[:half]} […{len(text) - _FOLDED:,} more…] {text[-half:]}"
         if text:
-            yield Sent(text, channel.role, piece.step, start, end, piece.kind or UNPLACED)
+            yield Sent(text, channel.role, piece.step, start, end, piece.kind or UNPLACED, at=piece.at + left)
 
 
 def folded(channel: Channel, start: int, end: int) -> list[Sent]:
@@ -183,7 +185,7 @@ def folded(channel: Channel, start: int, end: int) -> list[Sent]:
         return []
     piece = channel.at(start)
     words = f"{count(end - start, 'character')} from step {piece.step:,} on"
-    return [Sent("", channel.role, piece.step, piece.start, piece.end, folded=words)]
+    return [Sent("", channel.role, piece.step, piece.start, piece.end, folded=words, at=start)]
 
 
 def _call(index: TraceIndex, call: CallIndex, window: Window, context: Context) -> _Call:

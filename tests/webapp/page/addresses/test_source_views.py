@@ -70,6 +70,70 @@ def test_what_ran_often_says_so_and_what_is_left_out_is_counted(app: Flask, addr
     assert [node.text for node in made.all(".source-values span") if "times" in node.text] == ["750 times", "749 times"]
 
 
+@pytest.fixture(scope="module")
+def filling(app: Flask, address: str) -> str:
+    """A stored case of an engine that puts its message together by several lines."""
+    settings = app.extensions[EXTENSION].settings
+    write_entry(settings, "filling", Entry.model_validate({**GIVEN, "class": "sending_parsers:Filling"}))
+    entered(settings).card("filling")
+    parser = {"name": "Filling", "engine": "filling"}
+    case = {"schema": 1, "parser": parser, "input": {"text": "abc!"}, "replay": [{"by": "whole"}]}
+    return f"/c/{app.test_client().post('/api/v1/cases', json=case).get_json()['id']}"
+
+
+@pytest.mark.parametrize(
+    ("part", "put"),
+    [
+        ("content:0", "filling: first"),
+        ("content:3", "filling: second"),
+        ("name:1:0", "filling: call"),
+        ("arguments:0:0", "filling: call"),
+        ("", "filling: second"),
+    ],
+)
+def test_a_character_of_the_message_leads_to_its_line(app: Flask, filling: str, part: str, put: str) -> None:
+    lines = FILE.with_name("sending_parsers.py").read_text("utf-8").splitlines()
+    at, back = [1 + next(at for at, one in enumerate(lines) if one.endswith(word)) for word in (put, "filling: return")]
+    made = pane(app, filling, f"step=1&part={part}")
+    said = made.one(".source-note").words
+    assert said.startswith(f"Put there by sending_parsers.py:{at} returned by sending_parsers.py:{back}")
+    assert ("of the chosen character" in said) == bool(part)
+    assert (made.attrs["data-about"], [one.attrs["id"] for one in made.all("li.put")]) == (part, ["putter"])
+
+
+def test_the_characters_of_an_engines_message_can_be_asked_about(app: Flask, filling: str) -> None:
+    page = tree(app.test_client().get(f"{filling}?step=1&part=content:2").text)
+    assert {one.attrs["data-part"] for one in page.all("#message .run[data-part]")} == {
+        "content:0",
+        "name:0:0",
+        "arguments:0:0",
+        "name:1:0",
+        "arguments:1:0",
+    }
+    (field,) = page.all('#cursor input[name="part"]')
+    assert (field.attrs["value"], field.attrs["data-view"]) == ("content:2", "part")
+    other = tree(app.test_client().post("/run", data={"text": "ab", "parser": "qwen"}).text)
+    assert (bool(other.all("#message .run")), other.all("#message [data-part]")) == (True, [])
+
+
+def test_a_step_that_does_not_repeat_says_so(app: Flask, address: str, tmp_path: Path) -> None:
+    settings = app.extensions[EXTENSION].settings
+    (tmp_path / "chance.py").write_text(
+        "import random\nclass Chance:\n    def begin(self, request): pass\n"
+        "    def feed(self, text, ids):\n        return {'content': text + str(random.random())}\n"
+        "    def finish(self, reason): pass\n",
+        "utf-8",
+    )
+    write_entry(settings, "chance", Entry.model_validate({**GIVEN, "class": "chance:Chance", "path": str(tmp_path)}))
+    entered(settings).card("chance")
+    case = {"schema": 1, "parser": {"name": "Chance", "engine": "chance"}, "input": {"text": "ab"}}
+    stored = f"/c/{app.test_client().post('/api/v1/cases', json=case).get_json()['id']}"
+    made = tree(app.test_client().get(f"{stored}?step=1").text).one("#lines .source")
+    assert "Run again the parser sent something else at this step" in made.one(".notice").words
+    assert made.one(".source-note").words.startswith("Which line sent it is not known")
+    assert pane(app, address, "step=1").all(".notice") == []
+
+
 def test_a_step_that_sends_nothing_says_so(app: Flask, address: str) -> None:
     made = pane(app, address, "step=3")
     assert made.one(".source-note").words == "Nothing was sent 8 lines ran"

@@ -9,12 +9,12 @@ import pytest
 
 from parsers.cases.case import Case
 from parsers.cases.io import load_case
+from parsers.cases.made_tools import made_tools
 from parsers.compare.divergence import ANY_ID
 from parsers.vocabulary.types import ToolCall
 from tests.webapp.page.compare.pages import Pages
 from tests.webapp.page.streams import call, chunk
 from webapp.page.compare.asked import Side
-from webapp.page.compare.known_tools import made_tools
 from webapp.page.compare.matrix import matrix
 
 TEXT = "<tool_call>\n<function=f>\n<parameter=n>\n5\n</parameter>\n</function>\n</tool_call>"

@@ -15,6 +15,7 @@ from webapp.engines.entered import use_engines
 from webapp.engines.entries import write_entry
 from webapp.engines.patience import Patience
 from webapp.page.engines.library_cases import RestingError, by_engine, library_cases, tried
+from webapp.runs.format_example import example_calls
 from webapp.settings import Settings, get_settings
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
@@ -26,6 +27,15 @@ def test_every_format_has_its_example_and_a_case_stands_once() -> None:
     assert all(len(cases) == len({*cases}) for cases in found.values())
     assert "marker-split-across-tokens" in found["qwen"]
     assert sum(map(len, found.values())) > 100
+
+
+def test_the_example_of_a_format_declares_the_tools_that_it_calls() -> None:
+    calls = {name: {call.name for call in example_calls(fmt)} for name, fmt in builtin_formats().items()}
+    assert sum(map(bool, calls.values())) > 30
+    for name, called in calls.items():
+        for one in library_cases(name):
+            if one.name == f"format-{name}":
+                assert {tool["function"]["name"] for tool in one.case.tools} == called
 
 
 @pytest.mark.parametrize(

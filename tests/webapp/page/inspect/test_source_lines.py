@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from parsers.replays.ran_lines import Changed, LinesAsked, RanFunction, RanLine, RanLines
+from parsers.replays.ran_lines import Changed, LinesAsked, RanFunction, RanLine, RanLines, Sought
 from tests.webapp.page.conftest import Make
-from webapp.page.inspect.source_lines import AROUND, Asked, Source, SourceLine, read_where, source
+from webapp.page.inspect.source_lines import AROUND, Asked, Source, SourceLine, read_part, read_where, source
 from webapp.runs.runner import Run
 
 BODY = tuple([f"    line {number}" for number in range(10, 40)])
@@ -22,13 +23,13 @@ def shown(make: Make, found: RanLines, step: int = 1, where: str = "", text: str
     return source(engine_run(make, text, found), step, where)
 
 
-def engine_run(make: Make, text: str, found: RanLines, asked: list[LinesAsked] | None = None) -> Run:
+def engine_run(make: Make, text: str, found: RanLines, asked: list[LinesAsked] | None = None, **more: Any) -> Run:
     def tell(one: LinesAsked) -> RanLines:
         if asked is not None:
             asked.append(one)
         return found
 
-    run = make.run(text)
+    run = make.run(text, **more)
     return replace(run, choice=replace(run.choice, lines=tell))
 
 
@@ -107,6 +108,51 @@ def test_the_line_that_sent_is_marked(
     assert (made.sender.where if made.sender else None) == sender
     assert [line.where for one in made.functions for line in one.lines if line.sent] == ([sender] if sender else [])
     assert made.sent == "ab"
+
+
+def test_the_line_that_put_it_there_is_marked_besides(make: Make) -> None:
+    made = shown(make, RanLines((FEED,), ran(11, 12), sent_from=1, put_at=0))
+    assert [one and one.where for one in (made.putter, made.sender)] == ["own.py:11", "own.py:12"]
+    assert [(line.number, line.put, line.sent) for line in made.functions[0].lines if line.times] == [
+        (11, True, False),
+        (12, False, True),
+    ]
+    both = shown(make, RanLines((FEED,), ran(11, 11), sent_from=1, put_at=0))
+    assert (both.putter, both.sender and both.sender.number) == (None, 11)
+
+
+CALL = 'ab<tool_call>\n{"name": "get", "arguments": {"a": 1}}\n</tool_call>'
+
+
+@pytest.mark.parametrize(
+    ("part", "step", "sought"),
+    [
+        ("content:1", 1, Sought("ab", "content", at=1)),
+        ("name:0:2", 1, Sought("get", "name", 0, 2)),
+        ("arguments:0:0", 1, Sought('{"a": 1}', "arguments", 0, 0)),
+        ("content:1", 2, None),  # sent at another step
+        ("content:9", 1, None),
+        ("name:7:0", 1, None),
+        ("reasoning:0", 1, None),
+        ("", 1, None),
+        ("nonsense", 1, None),
+    ],
+)
+def test_a_character_of_the_message_is_asked_about(make: Make, part: str, step: int, sought: Sought | None) -> None:
+    asked: list[LinesAsked] = []
+    made = source(engine_run(make, CALL, RanLines((FEED,), ran(12)), asked, replay=[{"by": "whole"}]), step, "", part)
+    (one,) = asked
+    assert made.part == (part if sought else "")
+    assert sought in (one.sought, None)
+    assert bool(sought) or one.sought.at is None
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [("content:0", True), ("arguments:12:3", True), ("content:0:1", False), ("name:3", False), ("id:0:1", False)],
+)
+def test_only_a_character_of_a_channel_is_asked_about(text: str, read: bool) -> None:
+    assert read_part(text) == (text if read else "")
 
 
 def test_functions_stand_in_the_order_in_which_they_ran_each_with_its_own_lines(make: Make) -> None:
