@@ -170,6 +170,7 @@ def test_the_json_of_a_run_has_the_contract_keys() -> None:
         "mode",
         "message",
         "finish_reason",
+        "known",
         "findings",
         "whole",
         "rejected_calls",
