@@ -232,7 +232,7 @@ _object(
     Difference,
 )
 _KNOWN = _object(
-    "Known",
+    "KnownOfCase",
     "What the case knows of who parsed it: what its `engines` says of that one, else what holds for all.",
     engine=str,
     verdict=KnownVerdict,

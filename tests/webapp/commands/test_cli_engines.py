@@ -160,7 +160,8 @@ def test_an_engine_is_checked_in_words(program: Program) -> None:
     program("engines", "add", "bad", "--command", f"{COMMAND} silent")
     wrong = program("engines", "check", "bad")
     assert (wrong.code, wrong.out.splitlines()[-1]) == (1, "bad:echo: 1 rule is not kept")
-    assert "wrong  With report steps it says each step before it takes it. steps [1," in wrong.out
+    words = "it says each step before it takes it, and what the one before it sent. steps [1,"
+    assert f"wrong  With report steps {words}" in wrong.out
 
 
 @pytest.mark.parametrize(
