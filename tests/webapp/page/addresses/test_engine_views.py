@@ -12,6 +12,7 @@ from flask.testing import FlaskClient
 from parsers.cases.case import Case
 from tests.webapp.engines.entering import fake, own
 from tests.webapp.page.dom import page as tree
+from webapp.app import create_app
 from webapp.engines.entered import entered, use_engines
 from webapp.engines.entries import file_of, keep_card, write_entry
 from webapp.engines.patience import Patience
@@ -37,8 +38,8 @@ def settings(app: Flask) -> Iterator[Settings]:
     use_engines(get_settings())
 
 
-def test_without_any_it_says_how_one_is_entered(client: FlaskClient) -> None:
-    page = tree(client.get("/engines").text)
+def test_without_any_it_says_how_one_is_entered(tmp_path: Path) -> None:
+    page = tree(create_app(Settings(data_dir=tmp_path)).test_client().get("/engines").text)
     assert page.one(".empty").words == "No engine is entered yet."
     assert "engines add NAME --python PATH" in page.one(".formats-head").words
 
