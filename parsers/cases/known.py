@@ -14,12 +14,12 @@ from parsers.vocabulary.types import Message
 
 
 def known_of_trace(case: Case, trace: Trace) -> dict[str, Any]:
-    """The same of a replay."""
+    """What a case knows of the engine, and where a replay is not as it expects."""
     return _known(case, trace_differences(case.known.expect, trace, case.compare))
 
 
 def known_of_message(case: Case, message: Message | None, finish_reason: str | None) -> dict[str, Any]:
-    """The same of a message alone, of which nobody knows in which order its parts came; None: of none."""
+    """The same of a message alone, of which nobody knows in which order its parts came. None: nothing is compared."""
     expect = case.known.expect
     if expect is None or message is None:
         return _known(case, [])

@@ -190,13 +190,14 @@ class Leave:
     """Says where an output leaves a grammar: at character `at`, where `missing` is due, if that is known.
 
     `misspelled`: it stands there and is spelled wrongly, as `missing` says. `instead`: what stands there, as a clause
-    that says what is missing too.
+    that says what is missing too. `misnamed`: the call is all there, under a name that no tool can have.
     """
 
     at: int
     missing: str | None = None
     misspelled: bool = False
     instead: str = ""
+    misnamed: bool = False
 
     @property
     def clause(self) -> str:

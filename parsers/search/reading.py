@@ -176,6 +176,7 @@ def _bad_call(reading: Reading) -> Leave | None:
 
 
 def _bad_name(reading: Reading) -> Leave | None:
+    written = {one.call for one in reading.events if isinstance(one, CallArguments) and one.end > one.start}
     for event in reading.events:
         if not isinstance(event, CallName) or reading.context.tool(event.text) is not None:
             continue
@@ -183,20 +184,13 @@ def _bad_name(reading: Reading) -> Leave | None:
         at = 0 if fits is None else fits.end()
         if at == len(event.text):
             continue
-        if _has_own_arguments(reading, event.call):
+        call = reading.message.tool_calls[event.call]
+        if event.call in written and call.complete and is_whole_object(call.arguments):
             words = f"{_named(event.text[at])} stands in the name {quoted(event.text)}, which no tool can have"
-            return Leave(event.start + at, "a name", instead=words)
+            return Leave(event.start + at, "a name", instead=words, misnamed=True)
         if at:
             return Leave(event.start + at)
     return None
-
-
-def _has_own_arguments(reading: Reading, index: int) -> bool:
-    """Return whether a call is whole, with arguments that stand in the output."""
-    call = reading.message.tool_calls[index]
-    parts = [one for one in reading.events if isinstance(one, CallArguments) and one.call == index]
-    written = any(part.end > part.start for part in parts)
-    return written and call.complete and is_whole_object(call.arguments)
 
 
 def _named(char: str) -> str:

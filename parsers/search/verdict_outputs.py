@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from parsers.checks.json_text import JsonPrefix, is_whole_object
+from parsers.checks.json_text import JsonPrefix
 from parsers.compare.divergence import ANY_ID, same_message
 from parsers.replays.chunking import WHOLE
 from parsers.search.found import Detail, Guess, Verdict
@@ -88,7 +88,7 @@ def incomplete(evidence: Evidence) -> Verdict | None:
     cut = limited and leave.at >= size
     grammar = f"the grammar of {quoted(nearest.name)}"
     place = f"it ends inside {grammar}" if leave.at >= size else f"it leaves {grammar} at character {leave.at}"
-    none = "no call that a tool could have" if _is_only_misnamed(evidence) else "no complete call"
+    none = "no call that a tool could have" if leave.misnamed else "no complete call"
     words = f"The output holds {none}{', cut off by its length limit' if cut else ''}: {place}"
     words += f", where {leave.clause}." if leave.missing else "."
     details: tuple[Detail, ...] = (Detail(f"{nearest.title}: {'; '.join(nearest.evidence)}."),)
@@ -97,12 +97,6 @@ def incomplete(evidence: Evidence) -> Verdict | None:
     severity: Severity = "info" if cut else "warning"
     span = Span(leave.at, min(leave.at + 1, len(evidence.text)))
     return Verdict("no_complete_call", severity, "output", words, details, tuple(numbers), span=span)
-
-
-def _is_only_misnamed(evidence: Evidence) -> bool:
-    """Return whether all of a call is there, under a name that is none."""
-    calls = evidence.message.tool_calls
-    return bool(calls) and all(call.complete and is_whole_object(call.arguments) for call in calls)
 
 
 def _flaws_at(evidence: Evidence) -> list[int]:

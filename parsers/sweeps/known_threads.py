@@ -46,8 +46,9 @@ def key_of(signature: Signature, server: str, fmt: str) -> Key | None:
 def threads_by_key(found: Iterable[tuple[Key | None, Thread]]) -> Mapping[Key, tuple[Thread, ...]]:
     """Threads by what their signatures share, each once, in order."""
     known: dict[Key, dict[Thread, None]] = {}
-    for key, thread in [(key, thread) for key, thread in found if key is not None]:
-        known.setdefault(key, {})[thread] = None
+    for key, thread in found:
+        if key is not None:
+            known.setdefault(key, {})[thread] = None
     return {key: tuple(threads) for key, threads in known.items()}
 
 

@@ -221,3 +221,12 @@ def test_tags_that_are_almost_markers_are_found_and_others_are_not() -> None:
 def test_guessing_takes_time_in_proportion_to_the_output(unit: str) -> None:
     guesses(unit)
     assert_linear(lambda size: seconds(lambda: guesses(unit * (size // len(unit)))), (1_000, 2_000, 4_000))
+
+
+@pytest.mark.linear
+def test_names_that_no_tool_can_have_are_looked_through_once() -> None:
+    def work(size: int) -> float:
+        calls = '<tool_call>\n{"name": ",f"}\n</tool_call>\n' * size
+        return seconds(lambda: first_leave(read(builtin_formats()["qwen"], calls, Context())))
+
+    assert_linear(work, (400, 800, 1_600))
