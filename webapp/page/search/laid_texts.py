@@ -62,5 +62,5 @@ def _laid(text: str, ours: ChannelText, sent: str, *, in_text: bool) -> LaidText
     at, more = 0 if last is None else last + 1, sent[shared:]
     if in_text and (elsewhere := text.find(more, at)) >= 0:
         return LaidText(ours, shared, elsewhere, len(more))
-    leaked = shared_prefix(text[at:], more) if in_text or shared else 0
+    leaked = shared_prefix(text[at : at + len(more)], more) if in_text or shared else 0
     return LaidText(ours, shared, at, leaked)
