@@ -172,12 +172,12 @@ def find_json(result: CaseFound) -> dict[str, Any]:
     found, traced = result.found, next(iter(result.found.outcomes), None)
     message, finish = (None, None) if traced is None or traced.raised else (traced.message, traced.finish_reason)
     return {
-        "known": known_of_message(result.case, message, finish),
         "findings": [finding.to_json() for finding in found.findings],
         "outcomes": [_outcome(one) for one in found.outcomes],
         "minimized": None if result.minimized is None else to_data(result.minimized),
         "replays": found.replays,
         "complete": found.complete,
+        "known": known_of_message(result.case, message, finish),
         "verdict": _verdict(found.verdict),
         "groups": [_group(group) for group in found.groups],
         "holding": found.holding,
