@@ -88,6 +88,11 @@ class ParserRef(Model):
                 _check_policy(key, value)
         return self
 
+    @property
+    def words(self) -> str:
+        """Engine and parser, as a title names them: "vllm deepseek_v3"."""
+        return self.name if self.engine is None else f"{self.engine} {self.name}"
+
 
 class TokenizerRef(Model):
     """The tokenizer the ids belong to. `vocab` maps each marker to its id, enough to replay without it.

@@ -104,24 +104,28 @@ def minimized_case(case: Case, small: Minimized) -> Case:
     said = halves_spelled(small.finding.message)  # a parser may send half a pair
     notes = f"{small.check}: {said}", found_by_search(case.text(), small.text)
     beside = tuple([chunking for chunking in small.beside if chunking.by != "recorded"])
-    form = Smaller(small.pieces, small.chunking, small.context, beside, _expect(small))
+    form = Smaller(small.pieces, small.chunking, small.context, beside, _expect(small), called=f" {small.check}")
     return smaller_case(case, form, "smallest failing form", notes)
 
 
 @dataclass(slots=True, frozen=True)
 class Smaller:
-    """A smaller output: how it is cut first, its request, other chunkings of it, and what is right."""
+    """A smaller output: how it is cut first, its request, other chunkings of it, and what is right.
+
+    `called`: what tells it from others of its parser where the case that it came from has no title.
+    """
 
     pieces: tuple[Piece, ...]
     chunking: Chunking
     context: Context
     beside: tuple[Chunking, ...] = ()
     expect: Expect | None = None
+    called: str = ""
 
 
 def smaller_case(case: Case, form: Smaller, title: str, notes: tuple[str, ...]) -> Case:
     """The case for a smaller output than its own."""
-    own, said = case.title or "A case", f"({title})"
+    own, said = case.title or case.parser.words + form.called, f"({title})"
     changed: dict[str, Any] = {
         "title": own if own.endswith(said) else f"{own} {said}",
         "notes": notes,

@@ -260,8 +260,9 @@ def _beside(
 
     thirds = [one for one in (*sizes, *cuts) if one not in (chunking, target.other)]
     third = next((one for one in thirds if agrees(one)), None)
-    # It is right where it is what the format reads, or, where that is not known, agrees with a third and gives more
-    # than the failing one.
+    # It is right where it is what the format reads, perhaps only of the small case, or, where that is not known, agrees
+    # with a third and gives more than the failing one.
+    small = Differs.at(replayer, chunking, rules, target.other)
     richer = third is not None and _richness(other.message) > _richness(replayer.outcome(chunking).message)
     richer = richer and _may_be_right(replayer, other.message)
     others = [target.other] if third is None else [target.other, third]
@@ -271,7 +272,7 @@ def _beside(
             for one in plain_chunkings(replayer)
             if one not in (chunking, WHOLE) and _is_alike(replayer, chunking, one, target, rules)
         ][:1]
-    return tuple([_lasting(replayer, one) for one in others]), other.message if target.sound[2] or richer else None
+    return tuple([_lasting(replayer, one) for one in others]), other.message if richer or (small is not None and small.sound[2]) else None
 
 
 def _may_be_right(replayer: Replayer, message: Message) -> bool:

@@ -44,13 +44,14 @@ def chunk_boundary(evidence: Evidence) -> Verdict | None:
     wrong = [one for one in blamed if grade_of(among, one.message, ANY_ID) in HARMFUL]
     worst = min(wrong or others, key=lambda one: (evidence.is_one_shot(one), *rank(one)))
     always = "" if meant is None else harm(meant, right.message)  # what no cut brings about
-    whole_only = _is_one_delta(right) and not evidence.is_one_shot(right)  # of a stream
-    when = IN_PARTS if whole_only else under(worst.smallest, len(evidence.text))
+    shot = evidence.is_one_shot(worst)
+    whole_only = not shot and _is_one_delta(right) and not evidence.is_one_shot(right)  # of a stream
+    when = IN_PARTS if whole_only else _when(evidence, worst)
     damage = harm(meant or right.message, worst.message)
     if damage == always and right is not worst:
         meant, damage = None, harm(right.message, worst.message)
-    if len(streamed) == 1:
-        when = BY_ONE_SHOT if evidence.is_one_shot(worst) else "streamed, in whatever deltas"
+    if shot or len(streamed) == 1:
+        when = when if shot else "streamed, in whatever deltas"
         words, cause = f"The parser's two code paths disagree: {when}, {damage}{_also(evidence, meant, worst)}.", ""
     else:
         words, cause = f"{BLAME['chunk_boundary']}: {when}, {damage}.", f"{when[:1].upper()}{when[1:]}, {damage}."
@@ -64,6 +65,11 @@ def chunk_boundary(evidence: Evidence) -> Verdict | None:
     return Verdict(
         "chunk_boundary", "error", "parser", words, details, tuple(numbers), proof, cause=cause, right=beside
     )
+
+
+def _when(evidence: Evidence, one: OutcomeClass) -> str:
+    """The condition under which an outcome comes, as a part of a sentence."""
+    return BY_ONE_SHOT if evidence.is_one_shot(one) else under(one.smallest, len(evidence.text))
 
 
 def _also(evidence: Evidence, meant: Message | None, told: OutcomeClass) -> str:
@@ -83,7 +89,7 @@ def assumed_boundary(evidence: Evidence) -> Verdict | None:
     worst = min(wrong, key=rank)
     shown = next((one for one in (worst, right) if one.cuts is CutGrade.ASSUMED), worst)
     supposed = Grader(evidence.replayer).supposed(shown.smallest)
-    when, damage = under(worst.smallest, len(evidence.text)), harm(right.message, worst.message)
+    when, damage = _when(evidence, worst), harm(right.message, worst.message)
     # Where the worst is sure and that anything else ever comes is not, the condition stands behind.
     unless = f", but not if {supposed}" * bool(supposed)
     said = f"if {supposed}, {damage}" if supposed and shown is worst else f"{when}, {damage}{unless}"

@@ -49,7 +49,7 @@ def test_the_smallest_output_is_a_case_that_expects_nothing() -> None:
     assert (small.parser.name, small.expect, small.title) == (
         "qwen",
         None,
-        "A case (smallest output on which two parsers differ)",
+        "qwen (smallest output on which two parsers differ)",
     )
     assert [tool["function"]["name"] if "function" in tool else tool["name"] for tool in small.tools] == ["get_weather"]
     known = engines(LosesTail)

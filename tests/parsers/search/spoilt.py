@@ -169,6 +169,13 @@ class DropsBeside(Spoilt):
         return sent
 
 
+class EatsLines(Spoilt):
+    """A line end that comes alone."""
+
+    def sent(self, sent: MessageDelta | None, text: str) -> MessageDelta | None:
+        return None if text == "\n" and sent is not None and sent.content is not None else sent
+
+
 class EatsAngles(Spoilt):
     """Every < that begins no marker."""
 

@@ -213,6 +213,13 @@ def test_loose_rules_of_comparison_are_the_case_s_own() -> None:
 
 
 @pytest.mark.replays
+def test_a_small_case_without_a_title_is_called_by_parser_and_check() -> None:
+    small = search(case_of(ONE_CALL + "\n."), engines(loses_brace)).minimized
+    assert small is not None
+    assert small.title == "faulty qwen chunking (smallest failing form)"
+
+
+@pytest.mark.replays
 def test_the_small_case_names_its_parent_and_what_fails() -> None:
     tools = [{"name": name} for name in ("get_weather", "get_time", "other")]
     case = quick(QWEN, tools=tools, title="Two calls", source={"kind": "report", "link": "https://example.org/1"})
