@@ -106,7 +106,8 @@ def _asked(options: _Options) -> Asked:
         named(engine.word)
     if options.parser == "":
         raise UsageError("--parser: give the name of a parser; `toolcall-inspector parsers` lists them")
-    base = next((engine for engine in engines if engine.label == BASE), None)
+    labelled = len(engines) > 1 or any(word.startswith(f"{BASE}=") for word in options.engine)
+    base = next((engine for engine in engines if labelled and engine.label == BASE), None)
     others = tuple([engine for engine in engines if engine is not base])
     if base is not None and not others:
         raise UsageError(f"--engine {BASE}={base.word} is what others are compared with; give --engine head=NAME too")

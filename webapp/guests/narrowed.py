@@ -19,6 +19,7 @@ from parsers.cases.find import CaseSearch
 from parsers.cases.io import dumps
 from parsers.cases.tested import as_test
 from parsers.search.found import Progress
+from parsers.search.verdict_phrases import harm
 from webapp.guests.guest import Ask
 from webapp.guests.requests import CaseAsked, Smaller
 from webapp.guests.tasks import Subject, limits_as_usage, subject_of
@@ -68,8 +69,10 @@ def _beside(subject: Subject, seconds: float, most: int) -> Smaller | None:
     if small is None:
         return None
     said = subject.run(small.model_copy(update={"parser": ref}))[0].whole.message
+    gives = subject.run(small)[0].trace
     expected = small.model_copy(update={"expect": accept(said)})
-    return _kept(subject, expected, f"It is not what {grammar.name} reads.", "expectation")
+    wrong = harm(said, gives.message) if gives.failure is None else "the parser failed"
+    return _kept(subject, expected, f"Beside what {grammar.name} reads, {wrong}.", "expectation")
 
 
 def _run(search: _Searching, seconds: float) -> None:

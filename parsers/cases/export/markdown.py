@@ -32,6 +32,7 @@ from parsers.cases.export.report_facts import (
 from parsers.cases.find import CaseFound
 from parsers.cases.io import dumps
 from parsers.cases.run import CaseRun
+from parsers.cases.tested import as_test
 from parsers.checks.changes import apart
 from parsers.search.found import OutcomeClass
 from parsers.vocabulary.trace import Finding, Step, Trace
@@ -68,7 +69,7 @@ def markdown(
         _excerpt(run.trace, findings),
     ]
     sections = [
-        f"# {inline(run.case.title or '') or 'Parser result differs'}",
+        f"# {inline(run.case.title or '') or _untitled(run, own)}",
         _wrong(run, own, found),
         None if found is None else _smallest(smallest_form(found)),
         _listing(
@@ -85,6 +86,13 @@ def markdown(
         _again(run, permalink),
     ]
     return "\n\n".join([section for section in sections if section]) + "\n"
+
+
+def _untitled(run: CaseRun, findings: Sequence[Finding]) -> str:
+    """What a report is called whose case has no title."""
+    tried, worst = as_test(run), {finding.severity for finding in findings}
+    said = "the result is wrong" if tried.failing or tried.errors or "error" in worst else "no error found"
+    return f"{inline(run.trace.parser)}: {said}"
 
 
 def _wrong(run: CaseRun, findings: Sequence[Finding], found: CaseFound | None) -> str:

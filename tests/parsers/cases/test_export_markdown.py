@@ -184,7 +184,7 @@ def test_sections_come_in_the_order_maintainers_ask() -> None:
 def test_a_report_of_nothing_special_is_short() -> None:
     report = markdown(run_of())
     sections = ["What is wrong", "Parser", "Request", "Model output", "Result", "Run it again"]
-    assert headings(report) == ["Parser result differs", *sections]
+    assert headings(report) == ["qwen: no error found", *sections]
     assert "No finding, and no words by the reporter." in report
 
 
@@ -222,8 +222,10 @@ def test_without_expectation_the_result_is_shown_beside_the_whole_text() -> None
 
 def test_only_checked_fields_are_marked() -> None:
     run = run_of("ab", expect={"finish_reason": "length"})
-    rows = {row[0]: row[1] for row in cells(markdown(run))}
+    report = markdown(run)
+    rows = {row[0]: row[1] for row in cells(report)}
     assert (rows["finish_reason ✗"], rows["content"]) == ("length", "—")
+    assert headings(report)[0] == "qwen: the result is wrong"
 
 
 def test_a_long_text_is_shown_around_the_difference() -> None:

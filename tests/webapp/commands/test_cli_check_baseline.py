@@ -222,6 +222,16 @@ def test_engines_that_are_tested_are_told_with_version_and_revision(
     )
 
 
+def test_an_engine_that_is_called_base_is_tested_like_others_where_it_is_alone(
+    program: Program, enter: Callable[..., None]
+) -> None:
+    enter("base", "loses=x")
+    done = program("check", suite(3), "--engine", "base", "--write-baseline", "known.json")
+    assert (done.code, Path("known.json").is_file()) == (0, True)
+    assert program("check", suite(3), "--engine", "base", "--baseline", "known.json").code == 0
+    assert program("check", suite(3), "--engine", "base").code == 1
+
+
 def test_another_message_of_head_that_nobody_judges_is_told(program: Program, enter: Callable[..., None]) -> None:
     enter("old")
     enter("new", "loses=x")

@@ -48,7 +48,10 @@ def test_a_smaller_case_fails_alike_and_keeps_its_parser(parser: dict[str, Any])
 def test_what_is_wrong_under_every_chunking_is_made_small_beside_the_built_in_parser() -> None:
     smaller = found(Musing)
     assert smaller.case is not None
-    assert (smaller.headline, smaller.check) == ("It is not what qwen reads.", "expectation")
+    assert (smaller.headline, smaller.check) == (
+        "Beside what qwen reads, `l` becomes reasoning, not content.",
+        "expectation",
+    )
     assert len(loads(smaller.case).text()) < len(LONGER)
     assert fails(Musing, smaller.case)
     assert not fails(Hermes, smaller.case)
