@@ -9,6 +9,7 @@ from parsers.cases.case import Case, ParserRef
 from parsers.cases.engines import BUILTIN, ENGINES, Choice, traced_chunking
 from parsers.cases.export.maintainer import Answers, compared_words, sendable
 from parsers.cases.find import CaseFound
+from parsers.cases.made_tools import made_tools
 from parsers.cases.run import CaseRun, replayer_of
 from parsers.formats.model import Format
 from parsers.replays.chunking import Chunking
@@ -72,11 +73,16 @@ def _line(run: CaseRun, choice: Choice, replayer: Replayer, traced: Chunking) ->
 
 
 def _elsewhere(run: CaseRun, choice: Choice, traced: Chunking) -> Iterator[tuple[str, str]]:
-    """What the parsers for the same grammar make of the output: the built-in one, and those that are entered."""
+    """What the parsers for the same grammar make of the output: the built-in one, and those that are entered, which
+    read no call where no tools are declared and so are told those that the calls name."""
     grammar = choice.grammar or run.case.parser.format or known_format(run.selection.name)
     own = run.case.parser.engine or BUILTIN
-    for name, ref in _others(grammar, own, run.selection.name):
-        case = run.case.model_copy(update={"parser": ref, "contract": None})
+    made = () if run.case.tools else made_tools(run.trace.message.tool_calls)
+    for called, ref in _others(grammar, own, run.selection.name):
+        told = made if ref.engine else ()
+        name = f"{called}, told the tools that the calls name" if told else called
+        tools = tuple([dict(tool) for tool in told]) or run.case.tools
+        case = run.case.model_copy(update={"parser": ref, "contract": None, "tools": tools})
         try:
             other = choose(case)
             message = replayer_of(case, other, run.stored).outcome(traced).message

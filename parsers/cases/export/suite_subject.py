@@ -18,6 +18,7 @@ from parsers.cases.case import Case, Expect, ExpectedCall, NamedTool
 from parsers.cases.engines import traced_chunking
 from parsers.cases.expect import trace_differences
 from parsers.cases.jsontext import JsonError
+from parsers.cases.made_tools import made_tools
 from parsers.cases.message_events import MessageEvent, events_of
 from parsers.cases.run import CaseRun, sent_of
 from parsers.checks.leaks import unmistakable_markers
@@ -26,7 +27,7 @@ from parsers.machine.reasoning import reasoning_markers
 from parsers.replays.chunking import WHOLE, Chunking, apply, label
 from parsers.selection.registry import Evidence, get_format, known_format, select
 from parsers.vocabulary.trace import Trace
-from parsers.vocabulary.types import Delta, Piece, UsageError
+from parsers.vocabulary.types import Delta, Piece, ToolCall, UsageError
 
 _THINKING = "qwen3"
 OWN_IDS = 2_000_000  # above every vocabulary
@@ -101,8 +102,17 @@ class Subject:
 
     @property
     def tools(self) -> list[dict[str, Any]]:
-        """The declared tools as a request has them."""
-        return tools_of(self.case)
+        """The tools as a request has them: those that are declared, else those that the calls name. Servers read no
+        call where a request has no tools, which is nothing that a case of one of our parsers says."""
+        return [dict(tool) for tool in self.made_tools] or tools_of(self.case)
+
+    @property
+    def made_tools(self) -> tuple[Mapping[str, Any], ...]:
+        """The tools that the calls name, where a case of one of our parsers declares none."""
+        if self.case.tools or self.engine or self.own_class:
+            return ()
+        calls = [(call.name or "", call.raw, call.arguments) for call in self.calls or ()]
+        return made_tools([ToolCall(None, name, raw or jsontext.plain(value)) for name, raw, value in calls])
 
     @property
     def tool_choice(self) -> Any:

@@ -72,6 +72,7 @@ def _header(target: SuiteTarget, subject: Subject) -> str:
     how, seen = in_comment(label(subject.chunking)), subject.own_class or subject.engine
     how += f" in {in_comment(seen)}" if subject.fails and seen not in ("", target.name) else ""
     said.append(f"Fails {how}: {in_comment(subject.fails)}" if subject.fails else f"Replayed {how}.")
+    said += ["The case declares no tools; these are what its calls name."] if subject.made_tools else []
     said += [f"Case: {in_comment(subject.permalink)}"] if subject.permalink else []
     said.append("Exported by Toolcall Inspector.")
     return "\n".join([f"{target.comment} {line}" for line in said])

@@ -117,6 +117,24 @@ def failure(test: Callable[..., None], **given: Any) -> str:
 
 
 @pytest.mark.parametrize(
+    ("keys", "made", "told"),
+    [
+        ({"tools": []}, [("f", {"x": {"type": "integer"}})], True),
+        ({"tools": [], "expect": {"content": "b"}}, [], False),
+        ({}, [("f", {"x": {"type": "integer"}})], False),
+    ],
+)
+def test_a_request_declares_the_tools_that_the_calls_name_where_the_case_declares_none(
+    keys: dict[str, Any], made: list[Any], told: bool
+) -> None:
+    given_subject = subject(case(**keys))
+    functions = [tool["function"] for tool in given_subject.tools]
+    assert [(one["name"], one["parameters"]["properties"]) for one in functions] == made
+    header = suite_file(SUITES["vllm"], given_subject).text
+    assert ("The case declares no tools; these are what its calls name." in header) is told
+
+
+@pytest.mark.parametrize(
     "chunking",
     [
         {"by": "token"},

@@ -68,6 +68,9 @@ def test_a_built_in_parser_is_compared_with_the_engines_that_read_its_format(run
     found = answers_of(runner.run_checked(case("qwen")))
     assert (found.engine, found.line) == ("", None)
     assert [name.partition(" ")[0] for name, _ in found.elsewhere] == ["mine", "other"]
+    assert all(name.endswith(", told the tools that the calls name") for name, _ in found.elsewhere)
+    declared = answers_of(runner.run_checked(case("qwen", tools=[{"name": "lookup"}])))
+    assert not any("told" in name for name, _ in declared.elsewhere)
     assert answers_of(runner.run_checked(case("qwen", parser={"name": "qwen", "engine": "fallback"}))).engine == ""
 
 
