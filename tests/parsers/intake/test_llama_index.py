@@ -66,6 +66,12 @@ def test_a_stream_says_everything_once(responses: list[Any], finish: str | None,
     assert (output.finish_reason, len(output.stream or ())) == (finish, chunks)
 
 
+def test_blocks_of_an_unknown_kind_take_nothing_from_what_was_sent() -> None:
+    odd = {"role": "assistant", "additional_kwargs": {}, "blocks": [{"block_type": "odd"}]}
+    text = "\n".join([json.dumps(response("", raw=sent(content=part)) | {"message": odd}) for part in ("H", "i")])
+    assert [message(output).content for output in recognise(text.encode(), pasted=True).outputs] == ["Hi"]
+
+
 def test_answers_one_after_the_other_are_outputs_of_their_own() -> None:
     answers = [response("One", delta=None), response("Two", delta=None)]
     found = recognise("\n".join(map(as_python, answers)).encode(), pasted=True)
