@@ -123,7 +123,7 @@ chromium: $(TOOLS)
 
 # Pins hold for the oldest Python only if they were chosen by it: run this with 3.11.
 lock: $(LOCK) $(TOOLS)  ## pin the requirement sets again (ARGS=--upgrade takes newer releases)
-	cd requirements && for set in run build test team corpus cluster lock clients/oldest clients/newer sdks/python; do \
+	cd requirements && for set in run build test team corpus cluster lock clients/oldest clients/newer sdks/python sdks/llama_index; do \
 	  CUSTOM_COMPILE_COMMAND='make lock' ../$(VENV)/lock/bin/pip-compile --quiet --generate-hashes --no-strip-extras --allow-unsafe \
 	    --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-emit-options $(ARGS) \
 	    --output-file $$set.txt $$set.in || exit; \

@@ -72,6 +72,12 @@ def _tools(text: str) -> list[Any] | None:
     return found if found is None or isinstance(found, list) else [found]
 
 
+def _object(text: str) -> dict[str, Any] | None:
+    """A JSON object; None where nothing stands in it."""
+    found = _json(text, "template arguments are") if text.strip() else {}
+    return (found or None) if isinstance(found, dict) else _refuse("The template arguments are no JSON object.")
+
+
 def _chunking(name: str) -> dict[str, Any]:
     return CHUNKINGS[name][1] if name in CHUNKINGS else _refuse(f"There is no chunking {name!r}.")
 
@@ -138,6 +144,7 @@ NUMBERS = _Kind(
     shown=lambda value: ", ".join(map(str, value)),
 )
 TOOLS = _Kind(unix_lines, _tools, lambda value: jsontext.pretty(value, lambda path: False))
+OBJECT = _Kind(value=_object, shown=lambda value: json.dumps(value, ensure_ascii=False))
 TOOL_CHOICE = _Kind(
     value=lambda held: held if held in CHOICES else {"name": held},
     shown=lambda value: value["name"] if isinstance(value, dict) else value,
@@ -240,6 +247,7 @@ class RequestFields:
     )
     model: str = _field(WORD, "/context/model", label="Model id", option="model_id", filled="request")
     model_type: str = _field(WORD, "/context/model_type", label="Model type", option="model_type")
+    template_kwargs: str = _field(OBJECT, "/context/template_kwargs", label="Template arguments", filled="request")
     prompt_tail: str = _field(TEXT, "/context/prompt_tail", label="End of the prompt", filled="request")
 
 

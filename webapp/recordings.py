@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from parsers.intake.alignment import chunk_texts, token_counts
 from parsers.intake.case_data import (
     STREAMED,
     RecordingError,
@@ -24,7 +25,7 @@ from parsers.intake.case_data import (
     matching,
     tokens_of,
 )
-from parsers.intake.evidence import number
+from parsers.intake.evidence import ids_of_recording, number
 from parsers.vocabulary.types import Piece, Recording, Request, UsageError
 from webapp.tokenizers import TokenizerAdapter, get_tokenizer
 
@@ -41,8 +42,9 @@ def taken(recording: Recording, tokenizer: str | None = None, *, parser: str = "
     """
     found = begun(parser)
     adapter = _decoder(recording, tokenizer)
-    if adapter is not None and recording.ids:
-        _from_ids(found, recording, recording.ids, adapter)
+    ids = _undecoded(recording)
+    if adapter is not None and ids:
+        _from_ids(found, recording, ids, adapter)
     else:
         add_output(found, recording)
     add_source(found, recording)
@@ -60,7 +62,8 @@ def asked(request: Request) -> Taken:
 
 def _decoder(recording: Recording, name: str | None) -> TokenizerAdapter | None:
     """The tokenizer that gives recorded ids their text; None where there are none, or none that could was chosen."""
-    if not recording.ids and not recording.prompt_ids:
+    ids = _undecoded(recording)
+    if not ids and not recording.prompt_ids:
         return None
     try:
         adapter = get_tokenizer(name or "embedded")
@@ -68,10 +71,15 @@ def _decoder(recording: Recording, name: str | None) -> TokenizerAdapter | None:
         raise RecordingError("tokenizer", str(error)) from error
     if adapter.realism not in NOTHING_REAL:
         return adapter
-    if recording.ids and not has_output(recording):
-        message = f"{number(len(recording.ids), 'token id')} without text: choose the model's own tokenizer, or upload"
+    if ids and not has_output(recording):
+        message = f"{number(len(ids), 'token id')} without text: choose the model's own tokenizer, or upload"
         raise RecordingError("tokenizer", f"{message} its tokenizer.json. The {adapter.name} one would make up text")
     return None
+
+
+def _undecoded(recording: Recording) -> tuple[int, ...]:
+    """The ids that wait for a tokenizer, wherever they were recorded: beside the text of each delta too."""
+    return () if recording.ids is None and recording.pieces is not None else tuple(ids_of_recording(recording) or ())
 
 
 def _from_ids(found: Taken, recording: Recording, ids: tuple[int, ...], adapter: TokenizerAdapter) -> None:
@@ -86,7 +94,7 @@ def _from_ids(found: Taken, recording: Recording, ids: tuple[int, ...], adapter:
     _require_same(recording.text, pieces, adapter)
     found.decoded = True
     found.data["input"]["tokens"] = tokens_of(pieces)
-    deltas = _counted(pieces, recording.counts) or matching(recording.deltas, pieces, ids)
+    deltas = _deltas(found, recording, pieces, ids)
     if deltas is not None:
         found.data["input"]["deltas"] = deltas
         found.data["replay"] = [{"by": "recorded"}]
@@ -115,7 +123,28 @@ def _require_same(text: str | None, pieces: Sequence[Piece], adapter: TokenizerA
         raise RecordingError("tokenizer", f"{message}: choose the tokenizer of the model that wrote them")
 
 
-def _counted(pieces: Sequence[Piece], counts: tuple[int, ...] | None) -> list[dict[str, Any]] | None:
+def _deltas(
+    found: Taken, recording: Recording, pieces: Sequence[Piece], ids: tuple[int, ...]
+) -> list[dict[str, Any]] | None:
+    """The recorded chunks with the tokens of each: as recorded, as counted, else as the text of each tells."""
+    same = matching(recording.deltas, pieces, ids)
+    if same is not None and all("ids" in delta for delta in same):
+        return same
+    if (counted := _counted(pieces, recording.counts)) is not None:
+        return counted
+    own = [delta.ids or () for delta in recording.deltas or ()]
+    if any(own):
+        return _counted(pieces, list(map(len, own))) if [one for part in own for one in part] == [*ids] else same
+    texts = [delta.text for delta in recording.deltas or ()] or chunk_texts(recording.stream or ())
+    told = _counted(pieces, token_counts(texts, pieces))
+    if told is None:
+        return same
+    found.notes.append("Which tokens came with each chunk is not recorded: it follows from the texts of the chunks.")
+    both = zip(texts, told, strict=True)
+    return told if same is None else [delta_of(text, delta["ids"]) for text, delta in both]
+
+
+def _counted(pieces: Sequence[Piece], counts: Sequence[int] | None) -> list[dict[str, Any]] | None:
     """The deltas of as many tokens each as were counted, where the counts add up."""
     if counts is None or sum(counts) != len(pieces):
         return None

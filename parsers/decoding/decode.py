@@ -36,7 +36,7 @@ def decode_pieces(
     prompt, so it stays unless the prompt is ''; None: the stored text tells. `end_tokens` are those of the format that
     end an output.
     """
-    if decode is None and decoder == "byte_level":
+    if decode is None and decoder != "byte_fallback":
         return Decoded(tuple(pieces), None, _undecoded(pieces))
     policy = decode or _EXACT
     tokens = decoder_tokens(pieces, policy, decoder, end_tokens)
@@ -119,7 +119,7 @@ def _again(pieces: Sequence[Piece], decode: Decode) -> _Due | None:
 def _spelled(
     pieces: Sequence[Piece], tokens: Sequence[Token], decode: Decode, decoder: Decoder, prompt_tail: str | None
 ) -> Spelled:
-    if decoder == "byte_level":
+    if decoder != "byte_fallback":
         return bytelevel.spell(tokens, decode.policy)
     primed, kept = decode.policy in PRIMED, _keeps_blank(pieces, tokens)
     fresh = prompt_tail == "" if primed and prompt_tail is not None else prompt_tail == "" or kept is False

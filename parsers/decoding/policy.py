@@ -13,7 +13,7 @@ from parsers.vocabulary.types import Piece
 from parsers.vocabulary.words import counted
 
 DecodePolicy = Literal["exact", "vllm_fast", "vllm_slow", "vllm_mistral", "sglang", "text_streamer"]
-Decoder = Literal["byte_level", "byte_fallback"]
+Decoder = Literal["byte_level", "byte_fallback", "word_piece"]
 _Switch = Annotated[bool, Field(strict=True)]
 _Stop = Annotated[str, Field(min_length=1)]
 

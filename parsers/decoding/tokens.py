@@ -49,7 +49,8 @@ def decoder_tokens(pieces: Sequence[Piece], decode: Decode, decoder: Decoder, en
 
 def _ends(last: Piece, text: str, end_tokens: frozenset[str]) -> bool:
     """Return whether the last token is the one that ended the output: one the format names, else any special one."""
-    return last.kind in _MARKERS and (text in end_tokens or (last.kind == "special" and not end_tokens))
+    named = text in end_tokens or text.lstrip(" ") in end_tokens
+    return last.kind in _MARKERS and (named or (last.kind == "special" and not end_tokens))
 
 
 def _token(piece: Piece, decoder: Decoder, base: int | None) -> Token:
@@ -60,7 +61,7 @@ def _token(piece: Piece, decoder: Decoder, base: int | None) -> Token:
         return _SILENT
     if piece.kind in _MARKERS:
         return Token(raw, raw.decode("utf-8", "replace"), whole=True)
-    if decoder == "byte_level":
+    if decoder != "byte_fallback":
         return Token(raw, "")
     single = len(raw) == 1 and (raw[0] >= 0x80 or (base is not None and piece.token_id == base + raw[0]))
     return Token(raw, "" if single else raw.decode("utf-8", "replace"), single=single)

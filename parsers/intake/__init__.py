@@ -30,6 +30,7 @@ The modules in the order in which the bytes pass them. Each imports only those a
     server_logs        lines of a server's log that quote an output
     quoted_outputs     errors, reports and conversations that quote an output
     client_objects     printed objects of client libraries -> chat chunks
+    pretty_messages    conversations as LangChain prints them for people
     printed_values     objects as any program printed them, by the keys that they hold
     logged_values      objects that lines of a log hold
     dynamo_cases       test cases in YAML
@@ -42,6 +43,7 @@ The modules in the order in which the bytes pass them. Each imports only those a
     known_errors       errors that people paste alone, and what each means
     report_parts       the parts of a bug report, each named by what it is
     recognise          every reader in order -> the answer, with the other readings
+    alignment          texts of chunks, tokens -> which tokens came with each
     case_data          a recording -> the data of a case, without a tokenizer
     column_rows        rows of a suite, by columns -> cases
     suites             any of these -> cases by name

@@ -26,8 +26,10 @@ from parsers.intake.library_dialects import (
     cohere_as_chat,
     is_cohere,
     is_langchain,
+    is_llama_index,
     is_vercel,
     langchain_as_chat,
+    llama_index_as_chat,
     vercel_as_chat,
 )
 from parsers.intake.moments import Moment
@@ -451,6 +453,7 @@ FAMILIES = (
     CHAT,
     Family("Groq", lambda p: _failed_generation(p) is not None, read=_failed_chunks, whole=True),
     Family("LangChain", is_langchain, parsed=True, translate=langchain_as_chat, rewrites="LangChain shows"),
+    Family("LlamaIndex", is_llama_index, parsed=True, translate=llama_index_as_chat),
     Family("Vercel AI SDK", is_vercel, parsed=True, translate=vercel_as_chat),
     Family("Cohere", is_cohere, parsed=True, translate=cohere_as_chat),
     Family(

@@ -372,7 +372,7 @@ def _take_token_ids(parts: _Parts) -> None:
     elif (ids := _whole_ids(parts.output)) is not None:
         parts.know(ids=ids)
         if parts.streamed:
-            words = "Its token ids came in one piece at the end: which of them each chunk held is not known."
+            words = "Its token ids came in one piece at the end: which of them each chunk held is not recorded."
             parts.warnings.append(Warn("ids_without_chunks", words))
 
 

@@ -1,6 +1,7 @@
 """Printed objects of a client library, as the chunks or the answer that the server sent.
 
-openai-python 1 to 3, LiteLLM 1, LangChain 1, mistralai 3, vLLM 0.33 and SGLang 0.5: their classes are listed below.
+openai-python 1 to 3, LiteLLM 1, LangChain 1, LlamaIndex 0.14, mistralai 3, vLLM 0.33 and SGLang 0.5: their classes are
+listed below.
 Other text may stand between the objects: people print them in loops. LangChain's messages are also read as print()
 shows them:
 
@@ -24,7 +25,7 @@ from parsers.intake.chat_streams import chat_intake, may_finish
 from parsers.intake.content_blocks import block_message
 from parsers.intake.evidence import REPLAY, Intake, Payload, Warn, intake_of, make_labels_differ, number
 from parsers.intake.json_frames import Frame
-from parsers.intake.library_dialects import langchain_choice
+from parsers.intake.library_dialects import langchain_choice, llama_index_as_chat
 from parsers.intake.plain_text import without_lone_surrogates
 from parsers.intake.written_values import Named, ids_of, literal_at, object_of, word_of, word_or_number_of
 from parsers.vocabulary.types import Recording
@@ -36,9 +37,13 @@ _DELTAS = ("ChoiceDelta", "ChatMessageStreamDelta", "Delta", "DeltaMessage", "St
 _MESSAGES = ("ChatCompletionMessage", "ChatMessage", "AIMessage")
 _WHOLE_CALLS = ("ChatCompletionMessageToolCall", "ChatCompletionMessageFunctionToolCall", "ParsedFunctionToolCall")
 _RAW = ("RequestOutput", "CompletionOutput")
+_RESPONSE = "ChatResponse"  # of LlamaIndex: around a message; Ollama's of the same name is read by its keys
+ASKERS = frozenset(("user", "system", "developer", "tool", "function"))  # who speaks in what a model was asked
 NAMES = (*_CHUNKS, *_ANSWERS, *_CALLS, *_DELTAS, *_MESSAGES, *_WHOLE_CALLS, *_RAW)
 _OBJECT = re.compile(
-    rf"(?:\[\s*+)?(?<![\w.])(?:[a-z_]\w*+\.)*+(?:{'|'.join(sorted(NAMES, key=len, reverse=True))})\(", re.ASCII
+    rf"(?:\[\s*+)?(?<![\w.])(?:[a-z_]\w*+\.)*+(?:(?:{'|'.join(sorted(NAMES, key=len, reverse=True))})\("
+    rf"|{_RESPONSE}\((?=message=ChatMessage\())",
+    re.ASCII,
 )
 _UNSET = ("Unset", "NotGiven", "Omit")  # what clients print of a field that was not sent
 _CHUNK, _ANSWER = "chat.completion.chunk", "chat.completion"
@@ -55,12 +60,14 @@ _CUT = Warn("broken_off", "The last object breaks off: what was pasted is not wh
 
 @dataclass(slots=True)
 class _Printed:
-    """The stream in the making: chunks by response, whole answers, calls without a message, raw outputs."""
+    """The stream in the making: chunks by response, whole answers, calls without a message, raw outputs, and
+    LlamaIndex's responses."""
 
     chunks: dict[str | None, list[Payload]] = field(default_factory=dict)
     answers: list[Payload] = field(default_factory=list)
     calls: list[Payload] = field(default_factory=list)
     raw: list[Recording] = field(default_factory=list)
+    responses: list[Payload] = field(default_factory=list)
     names: Counter[str] = field(default_factory=Counter)
     unread: int = 0
     rewritten: bool = False
@@ -157,7 +164,9 @@ def _take(printed: _Printed, name: str, item: Named) -> None:
         printed.answers.append({**fields, "object": _ANSWER})
     elif name in _DELTAS:
         _add_chunk(printed, _delta_choice(name, fields))
-    elif name in _MESSAGES:
+    elif name == _RESPONSE:
+        printed.responses.append(fields)
+    elif name in _MESSAGES and fields.get("role") not in ASKERS:
         # LangChain keeps the text that a provider sent beside the objects, or not.
         rewritten = (
             name == "AIMessage"
@@ -254,6 +263,10 @@ def _objects(value: Any) -> list[Payload]:
 
 def _intake(printed: _Printed, most: str, why: str) -> Intake:
     """Read the streams as chat logs are read: choices, token ids and markers tell the same things."""
+    for frame in llama_index_as_chat([Frame(0, fields) for fields in printed.responses]):
+        said = frame.payload or {}
+        kept = printed.answers if said.get("object") == _ANSWER else printed.chunks.setdefault(said.get("id"), [])
+        kept.append(said)
     streams = [*printed.chunks.values(), *([answer] for answer in printed.answers)]
     if printed.calls:
         message = {"role": "assistant", "content": None, "tool_calls": printed.calls}

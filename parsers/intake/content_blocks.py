@@ -4,13 +4,13 @@
     Vercel AI SDK    {"type": "tool-call", "toolCallId", "toolName", "input"}   {"type": "tool-NAME", "toolCallId"}
     LangChain        {"type": "tool_call", "id", "name", "args"}        {"type": "reasoning", "reasoning"}
     pydantic-ai      {"part_kind": "tool-call", "tool_name", "args"}    {"part_kind": "thinking", "content"}
-    LlamaIndex       {"block_type": "text", "text"}
+    LlamaIndex       {"block_type": "tool_call", "tool_name", "tool_kwargs"}   {"block_type": "text", "text"}
     OpenTelemetry    {"type": "tool_call", "id", "name", "arguments"}   {"type": "reasoning", "content"}
     Mistral          {"type": "thinking", "thinking": [{"type": "text", "text"}]}
     Gemini, Bedrock  {"functionCall": {"name", "args"}}   {"toolUse": {"name", "input"}}   {"text", "thought"}
 
 Names are one table, so a further API is a further word in it. (Versions: anthropic 0.60, ai 5, langchain-core 1,
-pydantic-ai 1, llama-index-core 0.13, OpenTelemetry GenAI semantic conventions 1.38, mistralai 1.)
+pydantic-ai 1, llama-index-core 0.14, OpenTelemetry GenAI semantic conventions 1.38, mistralai 1.)
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ _OTHER = frozenset((
 ))  # fmt: skip
 _WORDS = ("text", "content", "thinking", "reasoning", "output_text", "summary")
 _NAMES = ("name", "toolName", "tool_name", "tool")
-_IDS = ("id", "toolCallId", "call_id", "tool_call_id", "toolUseId")
-_ARGUMENTS = ("input", "args", "arguments", "rawInput")
+_IDS = ("id", "toolCallId", "call_id", "tool_call_id", "toolUseId", "tool_id")
+_ARGUMENTS = ("input", "args", "arguments", "rawInput", "tool_kwargs")
 _INSIDE = ("functionCall", "function_call", "toolUse")  # a block without a kind that holds its call
 _AWS_THOUGHT = "reasoningContent"
 _SPEAKERS = frozenset(("assistant", "model", "ai"))

@@ -408,7 +408,7 @@ _UNKNOWN: dict[About, tuple[Certainty, str]] = {
 def _known(recording: Recording) -> dict[About, str]:
     """Return a sentence on each thing that the recording or its request shows exactly."""
     request, known = recording.request or Request(), dict[About, str]()
-    ids = recording.ids if recording.ids is not None else _ids_of(recording)
+    ids = ids_of_recording(recording)
     steps = recording.deltas if recording.deltas is not None else recording.counts
     if recording.text is not None:
         how = "was rebuilt from its bytes" if recording.pieces else "is there, character for character"
@@ -437,7 +437,10 @@ def _known(recording: Recording) -> dict[About, str]:
     return known
 
 
-def _ids_of(recording: Recording) -> list[int] | None:
+def ids_of_recording(recording: Recording) -> Sequence[int] | None:
+    """Return all token ids of an output, wherever they were recorded; None where one is missing."""
+    if recording.ids is not None:
+        return recording.ids
     if recording.pieces:
         found = [piece.token_id for piece in recording.pieces if piece.token_id is not None]
         return found if len(found) == len(recording.pieces) else None

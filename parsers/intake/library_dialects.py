@@ -2,17 +2,20 @@
 
 Vercel's AI SDK 4 to 6: the parts of `fullStream` and of a UI message stream. Cohere's chat, version 2: answers and
 events. LangChain 1: messages as JSON, by themselves or as `dumps` writes them, with the calls that it could not read.
+LlamaIndex 0.14: responses, whose `raw` is what the server sent, where that is an answer of chat completions.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from parsers.intake.chat_dialects import ChatState, chat_frames, whole_call
-from parsers.intake.content_blocks import as_text, finish_of, first_of, joined_text, said_in
+from parsers.intake.content_blocks import as_text, block_message, finish_of, first_of, joined_text, said_in
 from parsers.intake.evidence import Payload
 from parsers.intake.json_frames import Frame
 from parsers.intake.written_values import object_of, objects_of, word_of
+from parsers.wire.read import read_stream
 
 _VERCEL_TEXTS = {"text-delta": "content", "reasoning-delta": "reasoning", "reasoning": "reasoning"}
 _VERCEL_WORDS = ("text", "delta", "textDelta")
@@ -175,3 +178,44 @@ def _call(call: Payload, chunk: bool) -> Payload:
         return whole_call(call.get("id"), call.get("name"), as_text(call.get("args")))
     function = {key: call[own] for key, own in (("name", "name"), ("arguments", "args")) if call.get(own)}
     return {"index": call.get("index"), "id": call.get("id"), "function": function}
+
+
+def is_llama_index(payload: Payload) -> bool:
+    """Return whether an object is a response of LlamaIndex: a message of blocks, and what it was made of."""
+    return {"raw", "delta", "additional_kwargs"} <= payload.keys() and "blocks" in object_of(payload.get("message"))
+
+
+def llama_index_as_chat(frames: list[Frame]) -> list[Frame]:
+    """Translate responses of LlamaIndex to chat chunks and answers."""
+    responses = [frame.payload for frame in frames if frame.payload is not None]
+    if _ends_in_all(responses):
+        return [replace(frames[-1], payload=_message(responses[-1]))]
+    return list(chat_frames(frames, lambda _, fields: fields["raw"] if _is_sent(fields) else _message(fields)))
+
+
+def _ends_in_all(responses: list[Payload]) -> bool:
+    """Return whether the last response of a stream says it all, and those before it something else than was sent:
+    nothing that was sent is beside them, or it was printed late. LlamaIndex puts the parts of a call together in the
+    chunk of the first."""
+    if len(responses) < 2 or responses[-1].get("delta") is None:
+        return False
+    sent = [fields["raw"] for fields in responses if _is_sent(fields)]
+    return not sent or _arguments(sent) != _arguments([_message(responses[-1]) or {}])
+
+
+def _message(fields: Payload) -> Payload | None:
+    """Return what the message of a response says, and why it ended, where that is beside it."""
+    said = block_message(ChatState(), object_of(fields.get("message")))
+    for choice in objects_of(object_of(fields.get("raw")).get("choices")) or []:
+        if said is not None:
+            said["choices"][0]["finish_reason"] = choice.get("finish_reason")
+    return said
+
+
+def _arguments(payloads: list[Payload]) -> str:
+    calls = [call for chunk in read_stream(payloads) if chunk.delta is not None for call in chunk.delta.tool_calls]
+    return "".join([call.arguments or "" for call in calls])
+
+
+def _is_sent(fields: Payload) -> bool:
+    return object_of(fields.get("raw")).get("object") in ("chat.completion.chunk", "chat.completion")

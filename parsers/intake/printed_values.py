@@ -20,7 +20,7 @@ from typing import Any
 from parsers.intake.answers import found_in, log_intake
 from parsers.intake.api_families import family_of
 from parsers.intake.api_logs import response_log
-from parsers.intake.client_objects import NAMES, as_json, is_unset
+from parsers.intake.client_objects import ASKERS, NAMES, as_json, is_unset
 from parsers.intake.evidence import Intake, Payload, Warn, number
 from parsers.intake.written_values import LEFT_OUT, Named, literal_at, object_of, value_at
 from parsers.wire.read import read_stream
@@ -31,6 +31,7 @@ _SAYS: Mapping[str, Payload] = {
     "ToolCallPart": {"part_kind": "tool-call"}, "ModelResponse": {"kind": "response"},
     "FunctionCall": {"type": "function_call"}, "Part": {"part_kind": "text"}, "TextBlock": {"block_type": "text"},
     "ThinkingBlock": {"block_type": "thinking"}, "ToolCallBlock": {"block_type": "tool_call"},
+    "ToolSelection": {"block_type": "tool_call"},
 }  # fmt: skip
 _START = re.compile(
     r"(?:(?<=^)|(?<=\n))(?P<label>[^\n{\[('\"<=]{0,120}?(?:[:=>-] ?)?)(?:(?P<value>[{\[]|[A-Z]\w*+(?:\.[A-Z]\w*+)*+\()"
@@ -80,6 +81,9 @@ def _found(printed: _Printed, body: str) -> Intake | None:
     share = 1 if printed.plain else _SHARE
     if not printed.objects or printed.size < share * len("".join(body.split())):
         return None
+    if _is_conversation(printed.objects):
+        found = found_in(printed.objects)
+        return None if found is None else _told(found, printed)
     values = printed.objects if printed.plain else _as_sent(printed.objects)
     known = [value for value in values if family_of(value, framed=len(values) > 1) is not None]
     if printed.plain and (printed.stray or 0 < len(known) < len(values)):
@@ -93,6 +97,12 @@ def _found(printed: _Printed, body: str) -> Intake | None:
         inner = [one for value in values if (one := found_in(value)) is not None]
         found = inner[0] if len(inner) == 1 and inner[0].usable else None
     return None if found is None else _told(found, printed)
+
+
+def _is_conversation(values: Sequence[Payload]) -> bool:
+    """Return whether the objects are messages, of others than the assistant too: theirs are no output."""
+    roles = [value.get("role") for value in values]
+    return len({*map(str, roles)}) > 1 and all(isinstance(role, str) for role in roles) and not ASKERS.isdisjoint(roles)
 
 
 def _told(found: Intake, printed: _Printed) -> Intake:

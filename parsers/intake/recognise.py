@@ -42,6 +42,7 @@ from parsers.intake.litellm_logs import raw_responses
 from parsers.intake.logged_values import read_logged_values
 from parsers.intake.peeling import is_clean, is_damaged, is_recording, offers, offers_of_recording, read_peeled
 from parsers.intake.plain_text import BOM, text_of
+from parsers.intake.pretty_messages import read_pretty_messages
 from parsers.intake.printed_values import read_printed_objects, read_printed_values, read_quoted_values
 from parsers.intake.python_modules import Modules
 from parsers.intake.quoted_outputs import read_conversation, read_quote
@@ -448,6 +449,7 @@ _READERS: tuple[Reader, ...] = (
     read_string_list,
     read_printed_objects,
     read_client_objects,
+    read_pretty_messages,
     read_token_ids,
     *ANSWER_READERS,
     read_delta_lines,

@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from parsers.vocabulary.states import Constant
-from parsers.vocabulary.types import Delta, FormatError, Mode
+from parsers.vocabulary.types import Delta, FormatError, Mode, Piece
 
 Match = tuple[int, str | None, int]
 MARKED = frozenset({"special", "added"})  # kinds of pieces that may be a marker by their id
@@ -193,20 +193,27 @@ class Scanner:
         out: list[str | IdTerminal] = []
         run: list[str] = []
         for piece in delta.pieces:
-            special = piece.kind == "special"
-            known = piece.text in self.by_id or (special and piece.text in self._literals)
-            is_part = piece.text in self.parts
-            dropped = self._drops and special and piece.text not in self._within
-            if not (piece.recorded and piece.kind in MARKED and (known or is_part or dropped)):
+            item = self._marker(piece) if piece.recorded and piece.kind in MARKED else None
+            if item is None:
                 run.append(piece.text)
                 continue
+            run.append(piece.text[: len(piece.text) - len(item.text)])
             if joined := "".join(run):
                 out.append(joined)
             run = []
-            out.append(IdTerminal(piece.text, special, known, is_part))
+            out.append(item)
         if joined := "".join(run):
             out.append(joined)
         return out
+
+    def _marker(self, piece: Piece) -> IdTerminal | None:
+        """The marker that an added token is, if it means something here."""
+        special, literal = piece.kind == "special", piece.text in self.by_id or piece.text in self._literals
+        text = piece.text if literal else piece.marker
+        known = text in self.by_id or (special and text in self._literals)
+        is_part = text in self.parts
+        dropped = self._drops and special and text not in self._within
+        return IdTerminal(text, special, known, is_part) if known or is_part or dropped else None
 
 
 def is_plain(delta: Delta) -> bool:

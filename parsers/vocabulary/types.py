@@ -51,6 +51,11 @@ class Piece:
     kind: PieceKind = "text"
     recorded: bool = False
 
+    @property
+    def marker(self) -> str:
+        """The text of a marker, without the blank that WordPiece's decoder puts before it; '' of any other token."""
+        return (self.text.lstrip(" ") or self.text) if self.kind in ("special", "added") else ""
+
 
 def joined(pieces: Iterable[Piece]) -> str:
     """The text of some pieces."""

@@ -7,6 +7,7 @@ const BLANK = {
   reasoning_open: "",
   finish_reason: "",
   model: "",
+  template_kwargs: "",
   prompt_tail: "",
   chunking: "token",
   stop: "",

@@ -19,7 +19,8 @@ def command(folder: Path, client: str) -> tuple[str | Path, Path]:
     """What runs the prints of a client: a program and a script."""
     if client == "node":  # imports are looked for beside the script
         return "node", Path(shutil.copy(PRINTS / "print_node.mjs", packages(folder, SDKS)))
-    return interpreter(folder, "python", SDKS), PRINTS / f"print_{client}.py"
+    own = (SDKS / f"{client}.txt").exists()  # what cannot stand beside the others
+    return interpreter(folder, client if own else "python", SDKS), PRINTS / f"print_{client}.py"
 
 
 def printed(*command: str | Path) -> Printed:

@@ -127,7 +127,7 @@ def test_the_fields_know_what_they_cannot_say(data: dict[str, Any], said: bool) 
     [
         ("/context/model", "model"),
         ("/context/model_type", "model_type"),
-        ("/context/template_kwargs/a", "finish_reason"),
+        ("/context/template_kwargs/a", "template_kwargs"),
         ("/parser/policy/recovery", "policies"),
         ("/parser/options/budget", "wrapper"),
         ("/parser/options/template/fields", "template"),

@@ -97,6 +97,38 @@ def test_deltas_with_ids_stay_beside_the_tokens_they_spell(real: Real) -> None:
     assert case.input.deltas[0].ids is None
 
 
+def test_ids_that_came_at_once_are_aligned_with_the_texts_of_the_chunks(real: Real) -> None:
+    ids = ids_of(real, "hello world</tool_call>")
+    deltas = (RecordedDelta("hell"), RecordedDelta("o wor"), RecordedDelta("ld"))
+    chunks = [{"reasoning_content": "hell"}, {"content": "o wor"}, {"content": "ld"}, {}]
+    stream = tuple([{"object": CHUNK["object"], "choices": [{"index": 0, "delta": one}]} for one in chunks])
+    found = taken(Recording(None, kind="sse_log", ids=ids, stream=stream), "real")
+    case: Any = load_case(found.data)
+    assert sum([delta.ids for delta in case.input.deltas], ()) == ids
+    assert "".join([delta.text for delta in case.input.deltas]) == case.text() == "hello world</tool_call>"
+    assert any("follows from the texts of the chunks" in note for note in found.notes)
+    late = case_of(Recording("hello world", kind="sse_log", ids=ids[:-1], deltas=deltas), "real")
+    assert [delta.text for delta in late.input.deltas] == ["hell", "o wor", "ld"]
+    assert sum([delta.ids for delta in late.input.deltas], ()) == ids[:-1]
+
+
+def test_text_that_came_later_than_its_ids_stays_late(real: Real) -> None:
+    ids = ids_of(real, "hello world")
+    deltas = (RecordedDelta("", ids[:1]), RecordedDelta("hello world", ids[1:]))
+    counts = (1, len(ids) - 1)
+    case = case_of(Recording("hello world", kind="sse_log", ids=ids, counts=counts, deltas=deltas), "real")
+    assert [(delta.text, delta.ids) for delta in case.input.deltas] == [("", ids[:1]), ("hello world", ids[1:])]
+
+
+def test_ids_beside_the_text_of_each_delta_are_decoded_too(real: Real) -> None:
+    ids = ids_of(real, "abc</tool_call>")
+    recording = Recording("abc", "chunk_list", deltas=(RecordedDelta("abc", ids[:-1]), RecordedDelta("", ids[-1:])))
+    case = case_of(recording, "real")
+    assert (case.text(), case.mode()) == ("abc</tool_call>", "ids")
+    assert [delta.ids for delta in case.input.deltas] == [ids[:-1], ids[-1:]]
+    assert taken(recording).data["input"]["text"] == "abc"
+
+
 def test_recorded_text_may_lack_special_tokens_but_nothing_else(real: Real) -> None:
     ids = ids_of(real, "<tool_call>abc</tool_call>")
     assert case_of(Recording("abc", kind="sse_log", ids=ids), "real").text() == "<tool_call>abc</tool_call>"

@@ -107,6 +107,7 @@ TokenizerRow = _object(
     realism="Whether a real model cuts text as this one does.",
     decoder="How its vocabulary spells bytes.",
     fingerprint="SHA-256 of what decides its ids, empty until it is read.",
+    loses="What its ids do not keep of a text.",
 )
 UploadedTokenizer = _object(
     "UploadedTokenizer",

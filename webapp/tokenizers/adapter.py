@@ -17,9 +17,10 @@ from typing import Literal, NamedTuple, TypedDict
 from parsers.decoding.policy import Decoder
 from parsers.formats.model import Format
 from parsers.vocabulary.types import Piece, PieceKind, UsageError
+from webapp.vocabularies.losses import Loss
 
 Origin = Literal["embedded", "none", "package", "folder", "upload", "hub", "case"]
-Realism = Literal["demo", "real", "approximate", "none"]
+Realism = Literal["demo", "real", "approximate", "lossy", "none"]
 MarkerTable = tuple[tuple[str, bool], ...]  # sorted by text, so that two spellings of one table are one tokenizer
 Splits = tuple[tuple[str, ...], ...]  # the tokens of each piece of markup that is not one token
 
@@ -46,7 +47,8 @@ class TokenizerInfo(TypedDict):
     """One row of `GET /api/v1/tokenizers`; `kind` says where the vocabulary comes from.
 
     What is only known once a file has been read is 0 or '' until then. `fingerprint` is the SHA-256 (hex) of everything
-    that decides the ids: the model and the marker table. `decoder` is how the vocabulary spells bytes.
+    that decides the ids: the model and the marker table. `decoder` is how the vocabulary spells bytes; `loses` is what
+    the ids do not keep of a text.
     """
 
     name: str
@@ -56,6 +58,7 @@ class TokenizerInfo(TypedDict):
     realism: Realism
     decoder: Decoder
     fingerprint: str
+    loses: list[Loss]
 
 
 class MarkerState(NamedTuple):

@@ -80,6 +80,7 @@ class Embedded(TokenTable):
             realism="demo",
             decoder="byte_level",
             fingerprint=hashlib.sha256(model() + markers).hexdigest(),
+            loses=[],
         )
         super().__init__(info, tokens)
         whole = [text for text, _ in table] + ["".join(parts) for parts in splits]

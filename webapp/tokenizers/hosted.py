@@ -24,13 +24,14 @@ from webapp.tokenizers.adapter import (
     require_few,
 )
 from webapp.tokenizers.prepared import Vocabulary
-from webapp.tokenizers.tables import UNKNOWN, pieces_of, token_of
+from webapp.tokenizers.tables import MARKER_KINDS, UNKNOWN, pieces_of, token_of
 from webapp.vocabularies.spelling import Spelling
 
 BATCH = 4_000
 MOST_TOKENS = 100_000
 MAX_ID = 1 << 32
 
+Span = tuple[int, int]  # where a token begins and ends in a text, in code points
 Ask = Callable[[str, Sequence[Mapping[str, Any]]], Sequence[Mapping[str, Any]]]
 
 
@@ -47,21 +48,24 @@ class HostedTokenizer(TokenizerAdapter):
         self._known: Mapping[int, Token] = vocabulary.added
 
     def encode(self, text: str) -> list[int]:
-        return self._encoded(text, offsets=False)[0]
+        ids, _ = self._encoded(text, offsets=False)
+        return ids
 
     def pieces(self, text: str, most: int | None = None) -> tuple[Piece, ...]:
-        ids, _ = self._encoded(text, offsets=False)
+        ids = self.encode(text)
         require_few(len(ids), most)
         found = self.pieces_of(ids, recorded=False)
         if "".join([piece.text for piece in found]) == text:
             return found
-        ids, starts = self._encoded(text, offsets=True)
+        ids, offsets = self._encoded(text, offsets=True)
         if not ids:
             return (Piece(text),)  # the vocabulary or its normalizer has nothing for any of it
-        return _cut(text, self.pieces_of(ids, recorded=False), starts)
+        return _cut(text, found, offsets)
 
     def pieces_of(self, ids: Sequence[int], recorded: bool = True) -> tuple[Piece, ...]:
-        return _stripped(pieces_of(self._tokens(ids), ids, recorded), self._vocabulary.spelling)
+        tokens, spelling = self._tokens(ids), self._vocabulary.spelling
+        found = pieces_of(tokens, ids, recorded)
+        return _begun(found, tokens, spelling) if spelling.decoder == "word_piece" else _stripped(found, spelling)
 
     def token(self, token_id: int) -> Token:
         return self._tokens([token_id]).get(token_id, UNKNOWN)
@@ -75,10 +79,10 @@ class HostedTokenizer(TokenizerAdapter):
             return MarkerState("absent", ids)
         return MarkerState("one" if len(ids) == 1 else "several", ids)
 
-    def _encoded(self, text: str, *, offsets: bool) -> tuple[list[int], list[int]]:
+    def _encoded(self, text: str, *, offsets: bool) -> tuple[list[int], list[Span]]:
         require_encodable(text)
         (answer,) = self._ask("encode", [{"text": text, "offsets": offsets}])
-        return answer["ids"], answer["starts"] or []
+        return answer["ids"], answer["offsets"] or []
 
     def _tokens(self, ids: Sequence[int]) -> Mapping[int, Token]:
         """Tokens by id, at least those of `ids`. What was given is never changed, so threads may share it."""
@@ -115,14 +119,25 @@ def _stripped(pieces: tuple[Piece, ...], spelling: Spelling) -> tuple[Piece, ...
     return tuple(found)
 
 
-def _cut(text: str, pieces: Sequence[Piece], starts: Sequence[int]) -> tuple[Piece, ...]:
-    """The text cut where the tokens begin. A character of several tokens belongs to the last of them."""
+def _begun(pieces: tuple[Piece, ...], tokens: Mapping[int, Token], spelling: Spelling) -> tuple[Piece, ...]:
+    """The pieces of WordPiece, of which the first one that the vocabulary has begins the text."""
+    for at, piece in enumerate(pieces):
+        token = None if piece.token_id is None else tokens.get(piece.token_id)
+        if token is not None:
+            raw = spelling.begins(token.string)
+            return (*pieces[:at], replace(piece, text=raw.decode(), raw=raw), *pieces[at + 1 :])
+    return pieces
+
+
+def _cut(text: str, pieces: Sequence[Piece], offsets: Sequence[Span]) -> tuple[Piece, ...]:
+    """The text cut where the tokens are. A character of several tokens belongs to the last of them, what no token has
+    to the one behind it; but for a marker, which is itself and nothing else."""
     edges = [0]
-    for start in starts[1:]:
-        edges.append(max(edges[-1], start))
+    for (_, end), (start, _), piece in zip(offsets, offsets[1:], pieces[1:], strict=False):
+        edges.append(max(edges[-1], start if piece.kind in MARKER_KINDS else min(end, start)))
     found = []
     for piece, (begin, stop) in zip(pieces, pairwise([*edges, len(text)]), strict=True):
         part = text[begin:stop]
-        kind = piece.kind if part == piece.text or not part else "text"
+        kind = piece.kind if part in ("", piece.text, piece.marker) else "text"
         found.append(Piece(part, piece.token_id, part.encode(), kind, piece.recorded))
     return tuple(found)

@@ -53,6 +53,7 @@ class Source:
             realism="real",
             decoder="byte_level",
             fingerprint="",
+            loses=[],
         )
 
 

@@ -23,7 +23,7 @@ from parsers.vocabulary.types import UsageError
 from webapp.children.child import Child
 from webapp.settings import ENV_PREFIX, Settings
 from webapp.store.keys import digest_of
-from webapp.tokenizers.adapter import Origin, Token, TokenizerInfo
+from webapp.tokenizers.adapter import Origin, Realism, Token, TokenizerInfo
 from webapp.tokenizers.installed import Source
 from webapp.tokenizers.limits import program, worded
 from webapp.tokenizers.tables import token_of
@@ -31,7 +31,7 @@ from webapp.vocabularies.files import MAX_TEMPLATE
 from webapp.vocabularies.gguf_file import MOST_HEADER
 from webapp.vocabularies.spelling import Spelling, of_data
 
-MAKE = "2"  # another number where the same source gives another file
+MAKE = "3"  # another number where the same source gives another file
 KEPT = 12  # converted files
 MOST_BYTES = 1_000_000_000
 SHORT = 16  # digits of the fingerprint in a name
@@ -119,13 +119,20 @@ class _Folder:
             kind=kind,
             vocab_size=note["vocab_size"],
             label=f"{title}, {note['vocab_size']:,}",
-            realism="real" if note.get("exact", spelling.decoder == "byte_level") else "approximate",
+            realism=_realism(note, spelling),
             decoder=spelling.decoder,
             fingerprint=note["fingerprint"],
+            loses=note.get("loses", []),
         )
         date = note.get("date", "")
         keys = tuple(note.get("keys", ()))
         return Vocabulary(info, self._file(key), spelling, note["added"], note["templates"], note["bytes"], date, keys)
+
+
+def _realism(note: Mapping[str, Any], spelling: Spelling) -> Realism:
+    if spelling.decoder == "word_piece":
+        return "lossy"
+    return "real" if note.get("exact", spelling.decoder == "byte_level") else "approximate"
 
 
 class Converted(_Folder):

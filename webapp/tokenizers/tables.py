@@ -114,6 +114,7 @@ class Characters(TokenTable):
             realism="none",
             decoder="byte_level",
             fingerprint=hashlib.sha256(CHARACTERS.encode()).hexdigest(),
+            loses=[],
         )
         super().__init__(info, {})
 
@@ -149,6 +150,7 @@ class CaseVocabulary(TokenTable):
             realism="approximate",
             decoder=case.decoder,
             fingerprint=hashlib.sha256(json.dumps(rows).encode()).hexdigest(),
+            loses=[],
         )
         super().__init__(info, tokens)
         self._ids = {token.text: i for i, token in reversed(tokens.items()) if token.text}

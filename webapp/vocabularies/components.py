@@ -4,7 +4,8 @@
 allow-list      a part that is not in the tables below is refused, and a member that is not named here is left out
 growth          what a part may put in the place of a character is at most MAX_CONTENT characters long
 regex           at most MAX_REGEX bytes; whether it compiles and how long it runs is found out in the child process
-decoder         only what decodes each token by itself: bytes as visible characters, or blanks as U+2581 with <0xHH>
+decoder         only what decodes each token by itself: bytes as visible characters, blanks as U+2581 with <0xHH>,
+                or words of WordPiece, all but the first with a blank before them
 ==============  ====================================================================================================
 
 Part names and members: huggingface/tokenizers 0.23.3, bindings/python.
@@ -40,6 +41,10 @@ def _short(value: Any, pointer: str) -> str:
 
 def _flag(value: Any, pointer: str) -> bool:
     return require_type(value, bool, pointer)
+
+
+def _maybe_flag(value: Any, pointer: str) -> bool | None:
+    return None if value is None else _flag(value, pointer)
 
 
 def _count(value: Any, pointer: str) -> int:
@@ -100,6 +105,10 @@ METASPACE: Mapping[str, Check] = {"replacement": _letter, "prepend_scheme": _one
 NORMALIZERS: Mapping[str, Mapping[str, Check]] = {
     **{kind: {} for kind in ("NFC", "NFD", "NFKC", "NFKD", "Nmt", "Lowercase", "StripAccents", "ByteLevel")},
     "Strip": {"strip_left": _flag, "strip_right": _flag},
+    "BertNormalizer": {
+        **dict.fromkeys(("clean_text", "handle_chinese_chars", "lowercase"), _flag),
+        "strip_accents": _maybe_flag,
+    },
     "Replace": {"pattern": _pattern, "content": _short},
     "Prepend": {"prepend": _short},
     "Precompiled": {"precompiled_charsmap": _charsmap},
@@ -120,6 +129,7 @@ DECODERS: Mapping[str, Mapping[str, Check]] = {
     "ByteFallback": {},
     "Fuse": {},
     "Strip": {"content": _letter, "start": _count, "stop": _count},
+    "WordPiece": {"prefix": _short, "cleanup": _flag},
 }
 # The name of the list inside a Sequence, and the parts that stand in it.
 SLOTS: Mapping[str, tuple[str, Mapping[str, Mapping[str, Check]]]] = {
@@ -128,9 +138,9 @@ SLOTS: Mapping[str, tuple[str, Mapping[str, Mapping[str, Check]]]] = {
     "decoder": ("decoders", DECODERS),
 }
 # Members without which a part does nothing that can be foreseen; others have a default.
-NEEDED = {"pattern", "content", "prepend", "delimiter", "start", "stop", "precompiled_charsmap"}
-_REASONS = {
-    "WordPiece": "WordPiece loses spaces, so the text cannot be told from the ids",
+NEEDED = {
+    *("pattern", "content", "prepend", "delimiter", "start", "stop", "precompiled_charsmap"),
+    *("clean_text", "handle_chinese_chars", "lowercase", "prefix", "cleanup"),
 }
 
 
@@ -160,8 +170,8 @@ def _part(slot: str, value: Any, pointer: str) -> Part:
         parts = require_member(found, inside, list, pointer)
         return {"type": kind, inside: [_part(slot, one, f"{pointer}/{inside}/{i}") for i, one in enumerate(parts)]}
     if kind not in known:
-        why = _REASONS.get(kind, f"known are: {', '.join(known)}")
-        raise VocabularyError(f"the {slot.replace('_', '-')} {kind[:40]!r} is not taken: {why}", f"{pointer}/type")
+        words = f"the {slot.replace('_', '-')} {kind[:40]!r} is not taken: known are: {', '.join(known)}"
+        raise VocabularyError(words, f"{pointer}/type")
     for key in sorted(NEEDED & known[kind].keys() - found.keys()):
         raise VocabularyError(f"{key!r} is missing; give the tokenizer.json as it was published", pointer)
     members = {key: check(found[key], f"{pointer}/{key}") for key, check in known[kind].items() if key in found}

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from webapp.vocabularies import rank_files
+from webapp.vocabularies.bert_config import with_bert_config
 from webapp.vocabularies.components import Part
 from webapp.vocabularies.gguf_file import gguf_config, gguf_tokenizer, is_gguf
 from webapp.vocabularies.plain_json import VocabularyError, parse_json, pointer_part
@@ -45,7 +46,7 @@ def rebuild(data: bytes, config: Any = None, slots: Mapping[int, str] | None = N
     found = parse_json(data)
     if rank_files.is_tekken(found):
         return sanitize(rank_files.tekken_json(found, slots or {}))
-    return sanitize(found)
+    return with_bert_config(sanitize(found), config)
 
 
 def is_exact(data: bytes, pieces: bool, spelling: Spelling) -> bool:
@@ -53,7 +54,7 @@ def is_exact(data: bytes, pieces: bool, spelling: Spelling) -> bool:
     it, nor where a rank file does not say how words are cut."""
     if rank_files.is_tiktoken(data):
         return rank_files.is_known(data)
-    return pieces or spelling.decoder == "byte_level"
+    return pieces or spelling.decoder != "byte_fallback"
 
 
 def _other(data: bytes) -> str:

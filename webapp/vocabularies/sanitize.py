@@ -6,7 +6,7 @@ met by the limits of the child process that loads it.
 
 ==============  ====================================================================================================
 left out        post_processor, truncation, padding: nothing is added around a text, nothing is cut from it
-model           BPE without dropout, or Unigram; ids unique and below MAX_ID
+model           BPE without dropout, Unigram, or WordPiece; ids unique and below MAX_ID
 added tokens    with the ids the file says, or not at all: the library would give another id without a word
 fingerprint     SHA-256 of the text that is written: two files that cut alike and number alike are one tokenizer
 ==============  ====================================================================================================
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from webapp.vocabularies.components import Part, rebuild_part
@@ -28,7 +28,9 @@ MAX_VOCAB = 400_000
 MAX_MERGES = 1_000_000
 MAX_ADDED = 10_000
 MAX_TOKEN_CHARS = 2_048
+MAX_WORD = 1_000  # characters of a word that WordPiece looks at: it takes the square of them; BERT has 100
 MAX_ID = 1 << 22
+_PREFIX = "continuing_subword_prefix"
 FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 
 
@@ -70,14 +72,12 @@ def _not_a_tokenizer(found: Part) -> str:
 
 
 def _model(found: Part) -> Part:
-    kind = found.get("type") or ("BPE" if "merges" in found else None)
-    if kind == "BPE":
-        return _bpe(found)
-    if kind == "Unigram":
-        return _unigram(found)
+    kind = found.get("type") or next((kind for key, kind in _OLD.items() if key in found), None)
+    if isinstance(kind, str) and kind in _MODELS:
+        return _MODELS[kind](found)
     words = f"{kind[:40]!r}" if isinstance(kind, str) else "of no known type"
     raise VocabularyError(
-        f"the model is {words}; BPE and Unigram are read, whose text can be told from the ids", "/model/type"
+        f"the model is {words}; BPE, Unigram and WordPiece are read, whose text can be told from the ids", "/model/type"
     )
 
 
@@ -154,6 +154,27 @@ def _unigram(found: Part) -> Part:
     return {"type": "Unigram", "unk_id": unknown, "vocab": vocab, "byte_fallback": flag}
 
 
+def _word_piece(found: Part) -> Part:
+    prefix = _require_string(require_member(found, "continuing_subword_prefix", str, "/model"), f"/model/{_PREFIX}")
+    most = require_member(found, "max_input_chars_per_word", int, "/model")
+    if not 0 < most <= MAX_WORD:
+        raise VocabularyError(
+            f"words of {most:,} characters; from 1 to {MAX_WORD:,} are taken", "/model/max_input_chars_per_word"
+        )
+    vocab = _vocab(require_member(found, "vocab", dict, "/model"))
+    unknown = require_member(found, "unk_token", str, "/model")
+    if unknown not in vocab:
+        raise VocabularyError("this token is not in the vocabulary; add it", "/model/unk_token")
+    ordered = dict(sorted(vocab.items(), key=lambda row: row[1]))
+    words = {"unk_token": unknown, _PREFIX: prefix, "max_input_chars_per_word": most}
+    return {"type": "WordPiece"} | words | {"vocab": ordered}
+
+
+_MODELS: Mapping[str, Callable[[Part], Part]] = {"BPE": _bpe, "Unigram": _unigram, "WordPiece": _word_piece}
+# What tells a model of a file that is older than its member `type`.
+_OLD = {"merges": "BPE", "max_input_chars_per_word": "WordPiece"}
+
+
 # What is looked at all at once, because a large file has half a million strings: where something is wrong, it is looked
 # for one by one, so that its place can be named.
 
@@ -202,8 +223,11 @@ def _added(found: Any) -> list[Part]:
 
 
 def _join(model: Part, added: list[Part]) -> None:
-    """Make sure that added tokens keep their ids: BPE takes them into its vocabulary, where ids may have gaps."""
-    rows = model["vocab"]
+    """Make sure that added tokens keep their ids: BPE takes them into its vocabulary, where ids may have gaps.
+
+    WordPiece would find them inside words there.
+    """
+    rows, joins = model["vocab"], model["type"] == "BPE"
     known = rows if isinstance(rows, dict) else {row[0]: index for index, row in enumerate(rows)}
     owners = {token_id: string for string, token_id in known.items()} if added else {}
     for index, token in enumerate(added):
@@ -216,9 +240,9 @@ def _join(model: Part, added: list[Part]) -> None:
             raise VocabularyError(
                 f"the id {token_id} is that of {owners[token_id][:40]!r} already", f"/added_tokens/{index}/id"
             )
-        if isinstance(rows, dict):
+        if isinstance(rows, dict) and joins:
             rows[content] = token_id
-    ids = [*rows.values()] if isinstance(rows, dict) else []
+    ids = [*rows.values()] if isinstance(rows, dict) and joins else []
     if isinstance(rows, dict) and ids != sorted(ids):  # so that the order of a file's vocabulary makes no difference
         model["vocab"] = dict(sorted(rows.items(), key=lambda row: row[1]))
 

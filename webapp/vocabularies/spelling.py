@@ -1,8 +1,9 @@
-"""What the strings of a vocabulary stand for: the two ways in which vocabularies spell bytes.
+"""What the strings of a vocabulary stand for: the ways in which vocabularies spell bytes.
 
 =============  =====================================================================================================
 byte_level     every byte is a visible character (GPT-2 and most models since)
 byte_fallback  text with U+2581 for a blank, and `<0xE6>` for a byte that no token spells (SentencePiece)
+word_piece     words; what begins with `##` goes on with the word before (BERT)
 =============  =====================================================================================================
 
 Visible characters are the printable ones of Latin-1 for themselves; U+0100 and up stand for the other 68 bytes, in
@@ -10,6 +11,9 @@ order (openai/gpt-2, src/encoder.py). Byte string and id are one-to-one there.
 
 A blank that the second kind puts before a text is taken away again at the start of an output: `strip` blanks by the
 decoder Strip, or every one in the first token (`first`) by the decoder Metaspace.
+
+WordPiece keeps no blanks: one stands before each word but the first, and `cleanup` takes it away again before
+punctuation and English endings (huggingface/tokenizers 0.23.3, tokenizers/src/decoders/wordpiece.rs).
 """
 
 from __future__ import annotations
@@ -32,6 +36,17 @@ BYTE_OF = {chr(byte): byte for byte in _SHOWN} | {chr(256 + i): b for i, b in en
 CHAR_OF = {byte: char for char, byte in BYTE_OF.items()}
 
 
+# What the clean-up of WordPiece replaces in each token, in this order.
+_CLEANUP = (
+    *((f" {mark}", mark) for mark in ".?!,"),
+    (" ' ", "'"),
+    (" n't", "n't"),
+    (" 'm", "'m"),
+    (" do not", " don't"),
+    *((ending, ending[1:]) for ending in (" 's", " 've", " 're")),
+)
+
+
 def bytes_of(string: str) -> bytes:
     """The bytes a byte-level string stands for; its characters must all be keys of BYTE_OF."""
     return bytes([BYTE_OF[char] for char in string])
@@ -39,25 +54,40 @@ def bytes_of(string: str) -> bytes:
 
 @dataclass(slots=True, frozen=True)
 class Spelling:
-    """Says how a vocabulary is read. `replace` are texts and what they stand for; `fallback`: `<0xHH>` is a byte."""
+    """Says how a vocabulary is read. `replace` are texts and what they stand for; `fallback`: `<0xHH>` is a byte;
+    `prefix` begins what goes on with a word, of WordPiece only."""
 
     decoder: Decoder
     replace: tuple[tuple[str, str], ...] = ()
     fallback: bool = False
     strip: int = 0
     first: bool = False
+    prefix: str | None = None
+    cleanup: bool = False
 
     def raw(self, string: str) -> bytes:
         """The bytes of a token. A string that is no spelling at all stands for itself, as in the library."""
         if self.decoder == "byte_level":
             known = all(char in BYTE_OF for char in string)
             return bytes_of(string) if known else string.encode("utf-8", "replace")
+        if self.prefix is not None:
+            goes_on = string.startswith(self.prefix)
+            return self._clean(string[len(self.prefix) :] if goes_on else f" {string}")
         byte = _BYTE.fullmatch(string) if self.fallback else None
         if byte:
             return bytes.fromhex(byte[1])
         for old, new in self.replace:
             string = string.replace(old, new)
         return string.encode("utf-8", "replace")
+
+    def begins(self, string: str) -> bytes:
+        """The bytes of a WordPiece token at the beginning of an output, where even `##` is text."""
+        return self._clean(string)
+
+    def _clean(self, text: str) -> bytes:
+        for old, new in _CLEANUP if self.cleanup else ():
+            text = text.replace(old, new)
+        return text.encode("utf-8", "replace")
 
 
 def spelling_of(decoder: Part | None, pre_tokenizer: Part | None) -> Spelling:
@@ -74,6 +104,11 @@ def spelling_of(decoder: Part | None, pre_tokenizer: Part | None) -> Spelling:
         raise VocabularyError(
             "there is no decoder, so the text of a token is not known; take one with a decoder", "/decoder"
         )
+    if "WordPiece" in kinds:
+        if set(kinds) - {"WordPiece", "Fuse"} or kinds.count("WordPiece") > 1:
+            raise VocabularyError("WordPiece stands beside other parts; only WordPiece alone is read", "/decoder")
+        (part,) = (part for part in parts if part["type"] == "WordPiece")
+        return Spelling("word_piece", prefix=part["prefix"], cleanup=part["cleanup"])
     _require_order(kinds)
     replace = [_replacement(part) for part in parts if part["type"] in ("Replace", "Metaspace")]
     strips = [part for part in parts if part["type"] == "Strip"]

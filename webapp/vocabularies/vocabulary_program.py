@@ -19,6 +19,7 @@ from parsers.vocabulary.types import UsageError
 from webapp.children.worker import RefusedError, Task, Tell, seal
 from webapp.vocabularies import files
 from webapp.vocabularies.gguf_file import MAGIC, MOST_HEADER
+from webapp.vocabularies.losses import losses
 from webapp.vocabularies.piece_table import HEAD, added_of_table, spelling_of_table
 from webapp.vocabularies.piece_tokenizer import PieceTokenizer
 from webapp.vocabularies.plain_json import VocabularyError, parse_json
@@ -50,7 +51,7 @@ def tasks() -> Mapping[str, Task]:
         (found,) = loaded[0].encode_batch([request["text"]], add_special_tokens=False)
         if len(found) > MAX_IDS:
             raise VocabularyError(f"the text has {len(found):,} tokens; at most {MAX_IDS:,} are taken: shorten it")
-        return {"ids": found.ids, "starts": [start for start, _ in found.offsets] if request["offsets"] else None}
+        return {"ids": found.ids, "offsets": found.offsets if request["offsets"] else None}
 
     def strings(request: Request) -> Answer:
         return {"strings": [loaded[0].id_to_token(token_id) for token_id in request["ids"]]}
@@ -105,6 +106,7 @@ def _prepared(source: bytes, config: Any, slots: Mapping[int, str]) -> tuple[byt
         "vocab_size": backend.get_vocab_size(),
         "spelling": asdict(spelling),
         "exact": files.is_exact(source, pieces, spelling),
+        "loses": losses(tokenizer, spelling),
         "added": [[token["id"], token["content"], token["special"]] for token in added],
         "templates": files.templates(files.config_of(source, config)),
     }

@@ -2,6 +2,7 @@
 
 import langchain_core.globals
 from langchain_core.load import dumps
+from langchain_core.messages import HumanMessage, convert_to_openai_messages, messages_to_dict
 from langchain_openai import ChatOpenAI
 from printing import Prints, printed
 
@@ -10,6 +11,8 @@ def prints(address: str, model: str, out: Prints) -> None:
     chat = ChatOpenAI(model=model, base_url=f"{address}/v1", api_key="x")
     answer = chat.invoke("hi")
     chunks = list(chat.stream("hi"))
+    asked = HumanMessage("hi")
+    result = chat.generate([[asked]])
     shapes = {
         "lc_print": [answer],
         "lc_repr": [repr(answer)],
@@ -20,6 +23,14 @@ def prints(address: str, model: str, out: Prints) -> None:
         "lc_chunks_repr": [repr(one) for one in chunks],
         "lc_tool_calls": [answer.tool_calls or ""],
         "lc_invalid": [answer.invalid_tool_calls or ""],
+        "lc_chunks_json": [one.model_dump_json() for one in chunks],
+        "lc_result": [repr(result)],
+        "lc_state": [{"messages": [asked, answer]}],
+        "lc_messages": [messages_to_dict([asked, answer])],
+        # It leaves out the calls that it could not read.
+        "lc_as_openai": ["" if answer.invalid_tool_calls else convert_to_openai_messages([asked, answer])],
+        "lc_pretty": [answer.pretty_repr()],
+        "lc_blocks": [answer.content_blocks or ""],
     }
     for name, values in shapes.items():
         with out.shape(name):

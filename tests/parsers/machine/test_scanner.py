@@ -41,3 +41,9 @@ def test_what_is_no_recorded_marker_of_the_format_is_text(other: Piece) -> None:
 
 def test_pieces_without_text_give_nothing() -> None:
     assert Scanner("ids", ["<a>"], MARKERS).scan(Delta(1, (piece(""),))) == []
+
+
+def test_a_blank_before_a_marker_is_text_before_it() -> None:
+    delta = Delta(1, (piece("x"), piece(" <a>", "added"), piece(" <b>", "added")))
+    assert Scanner("ids", ["<a>"], MARKERS).scan(delta) == ["x ", IdTerminal("<a>", False), " <b>"]
+    assert Scanner("ids", [" <a>"], {" <a>": 7}).scan(delta) == ["x", IdTerminal(" <a>", False), " <b>"]

@@ -54,6 +54,7 @@ def make_jobs(
             vocab_size=1,
             label="",
             realism="real",
+            loses=[],
             decoder="byte_level",
             fingerprint="",
         )

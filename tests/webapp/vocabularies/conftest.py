@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.webapp.vocabularies.toys import Data, byte_fallback, byte_level, unigram
+from tests.webapp.vocabularies.toys import Data, byte_fallback, byte_level, unigram, word_piece
 
 
 @pytest.fixture
@@ -23,6 +23,11 @@ def spm() -> Data:
 @pytest.fixture
 def metaspace() -> Data:
     return unigram()
+
+
+@pytest.fixture
+def words() -> Data:
+    return word_piece()
 
 
 @pytest.fixture

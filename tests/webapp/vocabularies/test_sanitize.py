@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from tests.webapp.vocabularies.toys import byte_fallback, byte_level, unigram
+from tests.webapp.vocabularies.toys import byte_fallback, byte_level, unigram, word_piece
 from webapp.vocabularies import plain_json
 from webapp.vocabularies.files import rebuild
 from webapp.vocabularies.plain_json import MAX_DEPTH, VocabularyError, parse_json
@@ -112,9 +112,9 @@ HOSTILE: dict[str, tuple[Change, str]] = {
         put("pre_tokenizer", "use_regex", value=1),
         r"^/pre_tokenizer/use_regex: expected true or false, found an int",
     ),
-    "word pieces": (
-        put("model", "type", value="WordPiece"),
-        r"^/model/type: the model is 'WordPiece'; BPE and Unigram",
+    "word level": (
+        put("model", "type", value="WordLevel"),
+        r"^/model/type: the model is 'WordLevel'; BPE, Unigram and WordPiece",
     ),
     "no model type": (put("model", value={"type": 3}), r"^/model/type: the model is of no known type"),
     "no model": (drop("model"), "this JSON has no 'model'"),
@@ -293,7 +293,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         yield from places(value[key], (*path, key))
 
 
-@given(st.sampled_from([byte_level, byte_fallback, unigram]), st.data())
+@given(st.sampled_from([byte_level, byte_fallback, unigram, word_piece]), st.data())
 def test_whatever_is_changed_it_is_taken_or_refused_in_one_line(make: Callable[[], Data], data: st.DataObject) -> None:
     changed = make()
     for _ in range(data.draw(st.integers(1, 3))):

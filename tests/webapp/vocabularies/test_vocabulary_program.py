@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from tests.webapp.vocabularies.models import written
 from webapp.children.worker import RefusedError
 from webapp.vocabularies import vocabulary_program
+from webapp.vocabularies.spelling import Spelling
 
 Data = dict[str, Any]
 Encoded = Callable[[Data], bytes]
@@ -54,8 +56,9 @@ def test_preparing_tells_what_is_to_know(toy: Data, prepare: Callable[..., Data]
     assert answer.pop("bytes") == (tmp_path / "made").stat().st_size
     assert answer == {
         "vocab_size": 267,
-        "spelling": {"decoder": "byte_level", "replace": (), "fallback": False, "strip": 0, "first": False},
+        "spelling": asdict(Spelling("byte_level")),
         "exact": True,
+        "loses": [],
         "added": [[264, "<|end|>", True], [265, "<think>", False], [300, "<tool_call>", False]],
         "templates": {"chat_template": "{{ x }}"},
     }
@@ -91,8 +94,11 @@ def test_a_loaded_tokenizer_cuts_text_and_spells_ids(
     assert asked(tasks, "load", path=str(tmp_path / "made")) == {}
     assert sealed == [vocabulary_program.MAX_BYTES, 0]
     text = "hello wor<think>"
-    assert asked(tasks, "encode", text=text, offsets=True) == {"ids": [259, 263, 265], "starts": [0, 5, 9]}
-    assert asked(tasks, "encode", text=text, offsets=False)["starts"] is None
+    assert asked(tasks, "encode", text=text, offsets=True) == {
+        "ids": [259, 263, 265],
+        "offsets": [(0, 5), (5, 9), (9, 16)],
+    }
+    assert asked(tasks, "encode", text=text, offsets=False)["offsets"] is None
     assert asked(tasks, "strings", ids=[259, 299, 300, 4_000_000]) == {"strings": ["hello", None, "<tool_call>", None]}
 
 
@@ -133,4 +139,4 @@ def test_of_a_model_file_only_the_beginning_is_read(
     answer = asked(tasks, "prepare", **paths, config=None, slots={})
     assert (answer["exact"], answer["vocab_size"], answer["added"]) == (True, 2, [[0, "<unk>", True]])
     asked(tasks, "load", path=str(tmp_path / "made"))
-    assert asked(tasks, "encode", text="a", offsets=True) == {"ids": [0, 1], "starts": [0, 0]}
+    assert asked(tasks, "encode", text="a", offsets=True) == {"ids": [0, 1], "offsets": [(0, 0), (0, 1)]}

@@ -91,3 +91,29 @@ def unigram() -> Data:
 def added(token_id: int, content: str, *, special: bool = False) -> Data:
     flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
     return {"id": token_id, "content": content, "special": special, **flags}
+
+
+def word_piece() -> Data:
+    """A WordPiece vocabulary as BERT's, without the member `type` that old files lack, and with an added token."""
+    markers = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    words = ["hello", "world", "do", "not", "get", "n't", "'s", "東", *"{}\":.,?!_'", "a", "##a", "##s", "##get", "##"]
+    vocab = {string: token_id for token_id, string in enumerate([*markers, *words])}
+    return {
+        "added_tokens": [
+            *(added(token_id, text, special=True) for token_id, text in enumerate(markers)),
+            added(len(vocab), "<tool_call>"),
+        ],
+        "normalizer": {
+            "type": "BertNormalizer",
+            **dict.fromkeys(("clean_text", "handle_chinese_chars", "lowercase"), True),
+            "strip_accents": None,
+        },
+        "pre_tokenizer": {"type": "BertPreTokenizer"},
+        "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
+        "model": {
+            "unk_token": "[UNK]",
+            "continuing_subword_prefix": "##",
+            "max_input_chars_per_word": 100,
+            "vocab": vocab,
+        },
+    }

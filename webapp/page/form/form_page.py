@@ -303,6 +303,7 @@ class Panel:
     readings: tuple[Reading, ...]
     captures: tuple[Capture, ...]
     filled: list[_AtField]
+    before: list[_AtField]
     kept: list[_AtField]
     usable: bool
     plain: bool
@@ -341,7 +342,8 @@ def panel(setup: Setup, *, told: bool = False) -> Panel | None:
         parts=intake.parts,
         readings=tuple([one for one in intake.readings if one.kind != intake.kind]),
         captures=intake.captures if _lacks_text(found) else (),
-        filled=_filled(setup, setup.taken),
+        filled=_filled(setup, setup.taken.keys() - {*found.before}),
+        before=_filled(setup, found.before),
         kept=_filled(setup, found.kept),
         usable=found.taken is not None or found.case is not None,
         plain=plain and not intake.warnings and not found.problem and not (intake.layers or intake.offers),
@@ -435,7 +437,8 @@ def _rows(setup: Setup, found: Found) -> list[tuple[str, Fact]]:
     if found.taken is not None and found.taken.decoded:
         told["text"] = Fact("text", "exact", f"Rebuilt from the token ids with the tokenizer {setup.output.tokenizer}.")
     if setup.request.tools and "tools" in told and told["tools"].certainty == "missing":
-        told["tools"] = Fact("tools", "exact", "As given in the form.")
+        whose = "Of what was given before this." if "tools" in found.before else "As given in the form."
+        told["tools"] = Fact("tools", "exact", whose)
     return [(words, told[about]) for about, words in ABOUT.items() if about in told]
 
 

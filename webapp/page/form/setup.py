@@ -55,7 +55,8 @@ PLAIN_KINDS = frozenset({"raw_text", "case", "empty", "not_text"})
 class Found:
     """Holds what was given: its Intake, the output of it that is meant, and what that became, or why it did not.
 
-    `name` is the file's. `kept` names the fields that it would have filled and somebody else had.
+    `name` is the file's. `kept` names the fields that it would have filled and somebody else had; `before` those that a
+    recording before it filled and of which it says nothing: its request, perhaps.
     """
 
     intake: Intake
@@ -64,6 +65,7 @@ class Found:
     taken: Taken | None = None
     problem: RecordingError | None = None
     kept: list[str] = field(default_factory=list)
+    before: list[str] = field(default_factory=list)
 
     @property
     def case(self) -> str | None:
@@ -278,8 +280,6 @@ def _case(setup: Setup, base: dict[str, Any], given: dict[str, Any]) -> Case:
     data = {"schema": 1, **kept, **{key: given[key] for key in GIVEN if key in given}}
     data["parser"] = _parser(setup, said["parser"], data.get("parser", {}))
     data["context"] = _unset(data.get("context", {}), "/context") | said.get("context", {})
-    if kwargs := given.get("context", {}).get("template_kwargs"):
-        data["context"]["template_kwargs"] = kwargs
     data["replay"] = [said["replay"]["0"], *data.get("replay", [])[1:]]
     if _is_played(data) and data["replay"] == UNTOUCHED:
         del data["replay"]  # a stream that is played back has a chunking of its own
@@ -408,9 +408,12 @@ def _fill(setup: Setup, found: Found, data: Mapping[str, Any]) -> None:
                 setup.taken[row.name] = _posted(value)
             elif setup.get(row.name) != value:
                 found.kept.append(row.name)
-        elif row.filled == "answer" and row.name in setup.taken and _is_ours(setup, row):
-            setup.put(row.name, row.blank)
-            del setup.taken[row.name]
+        elif row.name in setup.taken and _is_ours(setup, row):
+            if row.filled == "request":
+                found.before.append(row.name)
+            else:
+                setup.put(row.name, row.blank)
+                del setup.taken[row.name]
 
 
 def _is_ours(setup: Setup, row: Row) -> bool:

@@ -24,6 +24,7 @@ from webapp.page.inspect.index import TraceIndex
 from webapp.page.inspect.tokens import known_tokens
 from webapp.runs.runner import Run
 from webapp.tokenizers.adapter import TokenizerAdapter
+from webapp.vocabularies.losses import lost_words
 
 State = Literal["ok", "note", "warn"]
 _REPLACEMENT = "\ufffd"
@@ -33,6 +34,7 @@ _REALISM = {
     "demo": "a demonstration: it cuts text as no model does",
     "real": "a model's own",
     "approximate": "a model's own, converted: some texts are cut otherwise",
+    "lossy": "a model's own, whose ids do not keep the whole text",
     "none": "none: a token for every character, and no ids",
 }
 
@@ -90,8 +92,8 @@ class Subject:
 
 
 def _spelled(piece: Piece) -> str:
-    """Return what a token's bytes say, whatever became of its text."""
-    return piece.text or (piece.raw or b"").decode("utf-8", "replace")
+    """Return what a token's bytes say, whatever became of its text; of a marker no blank before it."""
+    return piece.marker or piece.text or (piece.raw or b"").decode("utf-8", "replace")
 
 
 def badges(subject: Subject) -> dict[str, Badge]:
@@ -120,6 +122,8 @@ def _round_trip(s: Subject) -> Badge:
 def _reason(s: Subject, given: str, back: str) -> str:
     if any(piece.kind == "unknown" for piece in s.exact):
         return "Some ids are not in the vocabulary and have no text."
+    if s.vocabulary is not None and s.vocabulary.realism == "lossy":
+        return _lost(s.vocabulary)
     for form in ("NFC", "NFKC"):
         if unicodedata.normalize(form, given) == back:
             return f"The tokenizer normalises text to {form}."
@@ -313,7 +317,12 @@ def _tokenizer(s: Subject) -> Badge:
     realism = s.vocabulary.realism
     state: State = "ok" if realism == "real" else "note"
     label = {"none": "no tokenizer"}.get(realism, f"{realism} tokenizer")
-    return Badge(state, label, f"{s.vocabulary.label}, {_REALISM[realism]}.")
+    lost = f" {_lost(s.vocabulary)}" if realism == "lossy" else ""
+    return Badge(state, label, f"{s.vocabulary.label}, {_REALISM[realism]}.{lost}")
+
+
+def _lost(vocabulary: TokenizerAdapter) -> str:
+    return f"Not kept: {'; '.join(lost_words(vocabulary.info['loses']))}."
 
 
 JUDGES: dict[str, Callable[[Subject], Badge]] = {

@@ -11,6 +11,7 @@ from webapp.settings import ENV_PREFIX, Settings
 from webapp.tokenizers import TokenizerAdapter, TokenizerInfo, library, markers_of
 from webapp.tokenizers.adapter import MarkerState
 from webapp.tokenizers.installed import PACKAGES
+from webapp.vocabularies.losses import lost_words
 
 MOST_TRIED = 2_000  # characters
 
@@ -39,6 +40,11 @@ class _Row:
     @property
     def title(self) -> str:
         return self.info["label"].rpartition(", ")[0] or self.info["label"]
+
+    @property
+    def lost(self) -> list[str]:
+        """What its ids do not keep of a text."""
+        return lost_words(self.info["loses"])
 
     @property
     def size(self) -> str:

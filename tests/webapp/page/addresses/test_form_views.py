@@ -146,6 +146,16 @@ def test_what_cannot_be_replayed_comes_back_with_its_panel_and_its_text(client: 
     assert typed_text(answer.text, "text") == "[1, 2, 3]"
 
 
+def test_without_script_a_request_stays_when_its_answer_is_pasted_later(client: FlaskClient) -> None:
+    first = client.post("/run", data={"text": CURL})
+    assert first.status_code == 422
+    named = page(first.text).all("#setup textarea[name]")
+    fields = {one.attrs["name"]: one.text.removeprefix("\n") for one in named}
+    html = client.post("/run", data={**fields, "text": CALLS}).text
+    assert "Kept from what was given before Tools 1 tool:" in words(html, "#intake")
+    assert words(html, "#tools-summary") == "Tools 1"
+
+
 def test_without_script_a_step_keeps_the_log(client: FlaskClient) -> None:
     html = client.post("/run", data={"text": TWO, "output": "1"}).text
     form = page(html).one("form#cursor")

@@ -18,6 +18,7 @@ from parsers.formats.model import builtin_formats
 from tests.webapp.children.processes import PATIENCE, until
 from tests.webapp.tokenizers.hub_server import Hub
 from tests.webapp.tokenizers.templates import QWEN
+from tests.webapp.vocabularies.toys import word_piece
 from webapp.app import create_app
 from webapp.page.library.tokenizer_shelf import extras, families
 from webapp.services import EXTENSION
@@ -114,6 +115,14 @@ def test_packages_that_are_missing_come_with_the_command_that_installs_them(monk
     found = dict(extras())
     assert found["mistral-v3, mistral-v11, mistral-v13"] == "pip install 'toolcall-inspector[mistral]'"
     assert found["deepseek"] == "pip install 'toolcall-inspector[deepseek]'"
+
+
+def test_what_the_ids_of_a_vocabulary_do_not_keep_is_said_where_it_is_shown(client: FlaskClient) -> None:
+    address = upload(client, json.dumps(word_piece()).encode(), title="words").location
+    assert re.search(r"<dt>Not kept</dt><dd>which blanks and line ends [^<]*; upper case;", client.get(address).text)
+    html = client.get(f"/tokenizer/{address.partition('added=')[2].replace('%3A', ':')}").text
+    assert "lossy: cuts text as its model does, but the ids do not keep all of it" in html
+    assert re.search(r"<dt>Not kept by the ids</dt><dd>which blanks and line ends [^<]*; upper case;", html)
 
 
 def test_an_upload_is_listed_shown_and_deleted(client: FlaskClient) -> None:

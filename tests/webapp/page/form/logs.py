@@ -40,8 +40,19 @@ def typed(text: str, **fields: str) -> Setup:
 def again(setup: Setup, **fields: str) -> Setup:
     """The form as a browser posts it after it was shown, with changes."""
     taken = {f"taken.{name}": value.replace("\n", "\r\n") for name, value in setup.taken.items()}
-    names = ("text", "tools", "tool_choice", "finish_reason", "model", "prompt_tail", "base", "output", "tokenizer")
-    shown = {name: str(setup.get(name)) for name in names} | {"taken_as": setup.output.take_as}
+    names = (
+        "text",
+        "tools",
+        "tool_choice",
+        "finish_reason",
+        "model",
+        "template_kwargs",
+        "prompt_tail",
+        "base",
+        "output",
+    )
+    shown = {name: str(setup.get(name)) for name in (*names, "tokenizer")}
+    shown["taken_as"] = setup.output.take_as
     return read_setup(shown | taken | fields)
 
 

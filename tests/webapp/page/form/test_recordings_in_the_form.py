@@ -25,7 +25,9 @@ def test_a_log_stays_in_the_text_area_and_fills_the_fields() -> None:
     )
     assert case.context.template_kwargs == {"enable_thinking": False}
     assert (case.input.model_fields_set, case.source and case.source.kind) == ({"done", "stream"}, "sse_log")
-    assert [row.label for row in shown_for(shown).filled] == ["Tools", "Tool choice", "Finish reason", "Model id"]
+    assert [row.label for row in shown_for(shown).filled] == [
+        *("Tools", "Tool choice", "Finish reason", "Model id", "Template arguments")
+    ]
 
 
 def test_posting_the_same_log_again_makes_the_same_case() -> None:
@@ -85,8 +87,27 @@ def test_a_request_alone_fills_the_fields_and_its_answer_keeps_them() -> None:
     assert (json.loads(setup.request.tools), setup.request.tool_choice) == ([TOOL], "required")
     with pytest.raises(FormError):
         case_of(setup, None)
-    case, _ = ran(again(setup, text="<tool_call>"))
+    assert shown_for(setup).before == []
+    case, shown = ran(again(setup, text="<tool_call>"))
     assert (len(case.tools), case.context.tool_choice, case.text()) == (1, "required", "<tool_call>")
+    assert case.context.template_kwargs == {"enable_thinking": False}
+    kept = ["Tools", "Tool choice", "Model id", "Template arguments"]
+    assert [row.label for row in shown_for(shown).before] == kept
+    assert shown_for(shown).filled == []
+    case, shown = ran(again(shown, text=CALLS))
+    assert (len(case.tools), case.context.finish_reason) == (1, "tool_calls")
+    assert [row.label for row in shown_for(shown).before] == ["Tools", "Tool choice", "Template arguments"]
+    assert [row.label for row in shown_for(shown).filled] == ["Finish reason", "Model id"]
+    assert dict(shown_for(shown).rows)["Tools"].words == "Of what was given before this."
+    assert shown_for(ran(again(shown, tools=""))[1]).before[0].label == "Tool choice"
+
+
+@pytest.mark.parametrize(("typed_text", "words"), [("[1]", "are no JSON object"), ("{", "template arguments are")])
+def test_template_arguments_that_are_no_object_are_said_at_their_field(typed_text: str, words: str) -> None:
+    with pytest.raises(FormError, match=words) as raised:
+        case_of(typed("a", template_kwargs=typed_text), None)
+    assert raised.value.field == "template_kwargs"
+    assert case_of(typed("a", template_kwargs="{}"), None).context.template_kwargs == {}
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,7 @@ class Normalising:
     label = "Normalising"
     vocab_size = 10
     marker_ids: Mapping[str, int] = MappingProxyType({})
+    info: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(self, back: str, ids: Sequence[int] = (1,)) -> None:
         self.back, self.ids = back, list(ids)
@@ -325,3 +326,13 @@ def test_a_long_output_has_its_badges_with_the_report(client: FlaskClient, monke
     assert '<hx-partial hx-target="#findings"' in report
     assert 'id="strip"' not in report
     assert 'class="badges' in client.post("/run", data=form).text
+
+
+def test_what_a_lossy_vocabulary_does_not_keep_is_said() -> None:
+    lossy = Normalising("hi")
+    lossy.realism, lossy.info = "lossy", {"loses": ["blanks", "case"]}
+    told = "Not kept: which blanks and line ends stand between words, and how many; upper case."
+    found = subject(recorded(("Hi", 1, "text")), of=case("Hi"), vocabulary=lossy)
+    assert (one("round_trip", found).state, one("tokenizer", found).state) == ("warn", "note")
+    assert one("round_trip", found).sentence.endswith(told)
+    assert one("tokenizer", found).sentence.endswith(told)
