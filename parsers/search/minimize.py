@@ -272,7 +272,9 @@ def _beside(
             for one in plain_chunkings(replayer)
             if one not in (chunking, WHOLE) and _is_alike(replayer, chunking, one, target, rules)
         ][:1]
-    return tuple([_lasting(replayer, one) for one in others]), other.message if richer or (small is not None and small.sound[2]) else None
+    return tuple([_lasting(replayer, one) for one in others]), other.message if richer or (
+        small is not None and small.sound[2]
+    ) else None
 
 
 def _may_be_right(replayer: Replayer, message: Message) -> bool:
