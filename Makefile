@@ -30,7 +30,7 @@ LOCK := $(call stamp,lock,requirements/lock.txt)
 # anew. What is never imported is not compiled: pip would do so with all of transformers.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test test-all test-team lint format unit browser bench soak fuzz truth test-engines test-clients test-image chromium postgresql docs lock clean
+.PHONY: help run test test-all test-team lint format unit browser bench soak faults fuzz truth test-engines test-clients test-image chromium postgresql docs lock clean
 
 help:  ## list the targets
 	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / { printf "make %-12s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -85,6 +85,9 @@ bench: $(TOOLS)  ## measure speed and memory, and write docs/performance.md
 
 soak: $(TOOLS)  ## let fifty people use a server for ten minutes (ARGS="--seconds 60" and the like are passed on)
 	$(BIN)/python -m tests.bench.soak $(ARGS)
+
+faults: $(TEAM) postgresql faketime  ## hurt a server in every way, and write to docs/reliability.md (ARGS="--writes 100")
+	$(BIN)/python -m tests.faults $(ARGS)
 
 # libFuzzer, guided by the lines and rows that an input reaches: hours for all of it. One process, and others go first.
 fuzz: $(FUZZER)  ## fuzz parsers, intake, formats and cases, and write to docs/reliability.md (ARGS="--executions 100000")
@@ -173,6 +176,9 @@ postgresql:
 # Without these two some of it is skipped, and says so.
 nginx:
 	-@PATH=$$PATH:/usr/sbin; command -v nginx >/dev/null || $(call debian,nginx-light,nginx)
+
+faketime:
+	-@ls /usr/lib/*/faketime/*.so.1 >/dev/null 2>&1 || $(call debian,faketime,libfaketime)
 
 compilers:
 	-@command -v c++ >/dev/null && command -v go >/dev/null || $(call debian,g++ golang-go,compilers of C++ and Go)

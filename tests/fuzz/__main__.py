@@ -42,7 +42,7 @@ def main() -> None:
     for one in found:
         for fault in one.faults:
             print(f"{one.target}: {fault}: see {options.folder / one.target}")
-    sys.exit(any([one.faults for one in found]))
+    sys.exit(any(one.faults for one in found))
 
 
 def told(document: Document, found: Sequence[Counted], wanted: int) -> None:

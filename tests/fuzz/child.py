@@ -62,7 +62,7 @@ class Watched:
 
 
 def _branches() -> dict[tuple[str, str], FunctionType]:
-    """A branch for every row of every format: parsers are tables, so that their lines say little of what was reached."""
+    """A branch for every row of every format: parsers are tables, and their lines say little of what was reached."""
     return {
         (name, row): atheris.instrument_func(FunctionType(_nothing.__code__, {}))
         for name, fmt in builtin_formats().items()

@@ -1,4 +1,4 @@
-"""A run of the fuzzer: each target gets its share of the executions, in a process of its own, and what came is counted."""
+"""A run of the fuzzer: each target gets its share of the executions in a process of its own; what came is counted."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _CORPUS = re.compile(r"\bcov: (\d+) ft: (\d+) corp: (\d+)/")
 
 
 class Counted(NamedTuple):
-    """What came of a target: executions, seconds of wall time, seeds, branches reached, inputs kept because they reached
-    something new, rows of formats that fired and how many there are, and the places of faults."""
+    """What came of a target: executions, seconds of wall time, seeds, branches reached, inputs kept because they
+    reached something new, rows of formats that fired and how many there are, and the places of faults."""
 
     target: str
     executions: int
@@ -70,7 +70,11 @@ def _prepare(target: Target, place: Path) -> int:
 def dictionary(words: Iterable[str]) -> str:
     """Words as libFuzzer reads them: one a line in quotes, every byte of it in hexadecimal digits."""
     encoded = dict.fromkeys(word.encode("utf-8", "replace")[:60] for word in words if word)
-    return "".join(['"%s"\n' % "".join([f"\\x{byte:02x}" for byte in word]) for word in encoded])
+    return "".join([f'"{_digits(word)}"\n' for word in encoded])
+
+
+def _digits(word: bytes) -> str:
+    return "".join([f"\\x{byte:02x}" for byte in word])
 
 
 def _counted(name: str, place: Path, seeds: int, seconds: float, code: int) -> Counted:

@@ -1,4 +1,4 @@
-"""Inputs that are JSON behind their first byte, changed as JSON: what changes bytes alone rarely leaves them readable."""
+"""Inputs that are JSON behind their first byte, changed as JSON: changes of bytes rarely leave them readable."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 MOST_POOL = 4_000
-_PLAIN = (None, True, False, 0, -1, 1, 2**53, 1.5, "", " ", "x", "\u0000", "\ud800", "é😀", [], {}, [[]], {"": None})
+_TEXTS = ("", " ", "x", "\u0000", "\ud800", "é😀")
+_PLAIN: tuple[Any, ...] = (None, True, False, 0, -1, 1, 2**53, 1.5, *_TEXTS, [], {}, [[]], {"": None})
 _DEEP = 400  # brackets
 
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple
 
-from parsers.cases import jsontext
 from parsers.cases.case import Case, CaseError
 from parsers.cases.corpus import case_texts, load_named
 from parsers.cases.io import dumps, identified, loads
@@ -58,7 +57,7 @@ class Target:
 
 
 class Head(NamedTuple):
-    """What the first bytes of an output for a parser decide: which one it is, its request, its policies, and the cuts."""
+    """What the first bytes of an output for a parser decide: which one it is, its request, its policies, the cuts."""
 
     parser: int
     request: int
