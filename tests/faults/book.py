@@ -47,6 +47,12 @@ class Book:
                 self.acknowledged[str(json.loads(answer.body)["id"])] = text
         return said
 
+    def read(self, server: Server, name: str) -> None:
+        """Ask for a case; how that was answered is written down."""
+        answer = answered(server, "GET", f"/c/{name}.json")
+        with self._lock:
+            self.answers[answer if isinstance(answer, str) else str(answer.status)] += 1
+
     def lost(self, server: Server) -> int:
         """How many acknowledged cases are not as they were stored."""
         return sum([_text_of(server, name) != text for name, text in self.acknowledged.items()])

@@ -44,7 +44,7 @@ def fuzzed(name: str, folder: Path, executions: int, seconds: float) -> Counted:
     flags = [
         *(f"-runs={executions}", f"-max_total_time={max(1, int(seconds))}", f"-max_len={target.most}"),
         *(f"-timeout={HANGS}", f"-rss_limit_mb={MOST_MEMORY}", f"-dict={place / 'words'}"),
-        *(f"-artifact_prefix={place / 'faults'}/", "-use_value_profile=0"),
+        *(f"-artifact_prefix={place / 'faults'}/", f"-report_slow_units={HANGS}"),
     ]
     start = time.monotonic()
     with (place / "log").open("w", encoding="utf-8") as log:
