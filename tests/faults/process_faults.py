@@ -21,6 +21,7 @@ KILLED_SECONDS, BETWEEN = 20.0, 0.5
 DAY = 86_400
 MOVES = (DAY, -2 * DAY, 400 * DAY, -3_600)  # seconds, each from the real time
 IDLE, SLOW, READERS, SLOW_SECONDS = 60, 40, 10, 20.0
+HUNG_UP = ("ConnectionResetError", "RemoteDisconnected")  # a connection is silent for as long as the clock says
 _LIBRARIES = ("/usr/lib/*/faketime/libfaketimeMT.so.1", "/usr/lib/faketime/libfaketimeMT.so.1")
 _HEAD = "POST /api/v1/replay HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
 
@@ -71,7 +72,7 @@ def clock_moved(writes: int) -> Outcome:
                     until(lambda: len(book.acknowledged) >= writes * move / len(MOVES), "writes")  # noqa: B023
             lost = book.lost(server)
     moves = ", ".join([f"{one / 3_600:+.0f} h" for one in MOVES])
-    return Outcome("Clock moved", moves, book, lost, None, book.unexpected())
+    return Outcome("Clock moved", moves, book, lost, None, book.unexpected(*HUNG_UP))
 
 
 def slow_clients(_writes: int) -> Outcome:
