@@ -20,6 +20,7 @@ stamp = $(VENV)/$(1)-$(shell { $(PYTHON) --version; cat $(2); } 2>&1 | cksum | t
 APP := $(call stamp,app,requirements/build.txt requirements/run.txt pyproject.toml)
 TOOLS := $(call stamp,tools,requirements/test.txt)
 TEAM := $(call stamp,team,requirements/test.txt requirements/team.txt)
+FUZZER := $(call stamp,fuzzer,requirements/test.txt requirements/fuzz.txt)
 LINTERS := $(call stamp,linters,requirements/test.txt requirements/node/package-lock.json)
 LOCK := $(call stamp,lock,requirements/lock.txt)
 
@@ -29,7 +30,7 @@ LOCK := $(call stamp,lock,requirements/lock.txt)
 # anew. What is never imported is not compiled: pip would do so with all of transformers.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test test-all test-team lint format unit browser bench soak truth test-engines test-clients test-image chromium postgresql docs lock clean
+.PHONY: help run test test-all test-team lint format unit browser bench soak faults fuzz truth test-engines test-clients test-image chromium postgresql docs lock clean
 
 help:  ## list the targets
 	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / { printf "make %-12s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -85,6 +86,13 @@ bench: $(TOOLS)  ## measure speed and memory, and write docs/performance.md
 soak: $(TOOLS)  ## let fifty people use a server for ten minutes (ARGS="--seconds 60" and the like are passed on)
 	$(BIN)/python -m tests.bench.soak $(ARGS)
 
+faults: $(TEAM) postgresql faketime  ## hurt a server in every way, and write to docs/reliability.md (ARGS="--writes 100")
+	$(BIN)/python -m tests.faults $(ARGS)
+
+# libFuzzer, guided by the lines and rows that an input reaches: hours for all of it. One process, and others go first.
+fuzz: $(FUZZER)  ## fuzz parsers, intake, formats and cases, and write to docs/reliability.md (ARGS="--executions 100000")
+	$(BIN)/python -m tests.fuzz $(ARGS)
+
 # TRUTH_VLLM, TRUTH_DYNAMO, TRUTH_LLAMACPP: an unpacked source release or a checkout each; what is not given is absent.
 truth: $(TOOLS)  ## run other projects' tests on our parsers (TRUTH_VLLM=TREE and the like; ARGS=--list)
 	$(BIN)/python -m tests.truth $(ARGS)
@@ -123,7 +131,7 @@ chromium: $(TOOLS)
 
 # Pins hold for the oldest Python only if they were chosen by it: run this with 3.11.
 lock: $(LOCK) $(TOOLS)  ## pin the requirement sets again (ARGS=--upgrade takes newer releases)
-	cd requirements && for set in run build test team corpus cluster lock clients/oldest clients/newer sdks/python sdks/llama_index; do \
+	cd requirements && for set in run build test team corpus cluster fuzz lock clients/oldest clients/newer sdks/python sdks/llama_index; do \
 	  CUSTOM_COMPILE_COMMAND='make lock' ../$(VENV)/lock/bin/pip-compile --quiet --generate-hashes --no-strip-extras --allow-unsafe \
 	    --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-emit-options $(ARGS) \
 	    --output-file $$set.txt $$set.in || exit; \
@@ -169,6 +177,9 @@ postgresql:
 nginx:
 	-@PATH=$$PATH:/usr/sbin; command -v nginx >/dev/null || $(call debian,nginx-light,nginx)
 
+faketime:
+	-@ls /usr/lib/*/faketime/*.so.1 >/dev/null 2>&1 || $(call debian,faketime,libfaketime)
+
 compilers:
 	-@command -v c++ >/dev/null && command -v go >/dev/null || $(call debian,g++ golang-go,compilers of C++ and Go)
 
@@ -193,6 +204,11 @@ $(TEAM): $(TOOLS)
 	@echo 'Adding what a team server needs to $(VENV).'
 	@$(PIP) install --no-compile --require-hashes -r requirements/team.txt
 	@rm -f $(VENV)/team-*.stamp && touch $@
+
+$(FUZZER): $(TOOLS)
+	@echo 'Adding the fuzzer to $(VENV).'
+	@$(PIP) install --no-compile --require-hashes -r requirements/fuzz.txt
+	@rm -f $(VENV)/fuzzer-*.stamp && touch $@
 
 $(LINTERS): $(TOOLS)
 	@echo 'Adding the linters for scripts and style sheets.'

@@ -14,7 +14,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,6 +43,7 @@ class Cluster:
     folder: Path
     port: int
     user: str
+    control: Callable[[str], None]  # start, stop or restart, at once: what was not written is read from the log
     _names: Iterator[int] = field(default_factory=itertools.count)
 
     def database(self) -> str:
@@ -76,19 +77,23 @@ def cluster(found: Path) -> Iterator[Cluster]:
         log = subprocess.run([found / program, *arguments], cwd=folder, capture_output=True, text=True, **options)  # type: ignore[call-overload]
         assert log.returncode == 0, log.stderr
 
+    def control(what: str) -> None:
+        how = () if what == "start" else ("--mode", "immediate")
+        run("pg_ctl", what, *how, "--wait", "--silent", "--pgdata", str(data), "--log", str(folder / "log"))
+
     try:
         run("initdb", "--pgdata", str(data), "--username", user, "--auth", "trust", "--encoding", "UTF8", "--no-locale")
         (data / "pg_hba.conf").write_text(_UNTRUSTED.format(admin=user, role=ROLE), "utf-8")
         settings = [*_LEAST, ("port", str(port)), ("unix_socket_directories", str(folder))]
         with (data / "postgresql.conf").open("a", encoding="utf-8") as file:
             file.writelines(f"{name} = '{value}'\n" for name, value in settings)
-        run("pg_ctl", "start", "--wait", "--silent", "--pgdata", str(data), "--log", str(folder / "log"))
+        control("start")
         try:
-            made = Cluster(found, folder, port, user)
+            made = Cluster(found, folder, port, user, control)
             made.run("createuser", "--no-superuser", "--no-createdb", "--no-createrole", ROLE)
             yield made
         finally:
-            run("pg_ctl", "stop", "--mode", "immediate", "--wait", "--silent", "--pgdata", str(data))
+            control("stop")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

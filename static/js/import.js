@@ -29,6 +29,13 @@ function told(form, failed, before) {
   }
 }
 
+/* Keys are told once: they stay on the page until it is left. */
+function kept(form, cases) {
+  const lines = cases.filter((one) => one.delete_key).map((one) => `${one.id} ${one.delete_key}\n`);
+  part(form, "keys").value += lines.join("");
+  if (lines.length) part(form, "kept").hidden = false;
+}
+
 /* What came of the next cases of a part. Throws with the server's sentence where it takes none. */
 async function next(form, name, { blob, line }, skip) {
   const values = new URLSearchParams({ name, tags: form.tags.value, most: AT_ONCE });
@@ -46,11 +53,13 @@ async function run(form) {
   const file = form.file.files[0];
   const done = { stored: 0, known: 0, failed: 0, all: 0 };
   part(form, "failures").textContent = "";
+  part(form, "keys").value = "";
   for await (const one of partsOf(file, AT_ONCE)) {
     const before = done.all;
     for (let left = 1; left;) {
       const came = await next(form, file.name, one, done.all - before);
       told(form, came.failed, done.failed);
+      kept(form, came.cases);
       done.stored += came.stored;
       done.known += came.known;
       done.failed += came.failed.length;

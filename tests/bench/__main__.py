@@ -7,18 +7,15 @@ and writes nothing.
 from __future__ import annotations
 
 import gc
-import os
-import platform
 import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from datetime import UTC, datetime
 
 from parsers.cases.written.dialects import DIALECTS
 from parsers.vocabulary.types import Mode
 from tests.bench import tables
-from tests.bench.document import Document
+from tests.bench.document import Document, machine
 from tests.bench.engine import figures
 from tests.bench.load import health, throughput
 from tests.bench.outputs import COMMON, DENSE, LARGE, MIDDLE, SMALL, Output, kinds_of
@@ -43,7 +40,7 @@ def main() -> None:
     options = vars(parser.parse_args())
     document, quick = Document(), options.pop("quick")
     with _peers(options) as peers:
-        document.word("machine", _machine())
+        document.word("machine", machine())
         document.word("peers", tables.peers(peers))
         gc.collect()
         gc.freeze()  # as in the processes of the server: what was loaded is not looked at again and again
@@ -63,12 +60,6 @@ def _peers(pythons: dict[str, str | None]) -> Iterator[list[Peer]]:
             if not peer.version:
                 sys.exit(f"{peer.engine.title} cannot be loaded: {peer.error}")
         yield found
-
-
-def _machine() -> str:
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    python = f"{platform.python_implementation()} {platform.python_version()}"
-    return f"{cores} cores ({platform.machine()}) with {python} on {datetime.now(UTC):%d %B %Y}"
 
 
 def _is_shared(grammar: str) -> bool:

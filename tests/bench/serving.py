@@ -8,11 +8,11 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tests.bench.outputs import ROOT
 from webapp.settings import ENV_PREFIX
@@ -62,13 +62,23 @@ class Server:
 
     def memory(self) -> tuple[int, int]:
         """Bytes of memory that its processes take together, shared ones once, and how many these are."""
-        found = [size for pid in _family(self._process.pid) if (size := _proportional(pid))]
+        found = [size for pid in family(self._process.pid) if (size := _proportional(pid))]
         return sum(found), len(found)
 
     def processor_seconds(self) -> tuple[float, float]:
         """Processor seconds so far: of the process that forwards, and of all, with those that have ended."""
-        spent = [_seconds(pid) for pid in _family(self._process.pid)]
+        spent = [_seconds(pid) for pid in family(self._process.pid)]
         return spent[0][0], sum([sum(one) for one in spent])
+
+    def kill(self) -> None:
+        """End its first process without a word, and wait until that is gone."""
+        self._process.kill()
+        self._process.wait(PATIENCE)
+
+    @property
+    def pid(self) -> int:
+        """Its first process."""
+        return self._process.pid
 
     def log(self) -> str:
         """What it wrote to standard error."""
@@ -76,31 +86,43 @@ class Server:
 
 
 @contextmanager
-def serving(**settings: object) -> Iterator[Server]:
+def serving(**settings: Any) -> Iterator[Server]:
     """A server with some settings changed and a data folder of its own; it ends with the block."""
-    with TemporaryDirectory() as folder:
-        bare = {name: value for name, value in os.environ.items() if not name.startswith(ENV_PREFIX)}
-        told = {f"{ENV_PREFIX}{name.upper()}": str(value) for name, value in settings.items()}
-        environment = {**bare, **told, f"{ENV_PREFIX}DATA_DIR": f"{folder}/data", "PYTHONPATH": str(ROOT)}
-        command = [sys.executable, "-c", _START, "serve", "--port", "0"]
-        log = Path(folder, "log")
-        with (
-            log.open("w", encoding="utf-8") as errors,
-            subprocess.Popen(
-                command, cwd=ROOT, env=environment, text=True, stdout=subprocess.PIPE, stderr=errors
-            ) as process,
-        ):
+    with TemporaryDirectory() as folder, running(Path(folder), **settings) as server:
+        yield server
+
+
+@contextmanager
+def running(
+    folder: Path,
+    *,
+    before: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
+    **settings: Any,
+) -> Iterator[Server]:
+    """A server with its data in `folder`, which may have some from another one; it ends with the block.
+
+    `before` is a command that starts the one it is given, `environment` what that is told besides the settings.
+    """
+    bare = {name: value for name, value in os.environ.items() if not name.startswith(ENV_PREFIX)}
+    told = {f"{ENV_PREFIX}{name.upper()}": str(value) for name, value in settings.items()}
+    given = {**bare, **told, f"{ENV_PREFIX}DATA_DIR": f"{folder}/data", "PYTHONPATH": str(ROOT), **(environment or {})}
+    command, log = [*before, sys.executable, "-c", _START, "serve", "--port", "0"], folder / "log"
+    with (
+        log.open("w", encoding="utf-8") as errors,
+        subprocess.Popen(command, cwd=ROOT, env=given, text=True, stdout=subprocess.PIPE, stderr=errors) as process,
+    ):
+        try:
+            assert process.stdout is not None
+            found = re.search(r":(\d+)/", process.stdout.readline())
+            assert found is not None, log.read_text("utf-8")
+            yield Server(process, int(found[1]), log)
+        finally:
+            process.terminate()
             try:
-                assert process.stdout is not None
-                found = re.search(r":(\d+)/", process.stdout.readline())
-                assert found is not None, log.read_text("utf-8")
-                yield Server(process, int(found[1]), log)
-            finally:
-                process.terminate()
-                try:
-                    process.wait(PATIENCE)
-                except subprocess.TimeoutExpired:
-                    process.kill()
+                process.wait(PATIENCE)
+            except subprocess.TimeoutExpired:
+                process.kill()
 
 
 def rss() -> int:
@@ -113,12 +135,12 @@ def quantile(values: list[float], share: float) -> float:
     return sorted(values)[min(len(values) - 1, int(share * len(values)))]
 
 
-def _family(pid: int) -> list[int]:
+def family(pid: int) -> list[int]:
     """A process, those that it started, and theirs."""
     found = [pid]
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
         try:
-            found += [one for child in task.read_text("ascii").split() for one in _family(int(child))]
+            found += [one for child in task.read_text("ascii").split() for one in family(int(child))]
         except OSError:  # it ended just now
             continue
     return found

@@ -97,6 +97,7 @@ def test_axe_finds_nothing_in_a_full_library(page: Page, tmp_path: Path) -> None
     page.get_by_role("button", name="Import").click()
     expect(page.locator("[data-import-status]")).to_contain_text("5 stored, 0 known already, 1 failed.")
     expect(page.locator("[data-import-failures] li")).to_have_count(1)
+    assert len({line.split()[1] for line in page.locator("#import-keys").input_value().splitlines()}) == 5
     assert violations(page, part="main") == []
     page.goto("/library")
     for screen in on_each_screen(page):

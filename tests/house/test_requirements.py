@@ -12,7 +12,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-SETS = ("build", "run", "test", "team", "corpus", "cluster", "lock", "clients/oldest", "clients/newer")
+SETS = ("build", "run", "test", "team", "corpus", "cluster", "fuzz", "lock", "clients/oldest", "clients/newer")
 PIN = re.compile(r"([\w.-]+)(?:\[([\w,-]+)\])?==([\w.]+)(?: ; python_version < \"[\d.]+\")? \\")
 DIGEST = re.compile(r"    --hash=sha256:[0-9a-f]{64}( \\)?")
 
@@ -61,7 +61,7 @@ def test_a_pin_names_the_extras_that_other_pins_ask_of_it(root: Path) -> None:
 
 
 def test_a_package_in_two_installed_sets_has_one_version(root: Path) -> None:
-    sets = [pins(root, name) for name in ("build", "run", "test", "team", "corpus", "cluster")]
+    sets = [pins(root, name) for name in ("build", "run", "test", "team", "corpus", "cluster", "fuzz")]
     assert {name for one in sets for other in sets for name in one.keys() & other if one[name] != other[name]} == set()
 
 

@@ -127,6 +127,12 @@ DeletedTokenizer = _object(
     "What was deleted.",
     deleted=_said(str, "The fingerprint, or the beginning of it, as it was given."),
 )
+DeletedCase = _object(
+    "DeletedCase",
+    "A share that was withdrawn.",
+    deleted=_said(str, "The id of the case."),
+    stays=_said(bool, "Whether others share the case, so that it stays for them; else its text is gone."),
+)
 SavedCase = _object(
     "SavedCase",
     "A stored case. `listed`: the library has it; `ran` false: its engine is not entered here; `delete_key` withdraws"
@@ -165,6 +171,16 @@ LibraryImport = _object(
         _many(_object("FailedImport", "A case that was not stored, and why.", name=str, why=str)), "The rest."
     ),
     left=_said(int, "Cases for which no time was left: the same request with `?skip=` goes on with them."),
+    cases=_said(
+        _many(
+            _object(
+                "ImportedCase",
+                "A case that is new; `delete_key` withdraws it, and is told once.",
+                **{"name": str, "id": str, "delete_key": NotRequired[str]},
+            )
+        ),
+        "Those that are new.",
+    ),
 )
 ErrorBody = _object(
     "ErrorBody",

@@ -13,6 +13,7 @@ from webapp.api.answers import ErrorBody, LibraryCases, LibraryImport
 from webapp.api.lists import asked_limit
 from webapp.api.operations import API, LARGEST, MOST_ROWS, Files, Key, operation, whole
 from webapp.api.query_keys import is_asked
+from webapp.api.repeated import delete_key
 from webapp.page.library.importing import LEFT_ALONE, import_some, tags_of
 from webapp.page.library.incoming import incoming
 from webapp.page.library.outgoing import KINDS, exported_cases
@@ -53,7 +54,7 @@ def export_cases() -> ResponseReturnValue:
 
 @operation("POST", f"{API}/library/import",
            {200: LibraryImport, 400: ErrorBody, 413: ErrorBody, 429: ErrorBody, 503: ErrorBody},
-           takes=bytes, keyed=True,
+           takes=bytes, keyed=True, headers={"Cache-Control": (200,)},
            query={"name": "What the file is called in what is said of it.", "tags": "Tags, separated by commas.",
                   "listed": "1: list the cases in the library.",
                   "line": whole("The body is a part of JSON Lines, whose first line has this number.", 1),
@@ -67,10 +68,15 @@ def import_cases() -> ResponseReturnValue:
     skip, most = _whole("skip") or 0, _whole("most", 1)
     sharing = replace(LEFT_ALONE, client=client())
     report = import_some(
-        found, parts.runner, parts.store, listed=listed, tags=tags, skip=skip, most=most, sharing=sharing
-    )
+        found, parts.runner, parts.store, listed=listed, tags=tags, skip=skip, most=most, sharing=sharing,
+        keys=delete_key,
+    )  # fmt: skip
     failed = [{"name": one.name, "why": one.why} for one in report.failed]
-    return jsonify({"stored": report.stored, "known": report.known, "failed": failed, "left": report.left})
+    new = [{"name": one.name, "id": one.case_id, "delete_key": one.delete_key} for one in report.new]
+    counts = {"stored": report.stored, "known": report.known, "left": report.left}
+    response = jsonify({**counts, "failed": failed, "cases": new})
+    response.headers["Cache-Control"] = "no-store"
+    return response
 
 
 def _wanted() -> Wanted:

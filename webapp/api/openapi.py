@@ -21,7 +21,7 @@ STATUS = {
     201: "Stored.",
     304: "The client has it: nothing changed since it was sent with this ETag.",
     400: "The body is not JSON; the message has line and column. Or the server is not known by the host name.",
-    403: "A page of another site made the request.",
+    403: "A page of another site made the request, or the key is none of what it is to delete.",
     404: "There is nothing of that name.",
     409: "The same request is at work.",
     410: "The case was deleted.",

@@ -5,8 +5,8 @@ the bare text. A request of the same key that is another one is refused with 422
 Answers of success are kept for a day; after any other the request may be mended and sent again. Where what was stored
 was deleted meanwhile, the answer is 410 and nothing is stored again: what was wanted under this key was done once.
 
-The delete key of a case is not among what is kept: it comes of the client's key and a salt, so it can be told again to
-who has that key, and nobody reads it in the database.
+Delete keys of cases are not among what is kept: they come of the client's key and a salt, and of the case's name where
+a request stores several, so they can be told again to who has that key, and nobody reads them in the database.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ HEADER = "Idempotency-Key"
 SHORTEST, LONGEST = 16, 255
 _KEY = re.compile(rf'"([ !#-\[\]-~]{{{SHORTEST},{LONGEST}}})"|([!#-~]{{{SHORTEST},{LONGEST}}})')
 _SECRET = "delete_key"  # noqa: S105 - where it stands in an answer
+_ROWS = "cases"  # of an answer that tells of several
 View = Callable[..., ResponseReturnValue]
 
 
@@ -48,10 +49,10 @@ def repeatable(view: View) -> View:
     return answered
 
 
-def delete_key() -> str | None:
-    """The delete key of what this request stores, where it has a key; else one is made up."""
+def delete_key(name: str = "") -> str | None:
+    """The delete key of what this request stores under this name, where it has a key; else one is made up."""
     found: str | None = g.get(_SECRET)
-    return found
+    return _of_one(found, name) if found else None
 
 
 def _answered(key: str, work: Callable[[], ResponseReturnValue]) -> ResponseReturnValue:
@@ -98,14 +99,27 @@ def _secret(key: str, salt: str) -> str:
     return base64.urlsafe_b64encode(made).decode().rstrip("=")
 
 
+def _of_one(secret: str, name: str) -> str:
+    """The delete key of one of several, and that of the only one."""
+    return _secret(secret, name) if name else secret
+
+
 def _kept(response: Response) -> str:
     """The body without what only its receiver may read."""
-    body = response.get_json()
-    return json.dumps({**body, _SECRET: None} if _SECRET in body else body)
+    return json.dumps(_with_keys(response.get_json(), lambda _name: None))
+
+
+def _with_keys(body: dict[str, Any], key_of: Callable[[str], str | None]) -> dict[str, Any]:
+    """The body with other delete keys, wherever it has some."""
+    found = {**body, _SECRET: key_of("")} if _SECRET in body else {**body}
+    if _ROWS in body:
+        found[_ROWS] = [{**one, _SECRET: key_of(one["name"])} for one in body[_ROWS]]
+    return found
 
 
 def _again(answer: Answer, key: str) -> Response:
-    body, status = json.loads(answer.body), answer.status
+    secret, status = _secret(key, answer.salt), answer.status
+    body = _with_keys(json.loads(answer.body), lambda name: _of_one(secret, name))
     store, case_id = services().store, body.get("id")
     try:
         if case_id is not None:
@@ -113,10 +127,9 @@ def _again(answer: Answer, key: str) -> Response:
     except Gone as gone:
         words = f"The case that was stored with this {HEADER} {gone.words}"
         return api_error("gone", f"{words}: to store it again, make up a new key.", status=410)
-    if _SECRET in body:
-        body[_SECRET] = _secret(key, answer.salt)
-        if not store.has_key(case_id, body[_SECRET]):  # it was deleted, and is somebody else's since
-            del body[_SECRET]
+    for one in (body, *body.get(_ROWS, ())):
+        if _SECRET in one and not store.has_key(one["id"], one[_SECRET]):  # deleted, and perhaps somebody else's since
+            del one[_SECRET]
             status = 200
     response = jsonify(body)
     response.status_code = status

@@ -24,6 +24,7 @@ from parsers.intake import recognise
 from parsers.selection.registry import policies
 from parsers.vocabulary.types import UsageError
 from webapp.api.answers import (
+    DeletedCase,
     DeletedTokenizer,
     EngineInfo,
     ErrorBody,
@@ -67,7 +68,7 @@ from webapp.tokenizers import library, list_tokenizers
 from webapp.tokenizers.prepared import NoPlace, WrongKey
 
 MOST_CHUNKINGS = 64
-DELETE_KEY = "Delete-Key"  # the header in which an upload's is given: it stands in no address
+DELETE_KEY = "Delete-Key"  # the header in which a key is given: it stands in no address
 _BESIDE = 1_000_000  # bytes of a request with a tokenizer that are no file
 _NAMED = {"name": "The name in the list, where the body is the file itself."}
 _FILES = Files(tuple(sorted({target.mimetype for target in TARGETS.values()})))
@@ -226,6 +227,16 @@ def _save_run(case: Case, sharing: Sharing, *, listed: bool) -> Saved:
 
 def _save_unrun(case: Case, sharing: Sharing, *, listed: bool) -> Saved:
     return save_unrun(services().store, case, services().settings, listed=listed, sharing=sharing)
+
+
+@operation("DELETE", f"{API}/cases/<case_id>",
+           {200: DeletedCase, 403: ErrorBody, 404: ErrorBody, 410: ErrorBody, 503: ErrorBody})  # fmt: skip
+def delete_case(case_id: str) -> ResponseReturnValue:
+    """Withdraw the share of whoever has a delete key of a case."""
+    if not services().store.withdraw(case_id, request.headers.get(DELETE_KEY, "").strip()):
+        _find_case(case_id)
+        abort(403, f"The header {DELETE_KEY} has no delete key of this case.")
+    return jsonify({"deleted": case_id, "stays": services().store.is_live(case_id)})
 
 
 @operation("GET", f"{API}/cases/<case_id>", {200: Case, 404: ErrorBody, 410: ErrorBody}, tagged=True)

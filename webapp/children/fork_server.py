@@ -30,9 +30,12 @@ def preload(*modules: str) -> None:
 
 
 def start(process: BaseProcess) -> None:
-    """Let it fork a process. It is started again where it has ended."""
+    """Let it fork a process. It is started again where it has ended. Raises OSError where it ends just then."""
     with _starting, _safe_path():
-        process.start()
+        try:
+            process.start()
+        except EOFError as error:
+            raise OSError("the process that starts others ended meanwhile") from error
 
 
 @contextmanager

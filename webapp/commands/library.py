@@ -55,6 +55,7 @@ def import_(paths: tuple[str, ...], unlisted: bool, tags: str, as_json: bool) ->
                 say(report.stored + report.known + len(report.failed))
                 if as_json:
                     said = {"name": one.name, "outcome": one.outcome, "id": one.case_id or None, "why": one.why or None}
+                    said["delete_key"] = one.delete_key or None
                     print_json(said)
     finally:
         store.close()

@@ -205,6 +205,13 @@ class CaseStore:
             raise Gone(case_id, last_of(left) or "", expired=True)
         return StoredCase(*stored)
 
+    def is_live(self, case_id: str) -> bool:
+        """Whether a case is stored under an id, and is not gone."""
+        try:
+            return self.get(case_id) is not None
+        except Gone:
+            return False
+
     def has_key(self, case_id: str, key: str) -> bool:
         """Whether a live case has a share with this delete key."""
         with self.engine.connect() as connection:

@@ -17,6 +17,7 @@ from parsers.cases.stored_outcome import outcome_digest
 from parsers.formats.model import builtin_formats
 from tests.amount import every
 from webapp.api.answers import ErrorBody, SavedCase
+from webapp.api.views import DELETE_KEY
 from webapp.runs.exports import TARGETS, outcome_of
 from webapp.services import EXTENSION
 
@@ -207,3 +208,15 @@ def test_accepting_puts_todays_result_into_the_exported_case(client: Client, cas
 def test_an_export_that_does_not_exist_is_404_with_those_that_do(client: Client, case: CaseMaker) -> None:
     answer = client.get(f"{URL}/{saved(client, case())}/export/har")
     assert (answer.status_code, "case, pytest, markdown, html, jsonl" in answer.json["error"]["message"]) == (404, True)
+
+
+def test_a_share_is_withdrawn_by_its_key_and_the_last_one_takes_the_text(client: Client, case: CaseMaker) -> None:
+    first, second = (client.post(URL, json=case()).get_json() for _ in range(2))
+    address = f"{URL}/{first['id']}"
+    wrong = client.delete(address, headers={DELETE_KEY: "no key"})
+    assert (wrong.status_code, client.delete(address).status_code) == (403, 403)
+    told = [client.delete(address, headers={DELETE_KEY: one["delete_key"]}).get_json() for one in (second, first)]
+    assert told == [{"deleted": first["id"], "stays": stays} for stays in (True, False)]
+    again = client.delete(address, headers={DELETE_KEY: first["delete_key"]})
+    assert (again.status_code, client.get(address).status_code) == (410, 410)
+    assert client.delete(f"{URL}/{'0' * 16}", headers={DELETE_KEY: first["delete_key"]}).status_code == 404

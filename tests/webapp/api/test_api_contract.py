@@ -95,6 +95,15 @@ REQUESTS: dict[str, dict[int, Request]] = {
     },
     "case": {200: {"stored": True}, 304: {"stored": True, **TAG}, 400: STRANGER, 404: {}, 410: {"deleted": True},
              422: {"path": "?key=1"}},
+    "delete_case": {
+        200: {"before": {"json": CASE, "path": f"{API}/cases"}, "with_key": True},
+        400: STRANGER,
+        403: {"stored": True},
+        404: {},
+        410: {"deleted": True},
+        422: {"path": "?key=1"},
+        503: BUSY,
+    },
     "export": {200: {"stored": True}, 304: {"stored": True, **TAG}, 400: STRANGER, 404: {}, 410: {"deleted": True},
                422: {"stored": True, "target": "pytest"}, 503: BUSY},
     "openapi": {200: {}, 304: TAG, 400: STRANGER, 422: {"path": "?key=1"}},
@@ -151,6 +160,7 @@ def asked(app: Flask, method: str, path: str, wanted: Request) -> Any:
         found["fingerprint"] = was.get("fingerprint", "")
         if given.pop("with_key", False):
             given["headers"] = {DELETE_KEY: was["delete_key"]}
+            found["case_id"] = was.get("id", NOBODY)
         assert not given.pop("gone", False) or app.extensions[EXTENSION].store.withdraw(was["id"], was["delete_key"])
     stored, deleted = given.pop("stored", False), given.pop("deleted", False)
     if stored or deleted:

@@ -83,6 +83,18 @@ def test_a_case_is_listed_later_where_its_first_words_are_known(
     assert len(found(client)["cases"]) == listed
 
 
+def test_what_an_import_stores_has_a_key_that_withdraws_it(client: FlaskClient) -> None:
+    kept = client.post("/api/v1/cases", json=numbered(1)).get_json()
+    done = IMPORT.validate_python(client.post("/api/v1/library/import?name=x.jsonl", data=lines(1, 2)).get_json())
+    (new,) = done["cases"]
+    assert (new["name"], done["stored"], done["known"]) == ("x.jsonl::2", 1, 1)
+    assert new["id"] != kept["id"]
+    address, key = f"/api/v1/cases/{new['id']}", new["delete_key"]
+    assert client.delete(f"/api/v1/cases/{kept['id']}", headers={"Delete-Key": key}).status_code == 403
+    assert client.delete(address, headers={"Delete-Key": key}).get_json() == {"deleted": new["id"], "stays": False}
+    assert client.get(address).status_code == 410
+
+
 def test_an_import_without_time_says_what_is_left(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importing, "CHECKS_SHARE", 0.0)
     done = client.post("/api/v1/library/import", data=lines(1, 2, 3)).get_json()

@@ -154,3 +154,21 @@ def test_a_case_that_was_stored_before_its_answer_was_lost_is_told_as_new(
     again = client.post(URL, json=CASE, **KEYED)
     assert again.status_code == 201
     assert store.withdraw(again.json["id"], again.json["delete_key"])
+
+
+def test_an_import_sent_again_tells_its_keys_again_and_the_database_has_none(client: Any, store: CaseStore) -> None:
+    data = "\n".join([json.dumps({**CASE, "title": title, "input": {"text": title}}) for title in "ab"])
+    url = f"{API}/library/import?name=x.jsonl"
+    first, again = (client.post(url, data=data, **KEYED) for _ in range(2))
+    assert again.json == first.json
+    keys = [one["delete_key"] for one in first.json["cases"]]
+    assert len({*keys}) == first.json["stored"] == 2
+    with store.engine.connect() as connection:
+        row = repr(connection.execute(select(answered)).one())
+    assert [key in row for key in keys] == [False, False]
+    gone, left = first.json["cases"]
+    assert store.withdraw(gone["id"], gone["delete_key"])
+    assert client.post(url, data=data, **KEYED).json["cases"] == [
+        {"name": gone["name"], "id": gone["id"]},
+        left,
+    ]

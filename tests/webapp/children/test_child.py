@@ -478,6 +478,17 @@ def test_an_interpreter_that_is_not_there_starts_no_process() -> None:
     assert "/no/such/python" in absent.message
 
 
+def test_a_process_that_starts_others_and_ends_just_then_starts_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    def ended(_file: int) -> int:
+        raise EOFError("unexpected EOF")
+
+    with Child(FORKED) as child:
+        with monkeypatch.context() as patch:
+            patch.setattr("multiprocessing.forkserver.read_signed", ended)
+            assert failure(child, "echo").ending is Ending.ABSENT
+        assert asked(child, "echo", a=1) == {"a": 1}
+
+
 def test_a_child_that_is_closed_at_work_says_so() -> None:
     child = Child(SPAWNED)
     with ThreadPoolExecutor(1) as threads:

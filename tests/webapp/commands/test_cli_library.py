@@ -45,7 +45,14 @@ def test_what_fails_is_named_and_the_others_are_stored(program: Program, case_fi
     assert "worse.json: " in second
     assert last == "1 stored, 0 known already, 2 failed"
     told = [json.loads(line) for line in program("library", "import", "--json", good).out.splitlines()]
-    assert [(one["outcome"], one["why"]) for one in told] == [("known", None)]
+    assert [(one["outcome"], one["why"], one["delete_key"]) for one in told] == [("known", None, None)]
+
+
+def test_a_new_case_is_told_with_the_key_that_withdraws_it(program: Program, case_file: CaseFile) -> None:
+    (line,) = program("library", "import", "--json", case_file()).out.splitlines()
+    told, store = json.loads(line), module._store()
+    assert store.withdraw(told["id"], told["delete_key"])
+    store.close()
 
 
 def test_unlisted_cases_are_stored_and_not_found(program: Program, case_file: CaseFile) -> None:

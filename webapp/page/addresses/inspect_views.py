@@ -38,7 +38,6 @@ from webapp.page.addresses.subjects import (
     is_example,
     is_loopback,
     is_partial,
-    is_stored,
     links_of,
     lists_by_default,
     may_show_picture,
@@ -484,7 +483,7 @@ def _about(subject: Subject, view: View, kind: str, note: str, origin: Subject |
 def _fork(subject: Subject) -> Fork | None:
     """Return what a copy changed of its parent, where that is stored here, or an edit of the run before."""
     case, before = subject.case, subject.held.edited if subject.held else None
-    if case.parent is not None and is_stored(case.parent):
+    if case.parent is not None and services().store.is_live(case.parent):
         return fork_of(case.parent, case_subject(case.parent).case, case)
     if before is None:
         return None
@@ -502,7 +501,7 @@ def _picture(subject: Subject) -> _Picture | None:
 def _origin(source: str) -> Subject | None:
     """The case that a smaller one came from, by the name its page has for it; None for anything else."""
     kind, _, name = source.partition(":")
-    known = (kind == "example" and is_example(name)) or (kind == "case" and is_stored(name))
+    known = (kind == "example" and is_example(name)) or (kind == "case" and services().store.is_live(name))
     return named_subject(source) if known else None
 
 

@@ -28,7 +28,6 @@ from webapp.page.addresses.subjects import (
     case_subject,
     is_loopback,
     is_partial,
-    is_stored,
     posted_subject,
     render,
     stored_case,
@@ -236,7 +235,7 @@ def delete(case_id: str) -> ResponseReturnValue:
         stored_case(case_id)
         return render("delete.html", case_id=case_id, deleted=False, error="")
     if services().store.withdraw(case_id, request.form.get("key", "").strip()):
-        return render("delete.html", case_id=case_id, deleted=True, stays=is_stored(case_id), error="")
+        return render("delete.html", case_id=case_id, deleted=True, stays=services().store.is_live(case_id), error="")
     error = "That is not the delete key of this case."
     return render("delete.html", case_id=case_id, deleted=False, error=error, status=422)
 

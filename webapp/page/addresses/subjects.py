@@ -244,14 +244,6 @@ def stored_case(case_id: str) -> StoredCase:
     return found
 
 
-def is_stored(case_id: str) -> bool:
-    """Return whether a case is stored under an id."""
-    try:
-        return services().store.get(case_id) is not None
-    except Gone:
-        return False
-
-
 def is_loopback(base: str) -> bool:
     """Return whether links that begin with `base` open on this machine only."""
     return (urlsplit(base).hostname or "") in {host.strip("[]") for host in LOOPBACK}

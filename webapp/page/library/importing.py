@@ -6,8 +6,8 @@ to, and goes on there where it is told so.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Literal
 
@@ -23,34 +23,42 @@ from webapp.runs.prepare import with_defaults
 from webapp.runs.runner import CHECKS_SHARE, Runner
 from webapp.runs.time_left import TimeLeft
 from webapp.runs.unrun import is_unrun, save_unrun
-from webapp.store import CaseStore, Gone, OverQuota, Sharing
+from webapp.store import CaseStore, OverQuota, Saved, Sharing
 
 Outcome = Literal["stored", "known", "failed"]
 MOST_TAGS = 20
 LONGEST_TAG = 60
-LEFT_ALONE = Sharing(joins=False)  # nobody is told the keys of what is imported
+LEFT_ALONE = Sharing(joins=False)
+Keys = Callable[[str], str | None]  # the delete key of a case by its name in the import; None: one is made up
 
 
 @dataclass(slots=True, frozen=True)
 class Imported:
-    """What came of one case. `case_id` is "" for one that failed, which says `why`."""
+    """What came of one case. `case_id` is "" for one that failed, which says `why`; one that is new has a key, which
+    withdraws what was given here."""
 
     name: str
     outcome: Outcome
     case_id: str = ""
     why: str = ""
+    delete_key: str = ""
 
 
 @dataclass(slots=True)
 class Report:
-    """What came of an import: how many of each kind, those that failed, and how many are left: there was no time for
-    them, or they were `over` a quota."""
+    """What came of an import: those that are new, how many were known, those that failed, and how many are left: there
+    was no time for them, or they were `over` a quota."""
 
-    stored: int = 0
+    new: list[Imported] = field(default_factory=list)
     known: int = 0
     failed: list[Imported] = field(default_factory=list)
     left: int = 0
     over: OverQuota | None = None
+
+    @property
+    def stored(self) -> int:
+        """How many are new."""
+        return len(self.new)
 
     @property
     def done(self) -> int:
@@ -62,7 +70,7 @@ class Report:
         if one.outcome == "failed":
             self.failed.append(one)
         elif one.outcome == "stored":
-            self.stored += 1
+            self.new.append(one)
         else:
             self.known += 1
 
@@ -89,7 +97,7 @@ def tags_of(words: str) -> tuple[str, ...]:
 
 def imported(
     given: Iterable[Incoming], runner: Runner, store: CaseStore, *, listed: bool, tags: Sequence[str] = (),
-    sharing: Sharing = LEFT_ALONE,
+    sharing: Sharing = LEFT_ALONE, keys: Keys = lambda _name: None,
 ) -> Iterator[Imported]:  # fmt: skip
     """Import one case after the other. What is wrong with one is in what it gives. Raises OverQuota alone."""
     for one in given:
@@ -97,7 +105,8 @@ def imported(
             if isinstance(one.text, UsageError):
                 raise one.text
             case = _told(loads(one.text), one.name, tags)
-            yield _one(one.name, case, runner, store, listed=listed, sharing=sharing)
+            own = replace(sharing, delete_key=keys(one.name))
+            yield _one(one.name, case, runner, store, listed=listed, sharing=own)
         except HTTPException as error:
             yield Imported(one.name, "failed", why=error.description or error.name)
         except (UsageError, FormatError) as error:
@@ -106,7 +115,7 @@ def imported(
 
 def import_some(
     given: Iterator[Incoming], runner: Runner, store: CaseStore, *, listed: bool, tags: Sequence[str] = (),
-    skip: int = 0, most: int | None = None, sharing: Sharing = LEFT_ALONE,
+    skip: int = 0, most: int | None = None, sharing: Sharing = LEFT_ALONE, keys: Keys = lambda _name: None,
 ) -> Report:  # fmt: skip
     """Import as long as a request has time, at most so many, and count the rest. The first `skip` were done before.
 
@@ -115,7 +124,7 @@ def import_some(
     report, given = Report(), islice(given, skip, None)
     left = TimeLeft.of_request(runner.settings, CHECKS_SHARE)
     try:
-        for one in imported(given, runner, store, listed=listed, tags=tags, sharing=sharing):
+        for one in imported(given, runner, store, listed=listed, tags=tags, sharing=sharing, keys=keys):
             report.add(one)
             if not left.seconds or report.done == most:
                 break
@@ -142,13 +151,16 @@ def _one(
     if known is not None and (not listed or store.library.is_listed(known)):
         return Imported(name, "known", known)
     if is_unrun(case, runner.settings):
-        saved = save_unrun(store, case, runner.settings, listed=listed, sharing=sharing)
-        return Imported(name, "stored" if saved.created else "known", saved.id)
+        return _told_of(name, save_unrun(store, case, runner.settings, listed=listed, sharing=sharing))
     run, checked = runner.run(case), runner.cheaply_checked(case)
     findings = None if checked is None else checked.findings
     listing = listing_of(run, case, findings) if listed else None
-    saved = save(store, run, findings, listing=listing, sharing=sharing)
-    return Imported(name, "stored" if saved.created else "known", saved.id)
+    return _told_of(name, save(store, run, findings, listing=listing, sharing=sharing))
+
+
+def _told_of(name: str, saved: Saved) -> Imported:
+    """What came of a case that is stored now."""
+    return Imported(name, "stored" if saved.created else "known", saved.id, delete_key=saved.delete_key)
 
 
 def _known(case: Case, store: CaseStore) -> str | None:
@@ -157,7 +169,4 @@ def _known(case: Case, store: CaseStore) -> str | None:
     if case.parser.name == "auto" or case.input.tokens is None:
         return None
     case_id, _ = identified(case)
-    try:
-        return None if store.get(case_id) is None else case_id
-    except Gone:
-        return None
+    return case_id if store.is_live(case_id) else None

@@ -202,6 +202,16 @@ def test_an_import_stores_what_it_can_and_names_the_rest(client: FlaskClient) ->
     assert [one.words for one in page(client).all("table .tag")] == ["in"]
 
 
+def test_the_keys_of_what_an_import_stored_are_shown_once(client: FlaskClient) -> None:
+    found = parse(give(client, "some.jsonl", json.dumps(numbered(1)).encode()).text)
+    (line,) = found.one("textarea#import-keys").words.splitlines()
+    case_id, key = line.split()
+    assert "deleted" in client.post(f"/c/{case_id}/delete", data={"key": key}).text.lower()
+    assert client.get(f"/c/{case_id}").status_code == 410
+    again = parse(give(client, "none.jsonl", b"{}").text)
+    assert "hidden" in again.one("[data-import-kept]").attrs
+
+
 def test_an_import_given_again_knows_what_is_stored(client: FlaskClient) -> None:
     give(client, "one.json", json.dumps(numbered(1)).encode())
     assert "0 stored, 1 known already" in give(client, "one.json", json.dumps(numbered(1)).encode()).text
