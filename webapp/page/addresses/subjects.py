@@ -39,6 +39,7 @@ _ADVICE = {
         " server. Ask for the case file and open it here."
     ),
     410: "Go back to the page it came from, or ask whoever shared it for the case file.",
+    405: "Nothing was lost or changed: go back to the run, or with your browser's Back button, and ask again from there.",
     429: "Your browser's Back button brings back what you typed.",
     413: "Your browser's Back button brings the text back. Shorten it, or have the limit raised.",
     500: "The text you sent is still in your browser: go back to it.",
@@ -261,10 +262,14 @@ def is_loopback(base: str) -> bool:
 
 
 def error_page(status: int, title: str, message: str) -> ResponseReturnValue:
-    """The page for an error, in the look of the rest. Of a run that is held no more the tab may have the text."""
+    """The page for an error, in the look of the rest. Of a run that is held no more the tab may have the text; where
+    only a form leads, as to the question of an export, whoever asks by the address is led back."""
     held = status == 410 and request.path.startswith("/r/")
+    sent = status == 405 and request.method == "GET"
+    if sent:
+        title, message = "This page has no address of its own", "It was made of what a form sent, and that is not here."
     return render_template(
-        "error.html", status=status, title=title, message=message, advice=_ADVICE.get(status, ""), held=held
+        "error.html", status=status, title=title, message=message, advice=_ADVICE.get(status, ""), held=held, sent=sent
     ), status
 
 
