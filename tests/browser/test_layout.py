@@ -495,6 +495,17 @@ def test_what_is_wrong_with_a_condition_is_read_whole(page: Page, width: int) ->
     assert page.locator(".banner").evaluate("one => one.offsetHeight") < 50
 
 
+def test_a_pane_that_goes_on_below_its_edge_has_a_shade_there(page: Page) -> None:
+    page.goto("/example/two-calls-with-prose?step=20")
+    going_on = """() => [...document.querySelectorAll("#input > .pane-body, .work .pane-body")]
+      .filter(one => one.checkVisibility() && one.scrollHeight > one.clientHeight)
+      .map(one => [one.closest("[id]").id, getComputedStyle(one).backgroundAttachment.includes("local, scroll")])"""
+    page.set_viewport_size({"width": 1440, "height": 760})
+    found = dict(page.evaluate(going_on))
+    assert found["input"]
+    assert all(found.values())
+
+
 @pytest.mark.parametrize("path", ["/example/two-calls-with-prose?step=20", "/formats/example/harmony?step=30"])
 def test_the_roles_under_the_output_are_all_in_sight(page: Page, path: str) -> None:
     page.goto(path)
