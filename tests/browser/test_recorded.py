@@ -62,10 +62,9 @@ def test_the_line_of_the_set_up_has_the_format_that_judges_whole(
     page.set_viewport_size({"width": width, "height": 900})
     call = {"index": 0, "id": "call_1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     leak = {"content": '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'}
-    chunks = [
-        {"object": "chat.completion.chunk", "created": number, "model": model, "choices": [{"index": 0, "delta": delta}]}
-        for number, delta in enumerate([{"tool_calls": [call]}, *[{"content": "word "}] * 12, leak])
-    ]
+    deltas = [{"tool_calls": [call]}, *[{"content": "word "}] * 12, leak]
+    same = {"object": "chat.completion.chunk", "model": model}
+    chunks = [{**same, "created": at, "choices": [{"index": 0, "delta": one}]} for at, one in enumerate(deltas)]
     page.goto("/")
     page.locator("#text").fill("".join(f"data: {json.dumps(one)}\n\n" for one in chunks))
     page.locator("#setup [name=run]").click()

@@ -45,7 +45,6 @@ from webapp.page.addresses.subjects import (
     of_held,
     posted_subject,
     render,
-    run_subject,
 )
 from webapp.page.compare.forked import Fork, edited_of, fork_of
 from webapp.page.form.form_page import FormPage, form_page, template_examples

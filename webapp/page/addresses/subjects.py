@@ -39,7 +39,9 @@ _ADVICE = {
         " server. Ask for the case file and open it here."
     ),
     410: "Go back to the page it came from, or ask whoever shared it for the case file.",
-    405: "Nothing was lost or changed: go back to the run, or with your browser's Back button, and ask again from there.",
+    405: (
+        "Nothing was lost or changed: go back to the run, or with your browser's Back button, and ask again from there."
+    ),
     429: "Your browser's Back button brings back what you typed.",
     413: "Your browser's Back button brings the text back. Shorten it, or have the limit raised.",
     500: "The text you sent is still in your browser: go back to it.",
@@ -55,8 +57,8 @@ class Subject:
     an example is a worked one (`example`) or a failure of the gallery (`tile`).
 
     `source` is what a form calls it: `example:NAME` or `case:ID`, empty for a run that is stored nowhere, which the
-    page carries. Such a run may be `held`: then there is an address for scripts, as long as this process lives, and a `permalink`
-    where its page shared it.
+    page carries. Such a run may be `held`: then there is an address for scripts, as long as this process lives, and a
+    `permalink` where its page shared it.
     """
 
     case: Case
