@@ -138,7 +138,7 @@ def run_subject(case: Case) -> Subject:
 
 def of_held(held: HeldRun) -> Subject:
     """A posted run, which says so where its page shared it and what it was shared as is still there."""
-    if held.shared is not None and is_stored(held.shared.case_id):
+    if held.shared is not None and services().store.is_live(held.shared.case_id):
         permalink = url_for("page.case", case_id=held.shared.case_id)
         return Subject(held.case, "run", held.shared.heading, "shared", held=held, permalink=permalink)
     return replace(run_subject(held.case), held=held)
