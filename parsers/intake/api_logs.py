@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
@@ -129,14 +129,15 @@ class Log:
     def intake(self, advice: str, outputs: Sequence[Recording] = (), **more: Any) -> Intake:
         """Return what a person is told of the log, with its worth: the outputs, and what `more` says of them."""
         name, count = self.family.title or self.family.name, len(self.frames)
-        if self.kind == "sse_log":
-            title = f"{name} SSE log, {number(count, 'chunk')}"
+        log = f"{name} SSE log" if self.kind == "sse_log" else ""
+        if log:
+            title = f"{log}, {number(count, 'chunk')}"
         elif self.kind == "ndjson_log":
             title = f"{name} log, {number(count, 'JSON object')}" + (" one after the other" if count > 1 else "")
         else:
             title = f"JSON array of {number(count, name + ' object')}" if self.listed else f"{name} JSON response"
-        usable = len(outputs) > 0
-        return Intake(kind=self.kind, title=title, advice=advice, usable=usable, outputs=tuple(outputs), **more)
+        found = Intake(kind=self.kind, title=title, advice=advice, usable=len(outputs) > 0, log=log)
+        return replace(found, outputs=tuple(outputs), **more)
 
     def missing_end(self) -> Iterator[Warn]:
         """Warn where an OpenAI stream lacks `data: [DONE]` after its last part."""

@@ -198,7 +198,7 @@ class Intake:
     `request` is what was asked of the server, and `server` the one that the log shows signs of, as `captures` names it.
     `skipped` are samples of a suite that no case could be made of, `columns` what its rows were read by.
     `family` is what a suite calls the parser of its cases. `layers` came off before anything was recognised, `offers`
-    could come off. `parts` are those of a bug report.
+    could come off. `parts` are those of a bug report. `log` is what kind of log it is, without how much is in it.
     """
 
     kind: Kind
@@ -222,6 +222,7 @@ class Intake:
     layers: tuple[Peeled, ...] = ()
     offers: tuple[Offer, ...] = ()
     parts: tuple[Part, ...] = ()
+    log: str = ""
 
     @property
     def at(self) -> int:

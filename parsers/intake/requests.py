@@ -30,7 +30,8 @@ _PATHS = (
     ("/api/generate", "Ollama"), ("/api/chat", "Ollama"), ("/generate_stream", "TGI"), ("/generate", "SGLang"),
     ("/completion", "llama.cpp"),
 )  # fmt: skip
-_BODY_KEYS = frozenset({"messages", "prompt", "input", "text", "inputs", "input_ids"})
+# Somebody who shortens a command before it is pasted leaves the tools.
+_BODY_KEYS = frozenset({"messages", "prompt", "input", "text", "inputs", "input_ids", "tools", "functions"})
 _NAMES = {
     "tools": "tools", "tool_choice": "tool_choice", "template_kwargs": "chat_template_kwargs", "model": "model",
     "prompt_tail": "the end of the prompt", "stop": "stop", "include_stop": "include_stop_str_in_output",
@@ -117,8 +118,9 @@ def _request_at(body: str, start: int) -> list[tuple[int, int, Payload]]:
 
 
 def _take_curl(asked: RequestBeside, curl: _Curl) -> None:
-    bodies = [object_of((value_at(data, skip_space(data, 0)) or ({}, 0))[0]) for data in curl.data]
-    value = next((body for body in bodies if not _BODY_KEYS.isdisjoint(body)), None)
+    bodies = [(value_at(data, skip_space(data, 0)) or (None, 0))[0] for data in curl.data]
+    objects = [body for body in bodies if isinstance(body, dict)]
+    value = next((body for body in objects if not _BODY_KEYS.isdisjoint(body)), None)
     if value is None and "/v1" not in curl.url and _server_at(curl.url) is None:
         return
     asked.leading = asked.leading or not asked.body[: curl.start].strip()
@@ -127,7 +129,7 @@ def _take_curl(asked: RequestBeside, curl: _Curl) -> None:
     _blank(asked, curl.start, curl.end)
     if value is not None and asked.request is None:
         _take(asked, value, "a curl command")
-    elif value is None and (curl.data or curl.files or curl.unclosed):
+    elif value is None and not objects and (curl.data or curl.files or curl.unclosed):
         words = "The request of the curl command is no JSON object, so nothing was taken from it."
         if curl.files:
             words = f"The request is in a file ({curl.files[0]}): paste its JSON beside the log."

@@ -282,8 +282,9 @@ function submit(event) {
   focusPlace(); // what is typed next is for the cursor
 }
 
-function focusPlace() {
-  page.view.querySelector(`${drawer.stops}[tabindex="0"]`)?.focus({ preventScroll: true });
+/* Puts the focus on the piece of the text that the cursor is on, from a field that was left. */
+export function focusPlace() {
+  page?.view.querySelector(`${drawer.stops}[tabindex="0"]`)?.focus({ preventScroll: true });
 }
 
 export function startCursor(...known) {

@@ -1,6 +1,7 @@
 /* Filters the events by conditions, the same as those of stops: after a pause in typing the server answers with the
-   lines for which they hold. A long run is looked through when somebody presses Enter. */
-import { total } from "./cursor.js";
+   lines for which they hold. A long run is looked through when somebody presses Enter, after which keys are for the
+   cursor. */
+import { focusPlace, total } from "./cursor.js";
 import { mark, say } from "./dom.js";
 import { askFor, choose } from "./request.js";
 
@@ -8,6 +9,7 @@ const PAUSE = 200; // milliseconds
 const LONG = 20_000; // steps: to look through more of them takes too long for every pause
 let waiting = 0;
 let wanted = null; // the filter that was asked for last in this run
+let entered = false; // Enter left the field, and the answer is on its way
 
 const shown = () => document.querySelector("[data-window]");
 
@@ -34,6 +36,8 @@ function tell() {
   const problem = document.getElementById("filter-problem");
   mark(field, "aria-invalid", problem && "true");
   mark(field, "aria-describedby", problem && "filter-problem");
+  if (problem && entered) field.focus(); // to mend it
+  entered = false;
   say((problem ?? document.getElementById("filter-note")).textContent);
 }
 
@@ -56,5 +60,7 @@ export function startFilter() {
     if (event.key !== "Enter" || !event.target.matches("[data-filter]")) return;
     event.preventDefault();
     search(event.target);
+    entered = true;
+    focusPlace();
   });
 }

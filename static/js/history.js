@@ -99,7 +99,8 @@ function show() {
     const box = list.closest("[data-history-box]");
     box.hidden = !list.children.length;
   }
-  const leads = hasBefore(now) && (now || document.querySelector("[data-compare]")); // from a comparison to its run
+  // from a comparison, and from a page that has no address of its own, to the run
+  const leads = hasBefore(now) && (now || document.querySelector("[data-compare], main [data-undo]"));
   for (const button of document.querySelectorAll("[data-undo]")) button.hidden = !leads;
   offerTexts();
 }

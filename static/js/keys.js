@@ -1,6 +1,6 @@
 /* Keys. Single keys act only while the focus is inside the inspector or the comparison and not in a field, and one
    switch in the key sheet turns them all off (WCAG 2.1.4). Every key has a visible control that does the same. */
-import { aim, goTo, jump, refocusing, remark, scope } from "./cursor.js";
+import { aim, focusPlace, goTo, jump, refocusing, remark, scope } from "./cursor.js";
 import { openDialog } from "./dialogs.js";
 import { inspector } from "./inspector.js";
 import { editOutput } from "./live.js";
@@ -142,7 +142,7 @@ function escape(event) {
   }
   if (!target.matches?.("#go-to, #filter, #until")) return;
   event.preventDefault(); // a search field would be cleared, while the list stays filtered
-  document.querySelector("#strip [tabindex='0']")?.focus();
+  focusPlace();
 }
 
 export function startKeys() {

@@ -5,56 +5,65 @@
 import { inspector } from "./inspector.js";
 import { keep, kept } from "./preferences.js";
 
-const LEAST = 15; // percent of the work area
-const MOST = 70;
+const MOST = 70; // percent of the work area
 const STEP = 2;
 const KEYS = { ArrowLeft: -STEP, ArrowUp: STEP, ArrowRight: STEP, ArrowDown: -STEP, Home: -100, End: 100 };
-const LINES = {
-  input: { property: "--input-share", unit: "%", first: 33 },
-  step: { property: "--step-share", unit: "%", first: 32 },
-  dock: { property: "--dock", unit: "%", first: null },
-};
+const LINES = { input: "--input-share", step: "--step-share", dock: "--dock" };
 
 const sheet = new CSSStyleSheet();
 const shares = new Map();
 
-function write() {
-  sheet.replaceSync(`#page #work { ${[...shares].map(([name, value]) => `${name}: ${value}`).join("; ")} }`);
-}
-
 const work = () => inspector()?.querySelector("#work");
+const lineOf = (name) => work().querySelector(`[data-splitter="${name}"]`);
+
+/* No pane is smaller than this: the style sheet holds to it whatever is remembered, and from narrower windows. */
+const least = () => parseFloat(getComputedStyle(work()).getPropertyValue("--least-share"));
+
+/* As far as a line goes: the panes behind it keep the least width. */
+function most(name) {
+  if (name === "dock") return MOST;
+  return 100 - least() - (name === "step" ? share("input") : least());
+}
 
 /* Where a line stands now, in percent of the width or the height. */
 function share(name) {
   const box = work().getBoundingClientRect();
-  const line = work().querySelector(`[data-splitter="${name}"]`).getBoundingClientRect();
+  const line = lineOf(name).getBoundingClientRect();
   if (name === "dock") return ((box.bottom - line.bottom) * 100) / box.height;
   const before = name === "step" ? share("input") : 0;
   return ((line.left + 4 - box.left) * 100) / box.width - before;
 }
 
+/* What the lines say of themselves: one moves the limit of another. */
+function tell() {
+  for (const name of Object.keys(LINES)) {
+    const line = lineOf(name);
+    line.setAttribute("aria-valuemin", String(Math.round(least())));
+    line.setAttribute("aria-valuemax", String(Math.round(most(name))));
+    line.setAttribute("aria-valuenow", String(Math.round(share(name))));
+  }
+}
+
+function write() {
+  sheet.replaceSync(`#page #work { ${[...shares].map(([name, value]) => `${LINES[name]}: ${value}%`).join("; ")} }`);
+  tell();
+}
+
 function set(name, value) {
-  const { property, unit } = LINES[name];
-  const percent = Math.max(LEAST, Math.min(MOST, value));
-  shares.set(property, `${percent.toFixed(1)}${unit}`);
+  const percent = Math.max(least(), Math.min(most(name), value)).toFixed(1);
+  shares.set(name, percent);
   write();
-  work()
-    .querySelector(`[data-splitter="${name}"]`)
-    .setAttribute("aria-valuenow", String(Math.round(percent)));
-  keep(`share-${name}`, percent.toFixed(1));
+  keep(`share-${name}`, percent);
 }
 
 function reset(name) {
-  shares.delete(LINES[name].property);
+  shares.delete(name);
   write();
   keep(`share-${name}`, "");
-  work()
-    .querySelector(`[data-splitter="${name}"]`)
-    .setAttribute("aria-valuenow", String(Math.round(share(name))));
 }
 
 function fold(name) {
-  if (share(name) > LEAST + 0.5) set(name, LEAST);
+  if (share(name) > least() + 0.5) set(name, least());
   else reset(name);
 }
 
@@ -62,8 +71,9 @@ function restore() {
   if (!work()) return;
   for (const name of Object.keys(LINES)) {
     const percent = Number(kept(`share-${name}`));
-    if (percent) set(name, percent);
+    if (percent) shares.set(name, Math.min(MOST, percent));
   }
+  write();
 }
 
 function drag(event) {
@@ -80,7 +90,7 @@ function drag(event) {
   };
   line.setPointerCapture(event.pointerId);
   line.addEventListener("pointermove", move);
-  line.addEventListener("pointerup", () => line.removeEventListener("pointermove", move), { once: true });
+  line.addEventListener("lostpointercapture", () => line.removeEventListener("pointermove", move), { once: true });
 }
 
 function press(event) {
@@ -99,5 +109,6 @@ export function startSplitters() {
   document.addEventListener("pointerdown", drag);
   document.addEventListener("dblclick", ({ target }) => target.dataset?.splitter && reset(target.dataset.splitter));
   document.addEventListener("keydown", press, true);
+  document.addEventListener("focusin", ({ target }) => target.dataset?.splitter && tell());
   document.addEventListener("htmx:after:swap", ({ detail }) => detail.ctx?.target?.id === "page" && restore());
 }

@@ -1,7 +1,7 @@
 /* Stop conditions: while somebody types the server is asked at which steps they hold; Enter runs to the next, and from
    there on `r` does. What is typed counts for `r` and `R` too: it is asked for first. A long run is looked through on
    Enter alone. */
-import { aim, goTo, step, total } from "./cursor.js";
+import { aim, focusPlace, goTo, step, total } from "./cursor.js";
 import { mark, say } from "./dom.js";
 import { askFor, choose } from "./request.js";
 
@@ -54,9 +54,7 @@ function go(direction) {
   const [places, on, here] = [JSON.parse(stops().dataset.stops), direction === "next", aim()];
   const next = on ? places.find((place) => place > here) : places.findLast((place) => place < here);
   const place = next ?? (on ? places[0] : places.at(-1));
-  if (document.activeElement === field()) {
-    document.querySelector(":is(#strip, #input) [tabindex='0']:is([data-token], [data-stop])")?.focus();
-  }
+  if (document.activeElement === field()) focusPlace();
   if (place === undefined) tell("No step is one: nothing to run to.");
   else {
     goTo(place);

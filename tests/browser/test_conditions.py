@@ -41,6 +41,24 @@ def test_a_condition_is_completed_by_the_keyboard_and_run_to(page: Page) -> None
     expect(page.locator("#step .card:not([hidden])")).to_contain_text(offered.removeprefix("state:"))
 
 
+def test_after_enter_in_the_filter_keys_are_for_the_cursor_unless_it_is_wrong(page: Page) -> None:
+    page.goto(f"{EXAMPLE}?step=1")
+    page.locator("#strip [tabindex='0']").focus()
+    page.keyboard.press("/")
+    page.keyboard.type("sent:args call:1")
+    page.keyboard.press("Enter")
+    expect(page.locator("#strip [data-token]:focus")).to_have_count(1)
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#go-to")).to_have_value("2")
+    expect(page.locator("#filter")).to_have_value("sent:args call:1")
+    expect(page.locator("#filter-note")).to_contain_text(re.compile("[0-9]"))
+    page.keyboard.press("/")
+    page.locator("#filter").fill("state:NOWHERE")
+    page.keyboard.press("Enter")
+    expect(page.locator("#filter-problem")).to_be_visible()
+    expect(page.locator("#filter")).to_be_focused()
+
+
 def test_what_is_no_condition_is_said_under_the_field(page: Page) -> None:
     page.goto(f"{EXAMPLE}?step=1")
     page.locator("#until").fill("state:NOWHERE")

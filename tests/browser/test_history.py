@@ -86,6 +86,19 @@ def test_the_first_page_and_the_menu_list_what_was_run(page: Page) -> None:
     expect(page.locator("#strip")).to_contain_text("Hi.")
 
 
+@pytest.mark.parametrize("width", [1440, 1100, 768, 720, 390])
+def test_the_menu_of_runs_opens_on_the_screen(page: Page, width: int) -> None:
+    run(page, OUTPUT)
+    run(page, SECOND)
+    page.set_viewport_size({"width": width, "height": 900})
+    page.get_by_text("Runs", exact=True).click()
+    expect(page.locator(".history-menu [data-forget]")).to_be_in_viewport(ratio=1)
+    expect(page.locator(".history-menu .menu-body")).to_be_in_viewport(ratio=1)
+    box = page.locator(".history-menu .menu-body").bounding_box()
+    assert box is not None
+    assert width > 700 or box["width"] == width  # a sheet from below
+
+
 def test_a_text_of_this_tab_is_offered_to_be_put_beside(page: Page) -> None:
     run(page, OUTPUT)
     run(page, SECOND)

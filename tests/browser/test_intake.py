@@ -53,6 +53,13 @@ def test_a_pasted_curl_log_is_explained_before_anything_runs(page: Page) -> None
     assert page.url.endswith("/")
 
 
+def test_the_tools_of_a_curl_command_without_messages_are_taken(page: Page) -> None:
+    shortened = json.dumps({"model": "Qwen/Qwen3-8B", "stream": True, "tools": [TOOL]})
+    paste(page, f"curl http://localhost:8000/v1/chat/completions -d '{shortened}'\n{CALLS}")
+    assert "get_weather" in page.locator("#tools").input_value()
+    expect(page.locator("#intake")).not_to_contain_text("no JSON object")
+
+
 def test_its_stream_is_played_back_under_a_folded_panel(page: Page) -> None:
     paste(page, CURL + CALLS)
     page.get_by_role("button", name="Replay it").click()

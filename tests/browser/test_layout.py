@@ -30,6 +30,7 @@ MANY = {
     "two": "a_chunk=token&b_parser=passthrough&b_chunk=token&at=21",
     "pair": "a_chunk=token&b_text=example:call-inside-reasoning&at=21",
     "three": "a_chunk=token&b_parser=passthrough&c_parser=llama&at=21",
+    "mixed": "a_chunk=token&b_parser=passthrough&b_chunk=token&c_text=example:call-inside-reasoning&at=21",
     "texts": "a_chunk=token&b_text=example:unknown-tool&c_text=example:call-inside-reasoning&at=21",
     "four": FOUR.replace("&matrix=near", ""),
     "fourtexts": "a_chunk=token&b_text=example:unknown-tool&c_text=example:call-inside-reasoning"
@@ -167,6 +168,24 @@ def test_what_is_compared_shows_twelve_lines_or_all_of_it_beside_each_other(
     assert [box for box in shown if box[0] < min(least, box[1])] == []
     for part in ("#compare-headline", ".first-place >> nth=0", "#cursor-bar", "#output-title", ".compare-dock"):
         expect(page.locator(part)).to_be_in_viewport(ratio=0.9)
+
+
+SIDE_LINE = 37  # pixels of a line of the text with a line for each of three sides under it
+
+
+@pytest.mark.parametrize("name", ["three", "mixed", "texts", "four", "fourtexts"])
+def test_of_more_than_two_sides_the_verdict_is_whole_and_so_are_the_names_of_parsers(page: Page, name: str) -> None:
+    page.goto(f"/example/two-calls-with-prose/compare?{MANY[name]}")
+    cut = """() => [...document.querySelectorAll(".compare-sentence, .compare-sentence *, [data-pick] option")]
+      .filter(one => one.checkVisibility() && !one.matches("code, svg *") && getComputedStyle(one).display !== "inline"
+        && (one.scrollHeight > one.clientHeight + 2 || one.scrollWidth > one.clientWidth + 2))
+      .map(one => one.outerHTML.slice(0, 60))"""
+    assert page.evaluate(cut) == []
+    shown = page.locator(".first-place, .first-sends")
+    for one in shown.all():
+        expect(one).to_be_in_viewport(ratio=1)
+    if name == "three":
+        assert page.locator(".both-strip").evaluate("one => one.clientHeight") / SIDE_LINE > 4.5
 
 
 def test_text_around_the_steps_on_the_page_is_shown_too(page: Page) -> None:
@@ -474,6 +493,17 @@ def test_what_is_wrong_with_a_condition_is_read_whole(page: Page, width: int) ->
     assert problem.evaluate("one => one.scrollWidth <= one.clientWidth && one.scrollHeight <= one.clientHeight + 1")
     assert (screens_high(page), sideways(page)) == (1, 0)
     assert page.locator(".banner").evaluate("one => one.offsetHeight") < 50
+
+
+def test_a_pane_that_goes_on_below_its_edge_has_a_shade_there(page: Page) -> None:
+    page.goto("/example/two-calls-with-prose?step=20")
+    going_on = """() => [...document.querySelectorAll("#input > .pane-body, .work .pane-body")]
+      .filter(one => one.checkVisibility() && one.scrollHeight > one.clientHeight)
+      .map(one => [one.closest("[id]").id, getComputedStyle(one).backgroundAttachment.includes("local, scroll")])"""
+    page.set_viewport_size({"width": 1440, "height": 760})
+    found = dict(page.evaluate(going_on))
+    assert found["input"]
+    assert all(found.values())
 
 
 @pytest.mark.parametrize("path", ["/example/two-calls-with-prose?step=20", "/formats/example/harmony?step=30"])

@@ -52,6 +52,33 @@ def test_a_log_is_played_and_shows_which_client_breaks(page: Page, plain: Page, 
     expect(tab.locator("#go-to")).to_have_value("2")
 
 
+@pytest.mark.parametrize(
+    ("width", "model", "judge"),
+    [(1440, "Qwen/Qwen3-8B", "qwen"), (1280, "Qwen/Qwen3-Coder-480B-A35B-Instruct-FP8", "qwen_coder")],
+)
+def test_the_line_of_the_set_up_has_the_format_that_judges_whole(
+    page: Page, width: int, model: str, judge: str
+) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    call = {"index": 0, "id": "call_1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    leak = {"content": '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'}
+    deltas = [{"tool_calls": [call]}, *[{"content": "word "}] * 12, leak]
+    same = {"object": "chat.completion.chunk", "model": model}
+    chunks = [{**same, "created": at, "choices": [{"index": 0, "delta": one}]} for at, one in enumerate(deltas)]
+    page.goto("/")
+    page.locator("#text").fill("".join(f"data: {json.dumps(one)}\n\n" for one in chunks))
+    page.locator("#setup [name=run]").click()
+    facts = page.locator("#setup .setup-fact")
+    expect(facts).to_have_text([f"Model {model}", f"Markers of {judge}"])
+    expect(page.locator("#setup .intake > summary")).to_contain_text("warning")
+    whole = "one => one.scrollWidth <= one.clientWidth"
+    assert facts.last.evaluate(whole)
+    assert page.locator("#setup").evaluate("form => form.offsetHeight") < 48  # one line
+    if width == 1440:
+        assert facts.first.evaluate(whole)
+        assert page.locator("#recorded-menu > summary .quiet").evaluate(whole)
+
+
 def test_the_cursor_strikes_no_number_of_a_chunk_through(page: Page, base: str) -> None:
     page.goto(f"{shared(page, base, 'no-index')}?step=2")
     struck = """() => {

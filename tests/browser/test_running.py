@@ -68,6 +68,27 @@ def test_a_run_becomes_a_test_of_another_project(page: Page, plain: Page, script
     assert "(CustomTestCase):" in Path(download.value.path()).read_text()
 
 
+@pytest.mark.parametrize("script", [True, False])
+def test_a_page_that_only_a_form_leads_to_has_words_at_its_address_and_a_way_back(
+    page: Page, plain: Page, allowed: list[str], script: bool
+) -> None:
+    allowed.append("405")
+    tab = page if script else plain
+    run(tab, OUTPUT)
+    tab.locator("summary", has_text="Export").click()
+    tab.get_by_role("button", name="SGLang test").click()
+    expect(tab.get_by_role("heading", level=1)).to_have_text("What should come out?")
+    tab.goto(tab.url)
+    expect(tab.get_by_role("heading", level=1)).to_have_text("This page has no address of its own")
+    expect(tab.locator("main")).to_contain_text("with your browser's Back button, and ask again from there")
+    expect(tab.get_by_role("link", name="Start anew")).to_be_visible()
+    back = tab.get_by_role("button", name="Back to the run")
+    expect(back).to_be_visible(visible=script)
+    if script:
+        back.click()
+        expect(tab.locator("#headline")).to_be_visible()
+
+
 def test_a_posted_run_survives_a_reload_at_its_step(page: Page) -> None:
     run(page, OUTPUT)
     page.locator("#go-to").fill("2")

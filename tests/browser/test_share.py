@@ -45,6 +45,33 @@ def test_a_run_that_was_shared_says_so_on_top(page: Page) -> None:
     assert page.locator("#share-dialog .shared").evaluate("box => parseFloat(getComputedStyle(box).paddingLeft)") >= 12
 
 
+def test_a_run_that_was_shared_says_so_after_a_reload_and_undo_until_it_is_deleted(page: Page) -> None:
+    page.goto("/")
+    page.locator("#text").fill("An answer, kept.")
+    page.locator("#setup [name=run]").click()
+    page.locator("[data-share]").click()
+    link, key = create(page), page.get_by_label("Delete key").input_value()
+    name = page.locator(".case-name").inner_text()
+    run = page.url
+    page.reload()
+    expect(page.locator(".case-note")).to_have_text("shared")
+    expect(page.locator(".case-name")).to_have_text(name)
+    page.locator("[data-share]").click()
+    assert (page.get_by_role("link", name="open its permalink").get_attribute("href") or "none") in link
+    page.keyboard.press("Escape")
+    page.keyboard.press("e")
+    page.locator("#live-text").fill("Another answer.")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".case-note")).to_have_text("edited, not shared")
+    page.locator("[data-undo]").click()
+    expect(page.locator(".case-note")).to_have_text("shared")
+    page.goto(link.replace("?", "/delete?"))
+    page.get_by_role("textbox", name="Delete key").fill(key)
+    page.get_by_role("button", name="Delete").click()
+    page.goto(run)
+    expect(page.locator(".case-note")).to_have_text("not shared")
+
+
 def test_a_case_that_is_known_has_its_link_and_a_key_of_its_own(page: Page) -> None:
     page.goto(EXAMPLE)
     page.locator("[data-share]").click()

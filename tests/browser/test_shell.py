@@ -84,6 +84,51 @@ def test_a_line_between_panes_is_moved_and_kept(browser: Browser, watch: Any) ->
     context.close()
 
 
+PANES = ("input", "step", "result", "machine", "dock")
+LEAST_SHARE = 15  # percent of the width that a pane keeps
+
+
+def panes_in_line(page: Page) -> list[str]:
+    """The panes, where each ends where the next begins, both rows part at one line, and none is less than the least."""
+    page.evaluate("new Promise(requestAnimationFrame)")
+    box = page.evaluate(
+        "names => Object.fromEntries(names.map(name => [name, document.getElementById(name).getBoundingClientRect()]))",
+        PANES,
+    )
+    right = page.evaluate("innerWidth")
+    assert page.evaluate("document.documentElement.scrollWidth") == right
+    ends = [(box["input"]["right"], box["step"]["left"]), (box["step"]["right"], box["result"]["left"]),
+            (box["machine"]["right"], box["dock"]["left"]), (box["input"]["right"], box["machine"]["right"]),
+            (box["result"]["right"], right)]  # fmt: skip
+    assert [(one, next_one) for one, next_one in ends if abs(one - next_one) > 2] == []
+    return [name for name in PANES if box[name]["width"] < LEAST_SHARE / 100 * right - 4]
+
+
+def test_lines_between_panes_go_no_further_than_leaves_every_pane_its_least_width(page: Page) -> None:
+    page.goto(f"{EXAMPLE}?step=20")
+    output = page.get_by_role("separator", name="Width of the output")
+    step = page.get_by_role("separator", name="Width of the step")
+    for line, keys, now, most in [
+        (output, ["ArrowRight"] * 5, "43", "70"), (output, ["End"], "70", "70"), (step, ["ArrowRight"], "15", "15"),
+        (output, ["Enter", "Enter"], "33", "70"), (step, ["End"], "52", "52"), (output, ["ArrowRight"], "35", "70"),
+    ]:  # fmt: skip
+        line.focus()
+        for key in keys:
+            page.keyboard.press(key)
+        assert panes_in_line(page) == []
+        expect(line).to_have_attribute("aria-valuenow", now)
+        expect(line).to_have_attribute("aria-valuemax", most)
+
+
+def test_remembered_lines_between_panes_leave_every_pane_its_least_width(page: Page) -> None:
+    page.goto(f"{EXAMPLE}?step=20")
+    page.evaluate("() => { localStorage['share-input'] = '70'; localStorage['share-step'] = '70'; }")
+    page.reload()
+    for width in (1440, 1101, 1920):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert panes_in_line(page) == []
+
+
 def test_an_arrow_of_the_diagram_leads_to_its_steps(page: Page) -> None:
     page.goto("/example/marker-split-across-tokens?step=1")
     edge = page.locator(".when-diagram .edge:has(text)[data-edge='CONTENT TOOL_CALL']")

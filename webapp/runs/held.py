@@ -8,7 +8,7 @@ from __future__ import annotations
 import secrets
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 from time import monotonic
 from typing import Any
@@ -21,10 +21,19 @@ _TIMES = 6  # as much memory as the JSON of a case has characters, for the case,
 
 
 @dataclass(slots=True, frozen=True)
+class SharedAs:
+    """What a held run was shared as: the id of the stored case, and its heading."""
+
+    case_id: str
+    heading: str
+
+
+@dataclass(slots=True, frozen=True)
 class HeldRun:
     """A case that was posted, `line`: its JSON as the page carries it, and what else its page was made from.
 
     `beside` are the other outputs it is compared with, as JSON too. `edited` is the run that it was edited from.
+    `shared`: somebody who has the page shared it, as this; it may have been deleted since.
     """
 
     token: str
@@ -34,6 +43,7 @@ class HeldRun:
     origin: Any = None
     beside: tuple[str, ...] = ()
     edited: Any = None
+    shared: SharedAs | None = None
 
 
 class HeldRuns:
@@ -63,14 +73,14 @@ class HeldRuns:
         edited: Any = None,
     ) -> HeldRun:
         """Hold a case from now on, under the token it is `known` by where that holds the same case: then it stays
-        edited from what it was."""
+        edited from what it was, and shared."""
         with self._lock:
             self._forget_old()
-            same = known in self._runs and _is_same(self._runs[known][0], line, beside)
-            if same:
-                edited = edited or self._runs[known][0].edited
+            token, shared = secrets.token_hex(16), None
+            if known in self._runs and _is_same(self._runs[known][0], line, beside):
+                token, shared, edited = known, self._runs[known][0].shared, edited or self._runs[known][0].edited
                 self._drop(known)
-            found = HeldRun(known if same else secrets.token_hex(16), case, line, setup, origin, beside, edited)
+            found = HeldRun(token, case, line, setup, origin, beside, edited, shared)
             self._runs[found.token] = found, self._clock()
             self._used += _size(found)
             self._drop_oldest()
@@ -85,6 +95,13 @@ class HeldRuns:
             found, _ = self._runs.pop(token)
             self._runs[token] = found, self._clock()
             return found
+
+    def note_shared(self, token: str, shared: SharedAs) -> None:
+        """Know from now on what a run was shared as, if it is held."""
+        with self._lock:
+            if token in self._runs:
+                found, asked = self._runs[token]
+                self._runs[token] = replace(found, shared=shared), asked
 
     @property
     def used(self) -> int:

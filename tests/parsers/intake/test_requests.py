@@ -71,6 +71,20 @@ def test_a_curl_command_after_a_log_or_alone_gives_its_request(command: str) -> 
     assert [ask.field for ask in alone.asks] == ["text"]
 
 
+@pytest.mark.parametrize(
+    ("body", "tools", "unread"),
+    [
+        ('{"model": "m", "stream": true, "tools": [{"type": "function"}]}', ({"type": "function"},), False),
+        ('{"functions": [{"name": "f"}]}', ({"type": "function", "function": {"name": "f"}},), False),
+        ('{"stream": true}', None, False),
+        ("[1]", None, True),
+    ],
+)
+def test_a_shortened_request_of_a_curl_command_is_taken_without_a_prompt(body: str, tools: Any, unread: bool) -> None:
+    found = read(f"curl http://h/v1/chat/completions -d '{body}'\n{LOG}")
+    assert (found.request.tools if found.request else None, "request_unread" in codes(found)) == (tools, unread)
+
+
 # What is in the request, and what is taken from it.
 TAKEN: list[tuple[dict[str, Any], Request]] = [
     ({"tools": [{"type": "function"}]}, Request(tools=({"type": "function"},))),

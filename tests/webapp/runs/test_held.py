@@ -8,7 +8,7 @@ import pytest
 
 from parsers.cases.io import loads
 from tests.webapp.interrupts import Rung, turns
-from webapp.runs.held import HeldRuns
+from webapp.runs.held import HeldRuns, SharedAs
 from webapp.runs.held import _size as held_size
 
 CASE = loads('{"schema": 1, "parser": {"name": "qwen"}, "input": {"text": "words"}}')
@@ -47,6 +47,18 @@ def test_the_same_case_keeps_its_token_and_another_one_gets_another(clock: Clock
     other = runs.hold(CASE, '{"x": 1}', known=one.token)
     assert other.token != one.token
     assert runs.get(one.token) is again
+
+
+def test_what_a_run_was_shared_as_is_known_as_long_as_it_is_held(clock: Clock) -> None:
+    runs, shared = held(clock), SharedAs("0" * 16, "A title")
+    one = runs.hold(CASE, "{}")
+    runs.note_shared(one.token, shared)
+    runs.note_shared("unknown", shared)
+    found = runs.get(one.token)
+    assert found is not None
+    assert found.shared == shared
+    assert runs.hold(CASE, "{}", known=one.token).shared == shared
+    assert runs.hold(CASE, '{"x": 1}', known=one.token).shared is None
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # hypothesis listens to the collector

@@ -42,9 +42,9 @@ from webapp.page.addresses.subjects import (
     lists_by_default,
     may_show_picture,
     named_subject,
+    of_held,
     posted_subject,
     render,
-    run_subject,
 )
 from webapp.page.compare.forked import Fork, edited_of, fork_of
 from webapp.page.form.form_page import FormPage, form_page, template_examples
@@ -124,7 +124,8 @@ class _Share:
     `loopback`: links made now open on this machine only. `listed`: whether the box of the library is ticked;
     `in_library`: the case is there already, and there is no box. `stores` False: this server stores no cases. `tags`
     are what the case has of them. `comparison` is the query of a comparison of it, with the texts put `beside`.
-    `expires` is the choice of how long, of those there are; `problem`: why it was not stored just now.
+    `expires` is the choice of how long, of those there are; `problem`: why it was not stored just now. `held` is the
+    token of a run that is stored nowhere, `permalink` where it was shared to already.
     """
 
     url: str = ""
@@ -144,6 +145,8 @@ class _Share:
     expires: str = NEVER
     choices: tuple[str, ...] = CHOICES
     problem: str = ""
+    held: str = ""
+    permalink: str = ""
 
 
 @dataclass(slots=True, frozen=True)
@@ -216,7 +219,7 @@ def _before(setup: Setup, case: Case) -> Before | None:
     if request.form.get("case") or case.parent is not None:
         return None
     run = services().held.get(request.form.get("held", ""))
-    before = named_subject(setup.carried.source) or (None if run is None else replace(run_subject(run.case), held=run))
+    before = named_subject(setup.carried.source) or (None if run is None else of_held(run))
     return None if before is None or before.case == case else before_of(before)
 
 
@@ -456,6 +459,8 @@ def share_of(subject: Subject, *, step: int | None, comparison: str = "", beside
         tags=", ".join(case.flags),
         comparison=comparison,
         beside=beside,
+        held=request.form.get("held", "") if subject.held is None else subject.held.token,
+        permalink=subject.permalink,
     )
 
 

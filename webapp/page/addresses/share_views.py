@@ -42,6 +42,7 @@ from webapp.page.library.listed_case import listing_of
 from webapp.quotas import client, said_of, too_many
 from webapp.runs import exports
 from webapp.runs.exports import TARGETS
+from webapp.runs.held import SharedAs
 from webapp.runs.unrun import is_unrun
 from webapp.services import services
 from webapp.store import OverQuota, Saved, Sharing
@@ -100,6 +101,8 @@ def save() -> ResponseReturnValue:
     except OverQuota as over:
         return too_many(_share_again(posted, said_of(over)), over)
     subject = case_subject(saved.id)
+    if posted.held is not None:
+        services().held.note_shared(posted.held.token, SharedAs(saved.id, subject.heading))
     dropped = [] if saved.created else _not_kept(subject.case)
     path = url_for("page.case", case_id=saved.id)
     opened = opened or _at_step(path, step)

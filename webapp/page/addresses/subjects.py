@@ -39,6 +39,9 @@ _ADVICE = {
         " server. Ask for the case file and open it here."
     ),
     410: "Go back to the page it came from, or ask whoever shared it for the case file.",
+    405: (
+        "Nothing was lost or changed: go back to the run, or with your browser's Back button, and ask again from there."
+    ),
     429: "Your browser's Back button brings back what you typed.",
     413: "Your browser's Back button brings the text back. Shorten it, or have the limit raised.",
     500: "The text you sent is still in your browser: go back to it.",
@@ -54,7 +57,8 @@ class Subject:
     an example is a worked one (`example`) or a failure of the gallery (`tile`).
 
     `source` is what a form calls it: `example:NAME` or `case:ID`, empty for a run that is stored nowhere, which the
-    page carries. Such a run may be `held`: then there is an address for scripts, as long as this process lives.
+    page carries. Such a run may be `held`: then there is an address for scripts, as long as this process lives, and a
+    `permalink` where its page shared it.
     """
 
     case: Case
@@ -66,6 +70,7 @@ class Subject:
     tile: Tile | None = None
     stored: StoredCase | None = None
     held: HeldRun | None = None
+    permalink: str = ""
 
     @property
     def source(self) -> str:
@@ -131,6 +136,14 @@ def run_subject(case: Case) -> Subject:
     return Subject(case, "run", case.title or "Unsaved run", "not shared")
 
 
+def of_held(held: HeldRun) -> Subject:
+    """A posted run, which says so where its page shared it and what it was shared as is still there."""
+    if held.shared is not None and services().store.is_live(held.shared.case_id):
+        permalink = url_for("page.case", case_id=held.shared.case_id)
+        return Subject(held.case, "run", held.shared.heading, "shared", held=held, permalink=permalink)
+    return replace(run_subject(held.case), held=held)
+
+
 @dataclass(slots=True, frozen=True)
 class Before:
     """The run that another was edited from: its case, that as JSON, and where it is found for now."""
@@ -156,14 +169,15 @@ def hold(
     """A case that was posted and is stored nowhere, held from now on with the outputs `beside` it; `edited` is the run
     that it was edited from."""
     known, line = request.form.get("held", ""), case_line(case)
-    held = services().held.hold(case, line, setup=setup, origin=origin, known=known, beside=beside, edited=edited)
-    return replace(run_subject(case), held=held)
+    return of_held(
+        services().held.hold(case, line, setup=setup, origin=origin, known=known, beside=beside, edited=edited)
+    )
 
 
 def carried_run(text: str) -> Subject | None:
     """The posted run whose case a form carries, where it is still held: nothing is read or checked again."""
     held = services().held.get(request.form.get("held", ""))
-    return replace(run_subject(held.case), held=held) if held is not None and held.line == text else None
+    return of_held(held) if held is not None and held.line == text else None
 
 
 def held_subject(token: str) -> Subject:
@@ -171,7 +185,7 @@ def held_subject(token: str) -> Subject:
     held = services().held.get(token)
     if held is None:
         abort(410, "This run is held here no more.")
-    return replace(run_subject(held.case), held=held)
+    return of_held(held)
 
 
 def named_subject(source: str) -> Subject | None:
@@ -250,10 +264,14 @@ def is_loopback(base: str) -> bool:
 
 
 def error_page(status: int, title: str, message: str) -> ResponseReturnValue:
-    """The page for an error, in the look of the rest. Of a run that is held no more the tab may have the text."""
+    """The page for an error, in the look of the rest. Of a run that is held no more the tab may have the text; where
+    only a form leads, as to the question of an export, whoever asks by the address is led back."""
     held = status == 410 and request.path.startswith("/r/")
+    sent = status == 405 and request.method == "GET"
+    if sent:
+        title, message = "This page has no address of its own", "It was made of what a form sent, and that is not here."
     return render_template(
-        "error.html", status=status, title=title, message=message, advice=_ADVICE.get(status, ""), held=held
+        "error.html", status=status, title=title, message=message, advice=_ADVICE.get(status, ""), held=held, sent=sent
     ), status
 
 

@@ -255,6 +255,22 @@ def test_a_case_is_deleted_by_its_key_only(client: FlaskClient) -> None:
     assert "was deleted on" in gone.text
 
 
+def test_a_posted_run_says_that_it_is_shared_until_that_is_deleted(client: FlaskClient) -> None:
+    token = client.post("/run", data={"text": "kept", "parser": "qwen"}).headers["X-Held-Run"]
+    share_page = BeautifulSoup(client.get(f"/r/{token}/share").text, "html.parser")
+    sent = {one["name"]: one["value"] for one in share_page.select("#share-form input[type=hidden]")}
+    answer = client.post("/cases", data={**sent, "title": "Kept words"})
+    key = BeautifulSoup(answer.text, "html.parser").select_one("#delete-key")
+    assert key is not None
+    path = answer.headers["Location"]
+    for _ in range(2):
+        page = client.get(f"/r/{token}").text
+        assert ('data-heading="Kept words" data-note="shared"' in page, f'<a href="{path}">' in page) == (True, True)
+        client.post("/run", data={"case": sent["case"], "held": token})
+    client.post(f"{path}/delete", data={"key": key["value"]})
+    assert 'data-heading="Unsaved run" data-note="not shared"' in client.get(f"/r/{token}").text
+
+
 def test_a_result_that_changed_since_is_announced(client: FlaskClient, app: Any) -> None:
     path, _ = share(client, "changed")
     assert "not the one that was shared" not in client.get(path).text
