@@ -4,7 +4,7 @@ Who comes next is whoever has fewest tasks running, then who came first; so nobo
 When the line is full, whoever has most places in it loses the last one. Work goes to the child that was used last of
 those that are free: its caches are warm, and the others may end when they have had nothing to do for long. One child
 more than there are for all takes small tasks alone, when all others are at work. All keep within one budget of memory:
-over it, children that are free are ended, the least recently used first.
+over it, children that are free are ended, the least recently used first; and so is one that keeps much for nobody.
 
 What a child holds for later is known by a key. A key belongs to one process: when that ends, the key is gone. Whoever
 reads what a child holds asks for little, again and again, and cannot go elsewhere: so another child stands in for that
@@ -26,6 +26,7 @@ MOST_KEYS = 20_000
 _LOOK_SECONDS = 0.2  # how long somebody may be gone who still waits
 READ_SECONDS = 30.0  # for so long after somebody asked for what it holds, a child gets the tasks of others last
 _STEP = 20_000_000  # bytes: a child that keeps so much more than another one gets less to do
+_MUCH_BYTES = 30_000_000  # that a process took for its tasks: less is worth no new start
 
 
 class Full(Exception):  # noqa: N818 - what happened, not what went wrong
@@ -166,6 +167,16 @@ class Crew:
                 if member is not None:
                     member.busy = False
                     self._call()
+
+    def let_go(self, seconds: float) -> None:
+        """End the children that take much memory, hold nothing for anybody, and were given back so long ago: a process
+        that forgets what it holds keeps the memory for what may come."""
+        latest = monotonic() - seconds
+        with self._lock:
+            self._tidy()
+            for one in self.members:
+                if not (one.busy or one.holds) and one.used <= latest and one.child.rss > _MUCH_BYTES:
+                    one.end()
 
     def close(self) -> None:
         """End all children."""

@@ -348,6 +348,22 @@ def test_over_the_budget_a_child_that_holds_nothing_is_ended_first() -> None:
     assert [actor(one).ended for one in (last, free, holder)] == [0, 1, 0]
 
 
+def test_what_takes_much_and_holds_nothing_is_ended_after_a_while() -> None:
+    crew = crew_of(3, most_bytes=10**12)
+    with crew.member(Wish()) as large, crew.member(Wish()) as small, crew.member(Wish()) as holder:
+        for member, rss in ((large, 10**8), (small, 10**6), (holder, 10**8)):
+            actor(member).work(rss)
+        crew.let_go(-1)
+        holder.held_until = monotonic() + 600
+    crew.let_go(600)
+    assert [actor(one).ended for one in (large, small, holder)] == [0, 0, 0]
+    crew.let_go(0)
+    assert [actor(one).ended for one in (large, small, holder)] == [1, 0, 0]
+    holder.held_until = monotonic()
+    crew.let_go(0)
+    assert [actor(one).ended for one in (large, small, holder)] == [1, 0, 1]
+
+
 def test_the_child_with_the_largest_caches_is_free_for_a_task_of_ours(line: Line) -> None:
     order: list[str] = []
     line.crew = crew_of(2)
