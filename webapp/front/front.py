@@ -195,6 +195,7 @@ class Front:
             gone=environ.get("waitress.client_disconnected", bool),
             seconds=PATIENCE * self._settings.replay_seconds,
             small=len(body) <= SMALL,
+            size=len(body),
         )
         if path.startswith(HELD):
             return wish(only=HELD + path.removeprefix(HELD).partition("/")[0])

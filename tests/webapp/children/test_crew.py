@@ -285,6 +285,17 @@ def test_who_has_fewest_tasks_comes_first_and_then_who_came_first(line: Line) ->
     assert order == ["b1", "a3", "b2"]
 
 
+def test_of_one_client_what_is_smaller_comes_first(line: Line) -> None:
+    order: list[str] = []
+    line.begin("first", Wish("a"))
+    for name, size in (("a1", 900_000), ("b1", 700_000), ("a2", 70_000), ("a3", 10), ("b2", 500_000)):
+        line.wait(name, Wish(name[0], size=size), order)
+    for name in ("first", "a2", "b2", "a3", "a1"):
+        line.end(name)
+        until(lambda: line.held)
+    assert order == ["a2", "b2", "a3", "a1", "b1"]
+
+
 def test_a_full_line_turns_away_who_has_most_places_in_it(line: Line) -> None:
     order: list[str] = []
     line.crew = crew_of(1, waiting=3)
