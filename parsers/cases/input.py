@@ -15,6 +15,7 @@ from pydantic import (
     BeforeValidator,
     Field,
     PlainSerializer,
+    SerializationInfo,
     ValidationError,
     model_serializer,
     model_validator,
@@ -27,6 +28,8 @@ from parsers.vocabulary.types import Piece, PieceKind, UsageError
 Item = TypeVar("Item")
 Many = Annotated[tuple[Item, ...], Field(fail_fast=True)]  # to look for all faults of a long list takes long
 Made = TypeVar("Made")
+
+WHOLE = "whole"  # the context of a dump in which no text is cut into lines
 
 
 class CaseError(UsageError):
@@ -49,6 +52,11 @@ def _line_or_lines(text: str) -> str | list[str]:
     """A text as a string where it is one line, as a list of lines otherwise."""
     cut = _lines(text)
     return cut[0] if len(cut) == 1 else cut
+
+
+def _lines_unless_whole(text: str, info: SerializationInfo) -> str | list[str]:
+    """The lines of a text, or all of it as one string where the context of the dump is WHOLE."""
+    return text if info.context == WHOLE else _lines(text)
 
 
 def _joined(value: Any) -> Any:
@@ -94,7 +102,7 @@ def _tool(value: dict[str, Any]) -> dict[str, Any]:
 
 _SPELLINGS = str | list[str]
 
-Text = Annotated[str, BeforeValidator(_joined, json_schema_input_type=_SPELLINGS), PlainSerializer(_lines)]
+Text = Annotated[str, BeforeValidator(_joined, json_schema_input_type=_SPELLINGS), PlainSerializer(_lines_unless_whole)]
 ShortText = Annotated[str, BeforeValidator(_joined, json_schema_input_type=_SPELLINGS), PlainSerializer(_line_or_lines)]
 ExpectedText = Annotated[
     str | None,

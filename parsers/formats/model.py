@@ -33,6 +33,9 @@ TextKind = Literal["content", "reasoning", "name", "header", "id", "structure", 
 Emit = Literal["CallStart", "CallEnd", "NoCall", "ReasoningEnd", "Break"]
 Blank = Literal["keep", "drop_blank", "strip"]
 Identifier = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
+# A lexer knows each beginning of a literal, which of a long one takes the square of its length; no marker is near it.
+LONGEST_LITERAL = 1_000
+LiteralText = Annotated[str, Field(min_length=1, max_length=LONGEST_LITERAL)]
 NOT_WRITTEN_OUT = (
     "`{key}` belongs in a format file only: here the format stands written out, as the editor's Write out gives it"
 )
@@ -243,14 +246,14 @@ class Format(Model):
     aliases: tuple[str, ...] = ()
     initial: Identifier
     initial_when_reasoning_open: Identifier | None = None
-    terminals: dict[Identifier, Annotated[str, Field(min_length=1)]] = Field(default_factory=dict)
+    terminals: dict[Identifier, LiteralText] = Field(default_factory=dict)
     tokens: dict[str, MarkerToken] = Field(
         default_factory=dict, description="Terminals (by text) that are single tokens of the models' vocabulary."
     )
     splits: Splits | None = Field(
         None, description="How the models' tokenizer cuts markup that is not one token, and who says so."
     )
-    end_tokens: tuple[Annotated[str, Field(min_length=1)], ...] = Field(
+    end_tokens: tuple[LiteralText, ...] = Field(
         (), description="Tokens that end a turn: markers wherever a terminal could stand; they move nothing."
     )
     states: dict[Identifier, State]

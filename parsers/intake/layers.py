@@ -22,6 +22,7 @@ import json
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from urllib.parse import unquote_to_bytes
 
@@ -34,7 +35,32 @@ LARGEST = 50_000_000  # bytes that a compressed file may hold
 _MOST = 6  # layers of bytes, one in the other
 
 # What a layer leaves of a text, and on how many lines it was; None where it is not there.
-Without = Callable[[str], "tuple[str, int] | None"]
+Rest = tuple[str, int] | None
+
+
+class Lined:
+    """A text, and its lines for whoever looks at these: all layers look at the same ones."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """All lines."""
+        return self.text.split("\n")
+
+    @cached_property
+    def held(self) -> list[str]:
+        """Those that are not blank."""
+        return [line for line in self.lines if line and not line.isspace()]
+
+    @cached_property
+    def width(self) -> int:
+        """The length of the longest one."""
+        return max(map(len, self.lines))
+
+
+Without = Callable[[Lined], Rest]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +130,7 @@ _SPELLED = re.compile(r"\\[nrtuUx\\\"']")
 _OWN_QUOTE = re.compile(r"(?<!\\)(?:\\\\)*\"")
 
 
-def _without_base64(text: str) -> tuple[str, int] | None:
+def _without_base64(text: str) -> Rest:
     found = _BASE64.fullmatch(text)
     if found is None:
         return None
@@ -117,7 +143,7 @@ def _without_base64(text: str) -> tuple[str, int] | None:
     return None if "\0" in inner else (inner, _lines(text))
 
 
-def _without_percent(text: str) -> tuple[str, int] | None:
+def _without_percent(text: str) -> Rest:
     if any(one.isspace() for one in text.strip()) or len(_PERCENT.findall(text)) < 3:
         return None
     try:
@@ -126,7 +152,7 @@ def _without_percent(text: str) -> tuple[str, int] | None:
         return None
 
 
-def _without_string(text: str) -> tuple[str, int] | None:
+def _without_string(text: str) -> Rest:
     """Take the string that is all of the text, after an assignment perhaps, or all of an object's one text."""
     at = _ASSIGNED.match(text)
     start = at.end() if at else 0
@@ -142,7 +168,7 @@ _ASSIGNED = re.compile(r"\s*+(?:[A-Za-z_][\w.]{0,60} ?[=:] ?)?")
 _QUOTES = ("'", '"')
 
 
-def _without_escapes(text: str) -> tuple[str, int] | None:
+def _without_escapes(text: str) -> Rest:
     """Undo the escapes of a string that lost the quotation marks around it."""
     if len(_SPELLED.findall(text)) < 2 or _OWN_QUOTE.search(text):
         return None
@@ -153,11 +179,11 @@ def _without_escapes(text: str) -> tuple[str, int] | None:
     return (inner, _lines(text)) if isinstance(inner, str) and inner != text else None
 
 
-def _without_colours(text: str) -> tuple[str, int] | None:
+def _without_colours(text: str) -> Rest:
     return _replaced(text, _COLOUR, "") if "\x1b" in text or "\x9b" in text else None
 
 
-def _without_html(text: str) -> tuple[str, int] | None:
+def _without_html(text: str) -> Rest:
     block = _PRE.fullmatch(text) if "<" in text else None
     inner = block[1] if block else text
     if block is None and _ENTITY.search(text) is None:
@@ -166,10 +192,11 @@ def _without_html(text: str) -> tuple[str, int] | None:
     return _ENTITY.sub(lambda found: html.unescape(found[0]), inner), max(lines, 1)
 
 
-def _replaced(text: str, pattern: re.Pattern[str], by: str) -> tuple[str, int] | None:
+def _replaced(text: str, pattern: re.Pattern[str], by: str) -> Rest:
     """Return the text with what matches replaced, and on how many lines it stood; None where nothing does."""
-    lines = sum(1 for line in text.split("\n") if pattern.search(line))
-    return (pattern.sub(by, text), lines) if lines else None
+    if pattern.search(text) is None:
+        return None
+    return pattern.sub(by, text), sum(1 for line in text.split("\n") if pattern.search(line))
 
 
 def _lines(text: str) -> int:
@@ -207,14 +234,19 @@ _NUMBER = re.compile(r"\d+")
 
 
 def _without_prefix(name: str, pattern: re.Pattern[str]) -> Without:
-    def without(text: str) -> tuple[str, int] | None:
-        lines = text.split("\n")
-        found = [pattern.match(line) for line in lines]
-        held = [mark for mark, line in zip(found, lines, strict=True) if line.strip()]
-        marks = [mark for mark in held if mark is not None and mark.end()]
-        if not marks or len(marks) * 4 < len(held) * 3 or (name == "number" and not _rises(marks)):
+    def without(of: Lined) -> Rest:
+        """It is there where three of four lines have it. Where it is not, the line that decides so is the last one
+        that is looked at."""
+        without_it, marks = len(of.held) // 4, list[re.Match[str]]()
+        for line in of.held:
+            mark = pattern.match(line)
+            if mark is not None and mark.end():
+                marks.append(mark)
+            elif (without_it := without_it - 1) < 0:
+                return None
+        if not marks or (name == "number" and not _rises(marks)):
             return None
-        bare = [line[mark.end() :] if mark else line for mark, line in zip(found, lines, strict=True)]
+        bare = [line[mark.end() :] if (mark := pattern.match(line)) else line for line in of.lines]
         return "\n".join(bare), len(marks)
 
     return without
@@ -228,14 +260,13 @@ def _rises(marks: list[re.Match[str]]) -> bool:
 _LABEL = re.compile(r"[ \t]*[A-Za-z_][\w. /-]{0,60}(?:: ?|= ?| - |=> ?)(?=[\[{'\"(<]|data:|[a-zA-Z_.]+\(|[a-z_]+=\S)")
 
 
-def _without_label(text: str) -> tuple[str, int] | None:
+def _without_label(of: Lined) -> Rest:
     """Take off the one word that stands before every recording: `chunk: {...}`, `out=...`, `client:...`."""
-    first = _LABEL.match(text)
+    first = _LABEL.match(of.text)
     if first is None or first[0].strip() in ("data:", "event:", "id:"):
         return None
-    parts = text.split("\n")
-    count = sum(line.startswith(first[0]) for line in parts)
-    return "\n".join([line.removeprefix(first[0]) for line in parts]), count
+    count = sum(line.startswith(first[0]) for line in of.lines)
+    return "\n".join([line.removeprefix(first[0]) for line in of.lines]), count
 
 
 # Offered only.
@@ -248,34 +279,38 @@ _NOTHING = re.compile(f"[\u200b-\u200d\u2060\u00ad{BOM}]")
 _NARROWEST, _WIDEST = 40, 400
 
 
-def _without_typed_quotes(text: str) -> tuple[str, int] | None:
+def _without_typed_quotes(text: str) -> Rest:
     found = _replaced(text, _TYPED_QUOTE, "")
     return found and (_TYPED_QUOTE.sub(lambda mark: _TYPED[mark[0]], text), found[1])
 
 
-def _without_blanks(text: str) -> tuple[str, int] | None:
+def _without_blanks(text: str) -> Rest:
+    if _BLANKS.search(text) is None and _NOTHING.search(text) is None:
+        return None
     lines = sum(1 for line in text.split("\n") if _BLANKS.search(line) or _NOTHING.search(line))
-    return (_BLANKS.sub(" ", _NOTHING.sub("", text)), lines) if lines else None
+    return _BLANKS.sub(" ", _NOTHING.sub("", text)), lines
 
 
-def _unwrapped(text: str) -> tuple[str, int] | None:
+def _unwrapped(of: Lined) -> Rest:
     """Join lines that were cut at one width, each with the next."""
-    lines = text.split("\n")
-    width = max(map(len, lines))
-    full = [len(line) == width for line in lines[:-1]]
-    if not _NARROWEST <= width <= _WIDEST or not sum(full):
+    if not _NARROWEST <= of.width <= _WIDEST:
+        return None
+    lines = of.lines
+    full = [len(line) == of.width for line in lines[:-1]]
+    if not any(full):
         return None
     made = "".join([line + ("" if joined else "\n") for line, joined in zip(lines, [*full, False], strict=True)])
     return made.removesuffix("\n"), sum(full)
 
 
-def _refilled(text: str) -> tuple[str, int] | None:
+def _refilled(of: Lined) -> Rest:
     """Join lines that were broken at blanks: those that the next word would have made too wide."""
-    lines = text.split("\n")
-    width = max(map(len, lines))
+    if not _NARROWEST <= of.width <= _WIDEST:
+        return None
+    lines = of.lines
     words = [line.lstrip().split(" ", 1)[0] for line in lines[1:]]
-    full = [len(line.rstrip()) + 1 + len(word) > width for line, word in zip(lines, words, strict=False)]
-    if not _NARROWEST <= width <= _WIDEST or not any(full):
+    full = [len(line.rstrip()) + 1 + len(word) > of.width for line, word in zip(lines, words, strict=False)]
+    if not any(full):
         return None
     parts = [lines[0]]
     for line, joined in zip(lines[1:], full, strict=True):
@@ -289,18 +324,23 @@ def _joint(before: str, line: str) -> str:
     return bare if before.endswith(" ") or len(before) >= _WIDEST else f" {bare}"
 
 
+def _whole(without: Callable[[str], Rest]) -> Without:
+    """A layer of a text that needs no lines."""
+    return lambda of: without(of.text)
+
+
 LAYERS: tuple[Layer, ...] = (
-    Layer("base64", "the encoding base64", _without_base64),
-    Layer("percent", "percent escapes, as in addresses", _without_percent),
-    Layer("string", "a string around it", _without_string),
-    Layer("escapes", "the escapes of a string", _without_escapes),
-    Layer("colours", "colours of a terminal", _without_colours),
-    Layer("html", "escapes or tags of HTML", _without_html),
+    Layer("base64", "the encoding base64", _whole(_without_base64)),
+    Layer("percent", "percent escapes, as in addresses", _whole(_without_percent)),
+    Layer("string", "a string around it", _whole(_without_string)),
+    Layer("escapes", "the escapes of a string", _whole(_without_escapes)),
+    Layer("colours", "colours of a terminal", _whole(_without_colours)),
+    Layer("html", "escapes or tags of HTML", _whole(_without_html)),
     *[Layer(name, words, _without_prefix(name, re.compile(at))) for name, words, at in _PREFIXES],
     Layer("label", "a word before it", _without_label),
-    Layer("markdown", "escapes of Markdown", lambda text: _replaced(text, _MARKDOWN, "")),
-    Layer("quotes", "typographic quotation marks", _without_typed_quotes, offered=True),
-    Layer("blanks", "odd blanks, or characters of no width", _without_blanks, offered=True),
+    Layer("markdown", "escapes of Markdown", lambda of: _replaced(of.text, _MARKDOWN, "")),
+    Layer("quotes", "typographic quotation marks", _whole(_without_typed_quotes), offered=True),
+    Layer("blanks", "odd blanks, or characters of no width", _whole(_without_blanks), offered=True),
     Layer("wrapped", "line ends at one width", _unwrapped, offered=True),
     Layer("filled", "line ends between words", _refilled, offered=True),
 )
@@ -311,7 +351,7 @@ def peeled(text: str, names: Iterable[str]) -> tuple[str, tuple[Peeled, ...]]:
     found: list[Peeled] = []
     for name in names:
         for layer in LAYERS:
-            rest = layer.without(text) if layer.name == name else None
+            rest = layer.without(Lined(text)) if layer.name == name else None
             if rest is not None:
                 text = rest[0]
                 found.append(Peeled(name, layer.words, rest[1]))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from parsers.intake.evidence import Intake, Offer, Peeled, WarnCode, holds_markers
-from parsers.intake.layers import LAYERS, Layer
+from parsers.intake.layers import LAYERS, Layer, Lined, Rest
 
 _TRIES = 16
 _DEPTH = 5
@@ -53,18 +53,42 @@ def is_clean(found: Intake, text: str) -> bool:
     return found.kind not in _PRINTED or _FOREIGN.search(text) is None
 
 
+class Peeling:
+    """Takes layers off texts, one at a time. Each is tried once on a text, however often a search comes back to it.
+    `read` recognises what is under them."""
+
+    def __init__(self, read: Read) -> None:
+        self.read = read
+        self._lined: dict[str, Lined] = {}
+        self._known: dict[tuple[Layer, str], Rest] = {}
+
+    def steps(self, layers: tuple[Layer, ...], text: str) -> Iterator[tuple[Layer, str, Peeled]]:
+        """What each of the layers that are there leaves of a text."""
+        for layer in layers:
+            rest = self._without(layer, text)
+            if rest is not None and rest[0] != text:
+                yield layer, rest[0], Peeled(layer.name, layer.words, rest[1])
+
+    def _without(self, layer: Layer, text: str) -> Rest:
+        key = layer, text
+        if key not in self._known:
+            lined = self._lined.setdefault(text, Lined(text))
+            self._known[key] = layer.without(lined)
+        return self._known[key]
+
+
 @dataclass(slots=True)
 class _Search:
-    """A search for a recording under layers. `read` recognises a text; `left` are the tries that it still has."""
+    """A search for a recording under layers. `left` are the tries that it still has."""
 
-    read: Read
+    peeling: Peeling
     layers: tuple[Layer, ...]
     left: int = _TRIES
     seen: set[str] = field(default_factory=set)
 
     def find(self, text: str, taken: tuple[Peeled, ...] = ()) -> tuple[Intake, tuple[Peeled, ...]] | None:
         """Return the first recording that stands under layers of the text, and the layers."""
-        for layer, rest, step in list(_steps(self.layers, text)):
+        for layer, rest, step in list(self.peeling.steps(self.layers, text)):
             if self.left <= 0 or rest in self.seen:
                 continue
             self.seen.add(rest)
@@ -72,7 +96,7 @@ class _Search:
             if layer.name not in _HIDING and _TELLING.search(rest) is None:
                 continue
             self.left -= 1
-            found = self.read(rest)
+            found = self.peeling.read(rest)
             if is_clean(found, rest) and not _is_quote(found):
                 return found, way
             deeper = self.find(rest, way) if len(way) < _DEPTH else None
@@ -86,20 +110,13 @@ def _is_quote(found: Intake) -> bool:
     return found.kind == "server_log" and any(warn.code == "only_the_call" for warn in found.warnings)
 
 
-def _steps(layers: tuple[Layer, ...], text: str) -> Iterator[tuple[Layer, str, Peeled]]:
-    for layer in layers:
-        rest = layer.without(text)
-        if rest is not None and rest[0] != text:
-            yield layer, rest[0], Peeled(layer.name, layer.words, rest[1])
-
-
 _BY_THEMSELVES = tuple([layer for layer in LAYERS if not layer.offered])
 _OFFERED = tuple([layer for layer in LAYERS if layer.offered])
 
 
-def read_peeled(text: str, read: Read) -> Intake | None:
+def read_peeled(text: str, peeling: Peeling) -> Intake | None:
     """Return the recording that stands under layers which may come off by themselves, with their names."""
-    found = _Search(read, _BY_THEMSELVES).find(text)
+    found = _Search(peeling, _BY_THEMSELVES).find(text)
     if found is None:
         return None
     made, taken = found
@@ -107,22 +124,22 @@ def read_peeled(text: str, read: Read) -> Intake | None:
     return made
 
 
-def offers(text: str, read: Read, *, raw: bool) -> tuple[Offer, ...]:
+def offers(text: str, peeling: Peeling, *, raw: bool) -> tuple[Offer, ...]:
     """Return what could be taken off: to a recording, or, where `raw` text is replayed, to text with markers."""
-    found = _Search(read, _OFFERED).find(text) or _Search(read, LAYERS).find(text)
+    found = _Search(peeling, _OFFERED).find(text) or _Search(peeling, LAYERS).find(text)
     if found is not None:
         return (Offer(tuple([one.name for one in found[1]]), f"{found[0].title}, without {_words(found[1])}"),)
-    return tuple(_raw_offers(text))[:_OFFERS] if raw else ()
+    return tuple(_raw_offers(text, peeling))[:_OFFERS] if raw else ()
 
 
-def offers_of_recording(text: str, read: Read) -> tuple[Offer, ...]:
+def offers_of_recording(text: str, peeling: Peeling) -> tuple[Offer, ...]:
     """Return what could be taken off a recording that can be read with it: odd blanks between the parts of objects."""
-    return offers(text, read, raw=False) if _ODD_BETWEEN.search(text) else ()
+    return offers(text, peeling, raw=False) if _ODD_BETWEEN.search(text) else ()
 
 
-def _raw_offers(text: str) -> Iterator[Offer]:
+def _raw_offers(text: str, peeling: Peeling) -> Iterator[Offer]:
     marked = holds_markers(text)
-    for layer, rest, step in _steps(LAYERS, text):
+    for layer, rest, step in peeling.steps(LAYERS, text):
         if layer.name in ("wrapped", "filled", "label"):
             continue
         more = not marked and holds_markers(rest)

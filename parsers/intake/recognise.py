@@ -40,7 +40,7 @@ from parsers.intake.known_errors import known_errors
 from parsers.intake.layers import from_bytes, peeled
 from parsers.intake.litellm_logs import raw_responses
 from parsers.intake.logged_values import read_logged_values
-from parsers.intake.peeling import is_clean, is_damaged, is_recording, offers, offers_of_recording, read_peeled
+from parsers.intake.peeling import Peeling, is_clean, is_damaged, is_recording, offers, offers_of_recording, read_peeled
 from parsers.intake.plain_text import BOM, text_of
 from parsers.intake.pretty_messages import read_pretty_messages
 from parsers.intake.printed_values import read_printed_objects, read_printed_values, read_quoted_values
@@ -145,16 +145,14 @@ def _peeled_reading(text: str, filename: str | None, take_as: Kind | None, modul
     if found.kind in ("case", "corpus") or (take_as is not None and found.kind == take_as):
         return found
 
-    def read(bare: str) -> Intake:
-        return _chosen_reading(bare, filename, take_as, modules)
-
+    peeling = Peeling(lambda bare: _chosen_reading(bare, filename, take_as, modules))
     if is_clean(found, text):
-        found.offers = offers_of_recording(text, read)
+        found.offers = offers_of_recording(text, peeling)
         return found
 
-    inner = read_peeled(text, read)
+    inner = read_peeled(text, peeling)
     if inner is None or (is_recording(found) and is_damaged(inner)):
-        found.offers = offers(text, read, raw=found.kind == "raw_text")
+        found.offers = offers(text, peeling, raw=found.kind == "raw_text")
         return found
     others = {one.kind: one for one in (*inner.readings, Reading(found.kind, found.title), *found.readings)}
     inner.readings = tuple([one for kind, one in others.items() if kind != inner.kind])

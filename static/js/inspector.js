@@ -116,7 +116,8 @@ async function fetchReport() {
     }
     document.querySelector("[data-report-left]")?.removeAttribute("data-report-left");
     await ask("#inspector", "none", { ...standing(), report: "1" });
-    tries = document.querySelector("[data-report-left]") ? 0 : tries + 1;
+    if (document.querySelector("[data-report-left]")) tries = 0;
+    else if (isAtRest()) tries += 1; // else it was given up for who moves
     if (tries && tries < REPORT_TRIES && waiting.isConnected) await pause(tries * REPORT_PAUSE);
   }
   if (!waiting.isConnected) return;

@@ -146,7 +146,9 @@ def _posted() -> tuple[IntakeRequest, bytes]:
     if wanted is not None:
         return wanted, wanted.text.encode("utf-8", "surrogatepass")
     given: dict[str, Any] = {name: request.args[name] for name in QUERY if request.args.get(name)}
-    if (number := whole_number(given.get("output"))) is not None:
+    if "output" in given and (number := whole_number(given["output"])) is None:
+        raise CaseError("a whole number of at most nine digits, from 0, says which output is meant", "/output")
+    if "output" in given:
         given["output"] = number
     return _valid({"text": "", **given}), body
 

@@ -1,10 +1,11 @@
 """Children that are all alike, each at one task at a time, and the line of those who wait for one.
 
 Who comes next is whoever has fewest tasks running, then who came first; so nobody takes all children while others wait.
+Of one client what is smaller comes first: behind one address may be many people.
 When the line is full, whoever has most places in it loses the last one. Work goes to the child that was used last of
 those that are free: its caches are warm, and the others may end when they have had nothing to do for long. One child
 more than there are for all takes small tasks alone, when all others are at work. All keep within one budget of memory:
-over it, children that are free are ended, the least recently used first.
+over it, children that are free are ended, the least recently used first; and so is one that keeps much for nobody.
 
 What a child holds for later is known by a key. A key belongs to one process: when that ends, the key is gone. Whoever
 reads what a child holds asks for little, again and again, and cannot go elsewhere: so another child stands in for that
@@ -26,6 +27,8 @@ MOST_KEYS = 20_000
 _LOOK_SECONDS = 0.2  # how long somebody may be gone who still waits
 READ_SECONDS = 30.0  # for so long after somebody asked for what it holds, a child gets the tasks of others last
 _STEP = 20_000_000  # bytes: a child that keeps so much more than another one gets less to do
+_ALIKE = 100_000  # bytes: requests that differ by less come in the order they came in
+_MUCH_BYTES = 30_000_000  # that a process took for its tasks: less is worth no new start
 
 
 class Full(Exception):  # noqa: N818 - what happened, not what went wrong
@@ -42,7 +45,8 @@ class Left(Exception):  # noqa: N818 - as above
 
 @dataclass(slots=True, frozen=True)
 class Wish:
-    """Who asks (`client`), for which child, and until when, in seconds; `small`: it should not take long.
+    """Who asks (`client`), for which child, and until when, in seconds; `small`: it should not take long; `size`: of
+    what is asked, in bytes.
 
     Only the child that holds `only` will do, or else that which holds one of `rather` is best while it is free, and is
     waited for during `patience` seconds, which begin once it is no more at work on that for the first time.
@@ -53,6 +57,7 @@ class Wish:
     rather: tuple[str, ...] = ()
     patience: float = 0.0
     small: bool = False
+    size: int = 0
     gone: Callable[[], bool] = bool
     seconds: float = 60.0
 
@@ -167,6 +172,16 @@ class Crew:
                     member.busy = False
                     self._call()
 
+    def let_go(self, seconds: float) -> None:
+        """End the children that take much memory, hold nothing for anybody, and were given back so long ago: a process
+        that forgets what it holds keeps the memory for what may come."""
+        latest = monotonic() - seconds
+        with self._lock:
+            self._tidy()
+            for one in self.members:
+                if not (one.busy or one.holds) and one.used <= latest and one.child.rss > _MUCH_BYTES:
+                    one.end()
+
     def close(self) -> None:
         """End all children."""
         for member in self.members:
@@ -178,7 +193,7 @@ class Crew:
             self._tidy()
             if wish.only and self._holder(wish.only) is None:
                 raise Lost
-            self._waiting.append(ticket)
+            self._line_up(ticket)
             self._call()
             if len(self._waiting) > self._most_waiting:
                 self._turn_away(wish.client)
@@ -190,6 +205,14 @@ class Crew:
         if ticket.member is None:
             raise Lost if ticket.lost else Left if wish.gone() else Full
         return ticket.member
+
+    def _line_up(self, ticket: _Ticket) -> None:
+        """Take a place at the end. The places of a client are its smaller tasks' first; others keep theirs."""
+        self._waiting.append(ticket)
+        places = [place for place, one in enumerate(self._waiting) if one.wish.client == ticket.wish.client]
+        own = sorted([self._waiting[place] for place in places], key=lambda one: one.wish.size // _ALIKE)
+        for place, one in zip(places, own, strict=True):
+            self._waiting[place] = one
 
     def _turn_away(self, client: str) -> None:
         """Send somebody away: the last of those that have most places in the line, of two such the one who came."""

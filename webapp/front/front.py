@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
+from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +56,8 @@ WAITING = 8  # times the number of children
 SMALL = 50_000  # bytes of a body: a larger one is no small task
 IDLE_SECONDS = 600.0
 
+LOOK_SECONDS = 2.0  # between looks for children that keep memory for nobody
+
 _PATIENCE_SECONDS = 3.0  # at most it takes to open the longest output: to wait so long costs no more than to do it anew
 _WORN_BYTES = 300_000_000  # more than a child says that it keeps: a fresh one is cheaper
 _ROOM = 1_000_000  # bytes of a message beside the piece of an answer
@@ -91,10 +94,17 @@ class Front:
             ENGINES: engine_reply,
         }
         self._switchboard = Switchboard(self._reply)
+        self._closed = Event()
 
     def warm_up(self) -> None:
-        """Start what takes a second before the first request comes."""
+        """Start what takes a second before the first request comes, and what looks after the children from now on."""
         preload(self._program, "webapp.front.warm")
+        Thread(target=self._look_after, daemon=True).start()
+
+    def _look_after(self) -> None:
+        """Let children give back what they hold for nobody any more, until the end: nobody need ask for anything."""
+        while not self._closed.wait(LOOK_SECONDS):
+            self._crew.let_go(self._settings.run_seconds)
 
     def state(self) -> CrewState:
         """Return what the children do at this moment."""
@@ -102,6 +112,7 @@ class Front:
 
     def close(self) -> None:
         """End all children."""
+        self._closed.set()
         self._crew.close()
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
@@ -184,6 +195,7 @@ class Front:
             gone=environ.get("waitress.client_disconnected", bool),
             seconds=PATIENCE * self._settings.replay_seconds,
             small=len(body) <= SMALL,
+            size=len(body),
         )
         if path.startswith(HELD):
             return wish(only=HELD + path.removeprefix(HELD).partition("/")[0])

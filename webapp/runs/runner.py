@@ -427,12 +427,15 @@ class _Checking:
             parts = self._parts = self._parts or self._begin()
             try:
                 while not over:
-                    self._done = next(parts)
+                    self._done = max(self._done, next(parts))
                     over = monotonic() > latest
             except StopIteration as end:
                 self._found, self._done = end.value, 1.0
-            except BaseException:  # whoever comes next begins anew
+            except Exception:  # whoever comes next begins anew
                 self._parts, self._known = None, Replays(most=0)
+                raise
+            except BaseException:  # or, after an interrupt, with the replays that are made
+                self._parts = None
                 raise
             return self._done
 

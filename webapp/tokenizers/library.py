@@ -27,6 +27,7 @@ from webapp.children.pool import Pool
 from webapp.settings import ENV_PREFIX, Settings, get_settings
 from webapp.tokenizers.adapter import MarkerTable, Splits, TokenizerAdapter, TokenizerInfo, marker_table
 from webapp.tokenizers.embedded import EMBEDDED, Embedded
+from webapp.tokenizers.hopeless import Hopeless
 from webapp.tokenizers.hosted import Ask, HostedTokenizer
 from webapp.tokenizers.installed import PACKAGES, Source, sources_in
 from webapp.tokenizers.limits import program, worded
@@ -59,6 +60,7 @@ class TokenizerLibrary:
             "hub": Given("hub", folder / "hub", settings),
         }
         self._pool = Pool(ALIVE, settings.tokenizer_cache_bytes)
+        self._hopeless = Hopeless()
         self._adapters: dict[tuple[str, str, MarkerTable], HostedTokenizer] = {}
 
     def listing(self) -> list[TokenizerInfo]:
@@ -106,7 +108,7 @@ class TokenizerLibrary:
 
         def ask(task: str, requests: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
             words = worded(vocabulary.info["label"], self.settings, seconds)
-            with words, self._pool.child(key, make, seconds) as child:
+            with self._hopeless.known(key, task, requests), words, self._pool.child(key, make, seconds) as child:
                 return [child.ask(task, request, seconds=seconds) for request in requests]
 
         return ask

@@ -17,6 +17,7 @@ _NO_MEMORY = (
     "{label} needs more memory than {prefix}TOKENIZER_MEMORY_BYTES allows ({memory:,}); take a smaller tokenizer or a"
     " shorter text"
 )
+_AGAIN = frozenset((Ending.LATE, Ending.MEMORY, Ending.LARGE, Ending.PANIC))  # it would end so again
 _WORDS = {
     Ending.REFUSED: "{message}",
     Ending.LATE: "{label} took longer than {seconds:g} seconds; take a simpler tokenizer or a shorter text, or give"
@@ -31,6 +32,10 @@ _WORDS = {
 }
 
 
+class HopelessError(UsageError):
+    """What a tokenizer was asked is too much for it, and would be again."""
+
+
 def program(settings: Settings) -> Program:
     """Return what every process of a tokenizer does."""
     quiet = {"TOKENIZERS_PARALLELISM": "false", "RUST_BACKTRACE": "0"}
@@ -40,11 +45,14 @@ def program(settings: Settings) -> Program:
 
 @contextmanager
 def worded(label: str, settings: Settings, seconds: float) -> Iterator[None]:
-    """What goes wrong in a process inside the block is a UsageError that says what to do."""
+    """What goes wrong in a process inside the block is a UsageError that says what to do, a HopelessError where nothing
+    else would come of it."""
     try:
         yield
     except ChildError as error:
         ending = Ending.MEMORY if error.code in _OUT_OF_MEMORY else error.ending
         words = _WORDS.get(ending, "the process of {label} ended without an answer (exit code {code}); try again")
         given = {"memory": settings.tokenizer_memory_bytes, "message": error.message, "code": error.code}
-        raise UsageError(words.format(label=label, prefix=ENV_PREFIX, seconds=seconds, **given)) from None
+        raise (HopelessError if ending in _AGAIN else UsageError)(
+            words.format(label=label, prefix=ENV_PREFIX, seconds=seconds, **given)
+        ) from None

@@ -419,6 +419,7 @@ FILE_FINDINGS = [  # what the file says, its finding, the pointer, the first wor
     ),
     ({"extends": "nobody"}, "not_a_format", "/extends", "there is no format 'nobody' to extend"),
     ({"states": {"CALL": {"rows": [{"on": "DONE", "to": 3}]}}}, "not_a_format", "/states/CALL/rows/0/to", "Input"),
+    ({"terminals": {"BIG": "a" * 1_001}}, "not_a_format", "/terminals/BIG", "String should have at most 1000 char"),
     ({"extends": "typo"}, "not_a_format", "/extends", "From typo: Extra inputs are not permitted"),
 ]
 

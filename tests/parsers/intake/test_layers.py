@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -102,3 +103,23 @@ def test_odd_blanks_between_parts_of_a_recording_are_offered_and_those_in_its_te
 
 def test_percent_escapes_of_bytes_that_are_no_text_stay() -> None:
     assert recognise(b"%FF%FE%FF%FF", pasted=True, layers=("percent",)).layers == ()
+
+
+@pytest.mark.parametrize(
+    ("part", "most"), [("\n", 60), (" \n", 60), ("a\n", 90), ("> x\n", 180)], ids=["ends", "blank", "short", "quoted"]
+)
+def test_a_line_is_looked_at_a_few_times_whatever_layers_there_are(part: str, most: int) -> None:
+    lines, looks = 2_000, 0
+
+    def count(_frame: object, event: str, _given: object) -> None:
+        nonlocal looks
+        looks += event in ("call", "c_call")
+
+    before, data = sys.getprofile(), ("<tool_call>" + part * lines).encode()
+    recognise(data, pasted=True)  # what is compiled once
+    sys.setprofile(count)
+    try:
+        recognise(data, pasted=True)
+    finally:
+        sys.setprofile(before)
+    assert looks < most * lines

@@ -106,6 +106,14 @@ def test_a_wrong_field_is_named(client: Client, request_: dict[str, Any], field:
     assert (answer.status_code, answer.get_json()["error"]["field"]) == (422, field)
 
 
+@pytest.mark.parametrize("given", ["9" * 5_000, "-1", "x"])
+def test_a_number_that_is_none_is_refused_in_our_words(client: Client, given: str) -> None:
+    answer = client.post(URL, data="x", query_string={"output": given})
+    assert answer.get_json()["error"]["message"].endswith(
+        "a whole number of at most nine digits, from 0, says which output is meant"
+    )
+
+
 def test_an_output_that_makes_no_case_says_why(post: Post, monkeypatch: pytest.MonkeyPatch) -> None:
     from parsers.cases.case import CaseError
 

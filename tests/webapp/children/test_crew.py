@@ -285,6 +285,17 @@ def test_who_has_fewest_tasks_comes_first_and_then_who_came_first(line: Line) ->
     assert order == ["b1", "a3", "b2"]
 
 
+def test_of_one_client_what_is_smaller_comes_first(line: Line) -> None:
+    order: list[str] = []
+    line.begin("first", Wish("a"))
+    for name, size in (("a1", 900_000), ("b1", 700_000), ("a2", 70_000), ("a3", 10), ("b2", 500_000)):
+        line.wait(name, Wish(name[0], size=size), order)
+    for name in ("first", "a2", "b2", "a3", "a1"):
+        line.end(name)
+        until(lambda: line.held)
+    assert order == ["a2", "b2", "a3", "a1", "b1"]
+
+
 def test_a_full_line_turns_away_who_has_most_places_in_it(line: Line) -> None:
     order: list[str] = []
     line.crew = crew_of(1, waiting=3)
@@ -346,6 +357,22 @@ def test_over_the_budget_a_child_that_holds_nothing_is_ended_first() -> None:
         holder.held_until = monotonic() + 600
     assert worked(crew, rss=100) is last
     assert [actor(one).ended for one in (last, free, holder)] == [0, 1, 0]
+
+
+def test_what_takes_much_and_holds_nothing_is_ended_after_a_while() -> None:
+    crew = crew_of(3, most_bytes=10**12)
+    with crew.member(Wish()) as large, crew.member(Wish()) as small, crew.member(Wish()) as holder:
+        for member, rss in ((large, 10**8), (small, 10**6), (holder, 10**8)):
+            actor(member).work(rss)
+        crew.let_go(-1)
+        holder.held_until = monotonic() + 600
+    crew.let_go(600)
+    assert [actor(one).ended for one in (large, small, holder)] == [0, 0, 0]
+    crew.let_go(0)
+    assert [actor(one).ended for one in (large, small, holder)] == [1, 0, 0]
+    holder.held_until = monotonic()
+    crew.let_go(0)
+    assert [actor(one).ended for one in (large, small, holder)] == [1, 0, 1]
 
 
 def test_the_child_with_the_largest_caches_is_free_for_a_task_of_ours(line: Line) -> None:

@@ -455,6 +455,21 @@ def test_children_that_have_nothing_to_do_give_their_memory_back(make_front: Mak
     assert len(pids(front)) == 1
 
 
+@pytest.mark.replays
+def test_memory_that_is_for_nobody_any_more_is_given_back_though_nobody_asks(
+    make_front: MakeFront, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(module, "_WORN_BYTES", 10**12)
+    front = make_front(replay_processes=1)
+    front.warm_up()
+    Client(front).get("/run?do=fat")
+    assert pids(front) != []
+    for member in front._crew.members:
+        member.used -= front._settings.run_seconds
+    until(lambda: not pids(front))
+
+
 def test_a_child_asks_for_what_it_does_not_have(client: Client, caplog: pytest.LogCaptureFixture) -> None:
     def asked(**question: str) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(client.get("/run", query_string={"do": "ask", **question}).data)

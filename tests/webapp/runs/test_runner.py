@@ -125,6 +125,31 @@ def test_checks_may_be_made_in_parts() -> None:
     assert kept.checked(run) is found
 
 
+def test_an_interrupt_takes_no_replay_from_checks_that_go_on(begun: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    Runner(get_settings()).run_checked(case_of())
+    needed, kept = len(begun), Runner(get_settings())
+    begun.clear()
+    run = kept.run(case_of())
+    while (done := kept.check_some(run, 0)) < 0.8:
+        pass
+
+    ticks = iter((0.0,))
+
+    def ring() -> float:
+        for tick in ticks:
+            return tick
+        raise Rung
+
+    with monkeypatch.context() as broken:
+        broken.setattr("webapp.runs.runner.monotonic", ring)
+        with pytest.raises(Rung):
+            kept.check_some(run, 0)
+    kept.mend()
+    assert kept.check_some(run, 0) >= done
+    kept.checked(run)
+    assert len(begun) <= needed + 1  # it was at one
+
+
 def test_checks_on_a_busy_machine_are_kept_before_the_clock_ends_the_request(monkeypatch: pytest.MonkeyPatch) -> None:
     kept, clock = Runner(get_settings()), count(0, PATIENCE * get_settings().replay_seconds)
     run, done = kept.run(case_of()), list[float]()

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from webapp.page.inspect.index import TraceIndex
 from webapp.page.inspect.pane_tokens import tokens_shown
 
-STEPS_EACH_SIDE = 36
+STEPS_EACH_SIDE = 18  # a window of the longest run stays under 25 kB on the wire
+WHOLE = 85  # steps: a run of so few is shown as it is
 # Steps, or letters of a text: where no more are left out they are shown, for to count them takes as much room.
 SPARE = 12
 
@@ -40,6 +41,8 @@ def window_around(index: TraceIndex, step: int) -> Window:
 
 def steps_around(step: int, total: int) -> tuple[int, int]:
     """The first and the last step of a window."""
+    if total <= WHOLE:
+        return 1, total
     first = max(1, min(step - STEPS_EACH_SIDE, total - 2 * STEPS_EACH_SIDE))
     last = min(total, first + 2 * STEPS_EACH_SIDE)
     return 1 if first <= 1 + SPARE else first, total if total - last <= SPARE else last
