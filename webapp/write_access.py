@@ -35,7 +35,7 @@ from webapp.settings import Settings
 
 REALM = "Toolcall Inspector: storing and deleting"
 WRITES = frozenset({
-    *("api.add_tokenizer", "api.delete_tokenizer", "api.import_cases", "api.save_case"),
+    *("api.add_tokenizer", "api.delete_case", "api.delete_tokenizer", "api.import_cases", "api.save_case"),
     *("page.collection_delete", "page.collection_make", "page.delete", "page.library_import", "page.library_run"),
     *("page.save", "page.tokenizer_delete", "page.tokenizer_fetch", "page.tokenizer_upload"),
 })  # fmt: skip

@@ -56,6 +56,7 @@ _AS_FOUND = (
     "offers",
     "parts",
     "kind",
+    "log",
     "title",
     "message",
     "why",
