@@ -20,6 +20,8 @@ from webapp.page.search.search_page import SearchPanes
 from webapp.runs.runner import Run
 
 MOST_DELTAS = 12
+MOST_NOTES = 2
+MOST_NOTE = 300  # characters of a note
 _DELTA = 120  # characters of a delta that are shown
 MOST_OUTPUT = 1_200  # characters of the output
 _BEFORE = 300  # so many of them before the place in question
@@ -38,7 +40,8 @@ class Stretch:
 class Embedded:
     """Holds what the frame shows. `deltas` are of the smallest case where a search found one (`smallest`), else of the
     whole output; `more` is how many are not shown. `told` are messages by what they are called; `output` is the output
-    around the place in question, of which `before` and `after` characters are not shown."""
+    around the place in question, of which `before` and `after` characters are not shown; `notes` are the first of the
+    case's own, which may tell of a parser that does not run here."""
 
     title: str
     said: VerdictLine | None
@@ -50,6 +53,7 @@ class Embedded:
     output: list[Stretch] = field(default_factory=list)
     before: int = 0
     after: int = 0
+    notes: tuple[str, ...] = ()
 
 
 def embedded(title: str, run: Run, panes: SearchPanes, version: str, place: int = 0) -> Embedded:
@@ -74,6 +78,7 @@ def embedded(title: str, run: Run, panes: SearchPanes, version: str, place: int 
     return Embedded(
         title, panes.verdict, small is not None, shown, more, messages, facts,
         [*_stretches(run.trace, start, end)], start, len(run.trace.text) - end,
+        tuple([shorten(note, MOST_NOTE) for note in run.case.notes[:MOST_NOTES]]),
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from parsers.vocabulary.trace import Finding
 from parsers.vocabulary.types import Context, Message, Piece
 from tests.webapp.page.conftest import Make
 from webapp.page.search.search_page import Search, SearchPanes, smallest
-from webapp.page.sharing.embedded import MOST_DELTAS, MOST_OUTPUT, Stretch, embedded
+from webapp.page.sharing.embedded import MOST_DELTAS, MOST_NOTE, MOST_NOTES, MOST_OUTPUT, Stretch, embedded
 
 
 def panes(**more: Any) -> SearchPanes:
@@ -51,6 +51,13 @@ def test_an_engine_is_named_before_its_parser(make: Make) -> None:
     run = make.run("Hi.", parser="qwen")
     case = run.case.model_copy(update={"parser": run.case.parser.model_copy(update={"engine": "mine"})})
     assert embedded("T", replace(run, case=case), panes(), "1").facts[0] == ("Parser", "mine, qwen")
+
+
+def test_what_the_case_says_of_a_parser_that_does_not_run_here_is_told(make: Make) -> None:
+    run = make.run("Hi.", parser="qwen")
+    notes = ("check by mine: content is lost", "x" * 1_000, "a third")
+    found = embedded("T", replace(run, case=run.case.model_copy(update={"notes": notes})), panes(), "1").notes
+    assert (found[0], len(found), len(found[1])) == (notes[0], MOST_NOTES, MOST_NOTE)
 
 
 CALL = 'Hi.<tool_call>\n{"name": "f", "arguments": {"a": "%s"}}\n</tool_call>'
