@@ -105,9 +105,13 @@ def is_here(host: str) -> bool:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Where a browser is required, a browser test that did not run is a failure."""
+    """Where a browser is required, a browser test that did not run is a failure.
+
+    `@pytest.mark.browser(optional=True)`: it drives another one, which a machine may lack.
+    """
     report = yield
-    required = item.get_closest_marker("browser") and item.config.getoption("--require-browser")
+    mark = item.get_closest_marker("browser")
+    required = mark and not mark.kwargs.get("optional") and item.config.getoption("--require-browser")
     if required and report.skipped and not hasattr(report, "wasxfail"):
         report.outcome = "failed"
         report.longrepr = f"skipped although a browser is required: {report.longrepr}"

@@ -10,7 +10,7 @@ import pytest
 from tests.browser.marionette import Marionette, firefox, firefox_path
 from tests.browser.test_layout import OUTPUT
 
-pytestmark = pytest.mark.browser
+pytestmark = pytest.mark.browser(optional=True)
 
 TROUBLE = """
   window.trouble = [];
