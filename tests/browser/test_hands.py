@@ -111,9 +111,7 @@ def test_every_action_that_a_page_shows_is_a_command(page: Page, path: str, widt
     page.goto(path)
     expect(page.locator("html[data-ready]")).to_be_attached()
     expect(page.locator("[data-report-pending]")).to_have_count(0)
-    expect(page.locator("[data-searching]")).to_have_count(
-        0, timeout=60_000
-    )  # its counts name some
+    expect(page.locator("[data-searching]")).to_have_count(0, timeout=60_000)  # its counts name some
     offered = {one["name"] for one in page.evaluate(PALETTE)}
     assert {f"Colours: {name}" for name in COLOURS[1:]} <= offered
     assert set(page.evaluate(LEFT_OUT, PIECES)) <= {f"Colours: {COLOURS[0]}"}  # the button that goes through them
