@@ -75,8 +75,9 @@ function press(event) {
   const { key, target } = event;
   if ((event.ctrlKey || event.metaKey) && key === "Enter") {
     event.preventDefault();
-    const own = target.closest?.("#put-form"); // another output is put beside
-    if (own) own.requestSubmit();
+    // what another output is put beside with, or a recording's raw output added, has a button of its own
+    const own = target.closest?.("[data-sends]")?.querySelector("[type=submit]");
+    if (own) own.click();
     else document.getElementById("setup")?.requestSubmit(document.querySelector("#setup [name=run]"));
   }
   if (event.ctrlKey || event.metaKey || event.altKey) return;

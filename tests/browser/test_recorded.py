@@ -228,15 +228,20 @@ def test_a_gap_is_cut_short_and_any_key_pauses(page: Page) -> None:
     expect(page.locator("[data-play]")).to_have_attribute("aria-pressed", "false")
 
 
-@pytest.mark.parametrize("script", [True, False])
-def test_the_raw_output_settles_what_a_recording_cannot_say(page: Page, plain: Page, script: bool) -> None:
+@pytest.mark.parametrize(("script", "key"), [(True, None), (False, None), (True, "Control+Enter")])
+def test_the_raw_output_settles_what_a_recording_cannot_say(
+    page: Page, plain: Page, script: bool, key: str | None
+) -> None:
     tab = page if script else plain
     paste(tab)
     tab.locator(".settle > summary").click()
     tab.get_by_label("What the model wrote, with its special tokens").fill(
         'Let me see.\n<tool_call>\n{"name": "save_note", "arguments": {"body": "x"}}\n</tool_call>'
     )
-    tab.get_by_role("button", name="Judge the parser").click()
+    if key is None:
+        tab.get_by_role("button", name="Judge the parser").click()
+    else:
+        tab.keyboard.press(key)
     expect(tab.locator("#strip")).to_be_visible()
     expect(tab.locator("#result")).to_contain_text("save_note")
     expect(tab.locator("#findings")).to_contain_text("server")

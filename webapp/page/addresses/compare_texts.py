@@ -31,6 +31,7 @@ MOST = 8  # texts that one page carries
 PASTE = "paste:"
 _CASE = re.compile(r"(?:case:|(?:\S*/)?c/)?([0-9a-hjkmnp-tv-z]{16})(?:[?#/.]\S*)?")
 _EXAMPLE = re.compile(r"(?:example:|(?:\S*/)?example/)([\w-]+)(?:[?#/.]\S*)?")
+_ADDRESS = re.compile(r"(?:https?:/|(?=/))\S*/(?:c|r|example)/\S+")  # of a page like those
 _HELD = re.compile(r"(?:\S*/)?r/([0-9a-f]{32})(?:[?#/]\S*)?")
 
 
@@ -94,6 +95,10 @@ def put(subject: Subject, sides: tuple[Side, ...], beside: tuple[str, ...]) -> t
         raise FormError("put", "Paste an output, a recording, a case file, or the address of a case.")
     word, other = read_put(text, subject.case)
     if other is None:
+        try:
+            texts_of(subject, beside)(word)
+        except UsageError as error:  # who follows an address may have it from anywhere; here it was just given
+            raise FormError("put", f"{error}.") from error
         return (*sides, Side(text=word)), beside
     sides, beside = _used(sides, beside)
     if len(beside) == MOST:
@@ -129,6 +134,8 @@ def read_put(text: str, case: Case) -> tuple[str, Case | None]:
         if held is None:
             raise FormError("put", "That run is not held here any more. Paste its text.")
         return "", held.case
+    if _ADDRESS.fullmatch(address):
+        raise FormError("put", f"No case, example or run has the address {address[:80]}.")
     return "", _as_case(text, case)
 
 

@@ -205,6 +205,21 @@ def put(client: FlaskClient, text: str, **more: str) -> Any:
     return client.post("/compare/put", data={"case": case, "a_chunk": "token", "b_chunk": "whole", "put": text, **more})
 
 
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("/c/abcdefghjkmnpqrs", "there is no case &#39;abcdefghjkmnpqrs&#39; on this server."),
+        ("http://elsewhere.example/c/doesnotexist1234", "No case, example or run has the address"),
+        ("/example/nothing", "&#39;example:nothing&#39; is no output that is known here"),
+        ("/r/0123456789abcdef0123456789abcdef", "That run is not held here any more."),
+    ],
+)
+def test_an_address_of_nothing_is_put_beside_nobody(client: FlaskClient, address: str, said: str) -> None:
+    answer = put(client, address)
+    assert (answer.status_code, said in answer.text) == (422, True)
+    assert "on all 3 sides" not in answer.text
+
+
 def test_a_pasted_text_is_carried_by_the_page_and_stands_in_no_address(client: FlaskClient) -> None:
     page = put(client, OUTPUT.replace("Hi", "Goodbye")).text
     assert "text 1: qwen, token by token" in page
