@@ -131,7 +131,7 @@ def test_a_long_answer_shows_its_window(page: Page) -> None:
     expect(page.locator(".case-note")).to_have_text("not shared")
     show_panel(page, "wire")
     assert chunks(page).locator("li").count() < 200
-    expect(chunks(page)).to_contain_text("⋯ what steps 38 to")
+    expect(chunks(page)).to_contain_text("⋯ what steps 34 to")
     page.get_by_role("link", name="Last step").or_(page.get_by_role("button", name="Last step")).click()
     expect(chunks(page).locator("li.now").last).to_contain_text('"finish_reason": "stop"')
     expect(chunks(page)).to_contain_text("⋯ what steps 1 to")

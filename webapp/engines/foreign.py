@@ -91,8 +91,9 @@ def _unplayed(label: str) -> BlackBox:
 
 def no_parser(name: str, asked: str, known: Sequence[str]) -> str:
     """What is said of a parser that an engine does not have, with those of like names."""
-    near = get_close_matches(asked, known, 5, 0.3) or known[:5]
-    return f"{name} has no parser {asked!r}; it has {len(known)}, such as {', '.join(near)}"
+    names = [*dict.fromkeys(known)]  # a tool and a reasoning parser may have one name
+    near = get_close_matches(asked, names, 5, 0.3) or names[:5]
+    return f"{name} has no parser {asked!r}; it has {len(names)}, such as {', '.join(near)}"
 
 
 def _parser(name: str, card: Card, case: Case, evidence: Evidence) -> tuple[str, tuple[str, ...]]:

@@ -10,6 +10,7 @@ from webapp.children.endings import Ending
 from webapp.engines.conformance import Kept, conformance
 from webapp.engines.engine_host import _KINDS, EngineHost
 from webapp.engines.entries import Entry
+from webapp.engines.foreign import no_parser
 
 
 def wrong(entry: Entry, parser: str = "") -> list[str]:
@@ -97,3 +98,9 @@ def test_the_script_is_played_at_the_parser_that_is_named() -> None:
 
 def test_a_rule_that_is_kept_has_nothing_wrong() -> None:
     assert Kept("It is so.").wrong == ""
+
+
+def test_a_name_that_a_tool_and_a_reasoning_parser_have_is_offered_once() -> None:
+    assert (
+        no_parser("mine", "granit", ["granite", "granite"]) == "mine has no parser 'granit'; it has 1, such as granite"
+    )

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from webapp.engines.workers.line_trace import spelled
+from webapp.engines.workers.line_trace import fields_of, spelled
 from webapp.engines.workers.state_watch import MOST_ATTRIBUTES, MOST_CHANGES, MOST_LENGTH, MOST_TOLD, StateWatch
 
 
@@ -27,8 +27,18 @@ class Parser:
         vars(self).update(values)
 
 
-def watching(parser: Parser, **more: Any) -> StateWatch:
-    watch = StateWatch(spelled)
+class Slotted:
+    """What keeps its attributes in slots, and more below them."""
+
+    __slots__ = ("at", "late", "state")
+
+
+class Below(Slotted):
+    """It has both."""
+
+
+def watching(parser: Any, **more: Any) -> StateWatch:
+    watch = StateWatch(spelled, fields_of)
     watch.begin(SimpleNamespace(watched=lambda: [parser, 3], **more))
     return watch
 
@@ -102,7 +112,7 @@ def test_one_that_declares_none_has_no_table() -> None:
 
 
 def test_a_replay_that_shows_nothing_has_no_attributes() -> None:
-    watch = StateWatch(spelled)
+    watch = StateWatch(spelled, fields_of)
     watch.begin(SimpleNamespace())
     assert (watch.told(), watch.step()["changed"]) == ({"attributes": {}}, [])
 
@@ -124,3 +134,17 @@ def test_behind_so_many_characters_only_states_are_told() -> None:
         told += bool(watch.step()["changed"])
     assert 1_000 < told < MOST_TOLD // 300
     assert watch.step()["state"] == "TEXT"
+
+
+@pytest.mark.parametrize("kind", [Slotted, Below])
+def test_attributes_in_slots_are_looked_at(kind: type[Any]) -> None:
+    parser = kind()
+    parser.at, parser.state = 1, Mode.TEXT
+    watch = watching(parser)
+    assert watch.told()["attributes"] == {f"{kind.__name__}.at": "1", f"{kind.__name__}.state": "TEXT"}
+    parser.at, parser.late, parser.state = 2, "x", Mode.CALL
+    told = watch.step()
+    assert ([one[0].partition(".")[2] for one in told["changed"]], told["state"]) == (["at", "late", "state"], "CALL")
+    if kind is Below:
+        parser.own = "y"
+        assert watch.step()["changed"] == [["Below.own", None, "'y'", None]]

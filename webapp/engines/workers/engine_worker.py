@@ -253,7 +253,8 @@ def _lies_in(file: str, folder: str) -> bool:
 
 
 def _watch() -> Any:
-    return module_of("state_watch").StateWatch(module_of("line_trace").spelled)
+    lines = module_of("line_trace")
+    return module_of("state_watch").StateWatch(lines.spelled, lines.fields_of)
 
 
 def _joined(deltas: Any) -> tuple[str, list[int]]:

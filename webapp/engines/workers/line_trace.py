@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterable
 from dis import findlinestarts
 from reprlib import Repr
-from types import CodeType, FrameType
+from types import CodeType, FrameType, MemberDescriptorType
 from typing import Any, NamedTuple
 
 MOST_EVENTS = 1_500
@@ -234,8 +234,22 @@ def _index(events: list[dict[str, Any]], sought: dict[str, Any]) -> int:
 def _values(frame: FrameType) -> list[tuple[str, Any]]:
     """Locals of a frame, and attributes of its `self`."""
     found = [(name, value) for name, value in list(frame.f_locals.items()) if name != "self"]
-    own = getattr(frame.f_locals.get("self"), "__dict__", None)
-    return found + [("self." + name, value) for name, value in list((own or {}).items())]
+    own = fields_of(frame.f_locals.get("self"))
+    return found + [("self." + name, value) for name, value in list(own.items())]
+
+
+def fields_of(value: Any) -> dict[str, Any]:
+    """The attributes of an object, those in slots first, without running any of its code."""
+    found: dict[str, Any] = {}
+    for kind in type(value).__mro__:
+        for name, member in vars(kind).items():
+            if isinstance(member, MemberDescriptorType) and not name.startswith("__"):
+                try:
+                    found[name] = member.__get__(value)
+                except AttributeError:  # nothing stands in it yet
+                    continue
+    own = getattr(value, "__dict__", None)
+    return {**found, **own} if isinstance(own, dict) else found
 
 
 def spelled(value: Any) -> str:

@@ -29,8 +29,9 @@ class StateWatch:
     `moved()`, the transitions [state, terminal, state] that it made since it was asked last.
     """
 
-    def __init__(self, spelled: Callable[[Any], str]) -> None:
+    def __init__(self, spelled: Callable[[Any], str], fields_of: Callable[[Any], Mapping[str, Any]]) -> None:
         self._spelled = spelled
+        self._fields_of = fields_of
         self._replay: Any = None
         self._objects: list[Any] = []
         self._before: dict[str, tuple[Any, str]] = {}
@@ -42,7 +43,7 @@ class StateWatch:
         """Look at the parsers of this replay from now on."""
         self._replay = replay
         watched = replay.watched() if hasattr(replay, "watched") else []
-        self._objects = [one for one in watched if hasattr(one, "__dict__")]
+        self._objects = list(watched)
         self._table = replay.table() if hasattr(replay, "table") else None
         self._before = {name: (value, self._spell(value)) for name, value in self._values()}
         self._begun = {name: shown for name, (_, shown) in self._before.items()}
@@ -66,7 +67,7 @@ class StateWatch:
                 changed.append([name, before, shown, None if known is None else self._grown(known[0], value)])
         kept = changed[:MOST_CHANGES] if self._room > 0 else []
         self._room -= sum(len(text or "") for one in kept for text in one)
-        told: dict[str, Any] = {"changed": kept, "state": _standing(self._objects)}
+        told: dict[str, Any] = {"changed": kept, "state": _standing(map(self._fields_of, self._objects))}
         moves = self._replay.moved() if hasattr(self._replay, "moved") else []
         return {**told, "moves": moves} if moves else told
 
@@ -75,7 +76,7 @@ class StateWatch:
         return self._spelled(after[len(before) :]) if texts and before and after.startswith(before) else None
 
     def _values(self) -> list[tuple[str, Any]]:
-        return list(_some(_attributes(self._objects)))
+        return list(_some(_attributes((type(one).__name__, self._fields_of(one)) for one in self._objects)))
 
     def _spell(self, value: Any) -> str:
         if isinstance(value, Enum):
@@ -95,12 +96,12 @@ def _some(values: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
         yield found
 
 
-def _attributes(objects: Iterable[Any]) -> Iterator[tuple[str, Any]]:
-    for one in objects:
-        for key, value in list(vars(one).items()):
+def _attributes(objects: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[str, Any]]:
+    for kind, fields in objects:
+        for key, value in list(fields.items()):
             if key.endswith("_cache"):
                 continue  # what is kept there is not where the parser stands
-            name = type(one).__name__ + "." + key
+            name = kind + "." + key
             if isinstance(value, list) and 0 < len(value) <= MOST_ITEMS and not isinstance(value[0], int):
                 for at, item in enumerate(list(value)):
                     if isinstance(item, (*_TEXTS, *_HOLDERS)):
@@ -109,9 +110,9 @@ def _attributes(objects: Iterable[Any]) -> Iterator[tuple[str, Any]]:
                 yield name, value
 
 
-def _standing(objects: Iterable[Any]) -> str:
+def _standing(objects: Iterable[Mapping[str, Any]]) -> str:
     """The state that a parser declares: a member of an enumeration in an attribute that is called a state."""
-    found = (value.name for one in objects for key, value in list(vars(one).items())
+    found = (value.name for fields in objects for key, value in list(fields.items())
              if isinstance(value, Enum) and "state" in key.lower())  # fmt: skip
     return str(next(found, ""))
 

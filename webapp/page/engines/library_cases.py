@@ -19,6 +19,7 @@ from parsers.formats.model import Format, builtin_formats
 from parsers.replays.replayer import Replays
 from parsers.selection.registry import known_format
 from parsers.vocabulary.types import UsageError
+from parsers.vocabulary.words import quoted
 from webapp.engines.foreign import OPTIONS
 from webapp.glyphs import count, shorten
 from webapp.page.library.examples import examples
@@ -92,6 +93,11 @@ def tried(case: Case, settings: Settings) -> Result:
         return Result("cannot run", "warning", str(error))
 
 
+def _shown(text: str) -> str:
+    """A text in a cell; in backticks where blanks at its ends would not be seen."""
+    return (shorten(text, 60) if text == text.strip() else quoted(text)) or "nothing"
+
+
 def _judged(run: CaseRun) -> Result:
     failure = run.trace.failure
     if failure is not None and failure.rests:
@@ -101,7 +107,7 @@ def _judged(run: CaseRun) -> Result:
     wrong = trace_differences(run.case.known.expect, run.trace, run.case.compare)
     if wrong:
         first = wrong[0]
-        came, right = [shorten(text, 60) or "nothing" for text in (first.actual, first.expected)]
+        came, right = [_shown(text) for text in (first.actual, first.expected)]
         return Result("differs", "error", f"{first.field}: {came}, expected {right}")
     for severity, words in (("error", "fails"), ("warning", "warns")):
         found = [one for one in run.findings if one.severity == severity]

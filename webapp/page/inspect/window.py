@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from webapp.page.inspect.index import TraceIndex
 from webapp.page.inspect.pane_tokens import tokens_shown
 
-STEPS_EACH_SIDE = 18  # a window of the longest run stays under 25 kB on the wire
+STEPS_EACH_SIDE = 16  # a window of the longest run stays under 25 kB on the wire
 WHOLE = 85  # steps: a run of so few is shown as it is
 # Steps, or letters of a text: where no more are left out they are shown, for to count them takes as much room.
 SPARE = 12

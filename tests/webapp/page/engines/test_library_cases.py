@@ -83,6 +83,7 @@ def case(engine: str | None, parser: str, text: str = "ab", **more: Any) -> Case
     [
         (case(None, "qwen", CALL), "passes", "pass", "checks hold"),
         (case(None, "qwen", CALL, expect={"content": "x"}), "differs", "error", "content: nothing, expected x"),
+        (case(None, "qwen", "Hi.", expect={"content": "Hi.\n"}), "differs", "error", "content: Hi., expected `Hi.\\n`"),
         (case(None, "qwen", CALL, tools=[{"name": "g"}]), "warns", "warning", "known_tool: "),
         (case("bad", "Raising", "a!"), "raises", "error", "ValueError: no !"),
         (case("nobody", "qwen"), "cannot run", "warning", "nobody"),
