@@ -90,9 +90,8 @@ def markdown(
 
 def _untitled(run: CaseRun, findings: Sequence[Finding]) -> str:
     """What a report is called whose case has no title."""
-    tried, worst = as_test(run), {finding.severity for finding in findings}
-    said = "the result is wrong" if tried.failing or tried.errors or "error" in worst else "no error found"
-    return f"{inline(run.trace.parser)}: {said}"
+    wrong = as_test(run).failing or any(finding.severity == "error" for finding in findings)
+    return f"{inline(run.trace.parser)}: {'the result is wrong' if wrong else 'no error found'}"
 
 
 def _wrong(run: CaseRun, findings: Sequence[Finding], found: CaseFound | None) -> str:

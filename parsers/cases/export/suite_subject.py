@@ -106,7 +106,7 @@ class Subject:
         call where a request has no tools, which is nothing that a case of one of our parsers says."""
         return [dict(tool) for tool in self.made_tools] or tools_of(self.case)
 
-    @property
+    @cached_property
     def made_tools(self) -> tuple[Mapping[str, Any], ...]:
         """The tools that the calls name, where a case of one of our parsers declares none."""
         if self.case.tools or self.engine or self.own_class:
