@@ -126,7 +126,7 @@ def _check(file: str) -> int:
     data = read_json("parsers check", file)
     found = lint_file(data, parents)
     if not any(finding.severity == "error" for finding in found):
-        found += example_findings(load_format(expand(data, parents).data), _WORK)
+        found = [*example_findings(load_format(expand(data, parents).data), _WORK), *found]  # errors first
     for finding in found:
         click.echo(f"{finding.severity}  {finding.pointer or '/'}: {one_line(finding.message)} [{finding.code}]")
     errors = sum(finding.severity == "error" for finding in found)

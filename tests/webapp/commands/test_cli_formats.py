@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from parsers.formats.model import builtin_sources
 from tests.parsers.parsing import Hasty
 from webapp.formats.format_text import skeleton
 
@@ -99,6 +101,32 @@ def test_the_example_of_a_file_is_read_in_many_chunkings(
     assert done.code == 1
     assert done.out.startswith('error  /example: With the chunking "whole" the message is not the one of token by')
     assert program("parsers", "check", short({**SHORT, "example": ""})).code == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "state", "terminal"),
+    [
+        ("inkling", "HEADER", "TEXT_START"),
+        ("solar_open", "ROLE", "SECTION_START"),
+        ("kimi_k3", "TOOL_INDEX", "HEADER_END"),
+    ],
+)
+def test_a_marker_that_goes_under_for_want_of_a_row_is_no_clean_format(
+    program: Program, tmp_path: Path, name: str, state: str, terminal: str
+) -> None:
+    data = copy.deepcopy(builtin_sources()[name])
+    rows = data["states"][state]["rows"]
+    data["states"][state]["rows"] = [row for row in rows if row["on"] != terminal]
+    path = tmp_path / "less.json"
+    path.write_text(json.dumps(data), "utf-8")
+    done = program("parsers", "check", path)
+    marker = data["terminals"][terminal]
+    assert done.code == 1
+    assert done.out.startswith(
+        f"error  /states/{state}: {state} has no row on {terminal} and takes {marker!r} of the example for structure: "
+        "add a row that says what it begins, or list it as inert."
+    )
+    assert done.out.count("error  /") == 1
 
 
 def test_a_file_that_extends_another_is_replayed_and_exported_written_out(program: Program, short: Any) -> None:
