@@ -246,8 +246,9 @@ def _results() -> TypeAdapter[tuple[CaseFound]]:
 
 
 def written_result(found: CaseFound) -> bytes:
-    """A result as JSON in ASCII, since what a model wrote may have lone surrogates."""
-    return json.dumps(_results().dump_python((found,), mode="json")).encode("ascii")
+    """A result as JSON in ASCII, since what a model wrote may have lone surrogates. What a case leaves unsaid stays so:
+    null would say that nothing of it may be there."""
+    return json.dumps(_results().dump_python((found,), mode="json", exclude_unset=True)).encode("ascii")
 
 
 def read_result(text: bytes) -> CaseFound:

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from parsers.cases.find import CaseFound
+from parsers.cases.io import load_case
 from parsers.replays.chunking import Chunking
 from parsers.search.found import Minimized
 from parsers.vocabulary.trace import Finding
@@ -78,6 +79,23 @@ def test_a_result_is_read_as_it_was_written(name: str, tmp_path: Path) -> None:
             break
     found = search.result()
     assert read_result(written_result(found)) == found
+
+
+@pytest.mark.parametrize(
+    "expect",
+    [
+        {"events": [{"kind": "text", "text": "x"}]},
+        {"events": [{"kind": "reasoning", "text": "y"}, {"kind": "tool_call", "name": "f", "arguments": {}}]},
+        {"finish_reason": "stop"},
+        {"content": None},
+    ],
+)
+def test_what_a_case_expects_is_read_as_it_was_written(expect: dict[str, Any], tmp_path: Path) -> None:
+    case = load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": "x"}, "expect": expect})
+    found = case_search(case, get_settings(data_dir=tmp_path)).result()
+    read = read_result(written_result(found))
+    assert read == found
+    assert read.case.expect == case.expect
 
 
 def test_bytes_and_halves_of_characters_arrive_as_they_are() -> None:
