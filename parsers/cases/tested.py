@@ -47,10 +47,22 @@ class CaseTest:
     @property
     def smallest(self) -> Tried:
         """The replay of fewest deltas that shows what is wrong: of those that are not as expected, else of those that
-        differ from the first one, else that itself."""
-        apart = {other.chunking for other in self.run.compared if not other.same}
-        shown = self.failing or [one for one in self.replays if one.chunking in apart] or self.replays[:1]
+        errors name as the wrong ones, else of those that differ from the first one, else that itself, which is the one
+        that an error speaks of that names none.
+        """
+        shown = self.failing or self._named_wrong() or self.replays[:1]
         return min(shown, key=lambda one: one.deltas)
+
+    def _named_wrong(self) -> list[Tried]:
+        proofs = [error.proof for error in self.errors]
+        if any(proof is None for proof in proofs):
+            return []
+        named = [proof.wrong or proof.chunking for proof in proofs if proof is not None and not proof.changes_case]
+        told = {Chunking.model_validate(one) for one in named if one is not None}
+        apart = {other.chunking for other in self.run.compared if not other.same}
+        return [one for one in self.replays if one.chunking in told] or [
+            one for one in self.replays if one.chunking in apart
+        ]
 
 
 def as_test(run: CaseRun, *, alone: bool = False) -> CaseTest:

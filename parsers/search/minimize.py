@@ -101,6 +101,7 @@ def minimized(replayer: Replayer, start: Start, form: Form, rules: Rules, replay
     made = needed(CHECKS[name], small, trace)
     found = run_checks(subject_of(small, trace, small.trace(WHOLE), others, rules=rules, variants=made)).findings
     names = next((group for group in (COMPARING, RAISING) if name in group), (name,))
+    names = (*names, *COMPARING) if start.finding.topic is Topic.CHUNKS else names
     alike = sorted([one for one in found if one.check in names], key=lambda one: one.check != name)
     if not alike:
         return None
@@ -210,7 +211,7 @@ def _target(
         return OfChange.bound(failing, change_of(finding.proof, original), rules, replayer, chunking)
     if finding.check in CHANGED and replayer.pieces != original.pieces:
         return _misreading(finding, replayer, original, chunking, rules)
-    if finding.check in COMPARING:
+    if finding.check in COMPARING or finding.topic is Topic.CHUNKS:
         return _differing(finding, replayer, chunking, rules)
     sound = is_sound(replayer.outcome(chunking).message, replayer.context)
     target = Finds(finding, rules, sound, finding.check in LOSING and is_called(replayer))

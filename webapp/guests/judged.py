@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from parsers.cases.case import Case, Expect
+from parsers.cases.engines import traced_chunking
 from parsers.cases.expect import differences
 from parsers.cases.export.replay_command import replay_command
 from parsers.cases.run import CaseRun
@@ -72,25 +73,26 @@ def _cut_less(run: CaseRun, replayer: Replayer, first: Tried) -> Chunking:
 
 
 class _Wrong(NamedTuple):
-    """What a smaller chunking has to show: that it is not as expected, or else that it is not as it was before."""
+    """What a smaller chunking has to show: that it is not as expected, or else that it is not as another one reads it."""
 
     case: Case
     expect: Expect | None
-    before: Message
+    other: Message
 
     def shows(self, outcome: Outcome) -> bool:
         if outcome.raised is not None:
             return True
         if self.expect is not None:
             return bool(differences(self.expect, outcome.message, None, self.case.compare))
-        return not same_message(outcome.message, self.before, self.case.compare.rules())
+        return not same_message(outcome.message, self.other, self.case.compare.rules())
 
 
 def _wrong(run: CaseRun, first: Tried) -> _Wrong:
     """Of an outcome neither the reason of its end nor the order of its parts is known."""
     expect = run.case.known.expect if first.different else None
     plain = None if expect is None else expect.model_copy(update={"finish_reason": None, "events": None})
-    return _Wrong(run.case, plain, run.trace.message)
+    other = run.whole if first.chunking == traced_chunking(run.case) else run.trace
+    return _Wrong(run.case, plain, other.message)
 
 
 def _shown(found: CaseTest, smallest: Tried, name: str, words: Sequence[str]) -> Shown:
@@ -125,7 +127,7 @@ def _step_of(found: CaseTest, smallest: Tried) -> int:
     failed = next((step.index for step in steps if any(isinstance(one, Raised) for one in step.events)), None)
     if failed is not None:
         return failed
-    said, right = defaultdict[Channel, str](str), _right(found)
+    said, right = defaultdict[Channel, str](str), _right(found, smallest)
     for step in steps:
         for channel, text in () if step.delta is None else delta_texts(step.delta):
             said[channel] += text
@@ -142,13 +144,15 @@ def _place_of_error(run: CaseRun, trace: Trace) -> int | None:
     return next((one.step for one in run.findings if one.severity == "error" and one.step), None)
 
 
-def _right(found: CaseTest) -> Mapping[Channel, str | None]:
-    """What each channel should say: that of a replay that is as expected, else as far as the expectation says it; None
-    where it may say anything."""
-    expect = found.run.case.known.expect
-    sound = [one.trace for one in found.replays if not one.different and one.trace.failure is None]
+def _right(found: CaseTest, smallest: Tried) -> Mapping[Channel, str | None]:
+    """What each channel should say: that of a replay that is as expected, where nothing is one that gives another
+    message than that which is wrong; else as far as the expectation says it. None where it may say anything."""
+    expect, rules = found.run.case.known.expect, found.run.case.compare.rules()
+    sound = [one.trace.message for one in found.replays if not one.different and one.trace.failure is None]
+    if expect is None:
+        sound = [one for one in sound if not same_message(one, smallest.trace.message, rules)]
     if expect is None or sound:
-        return {**message_texts((sound or [found.run.trace])[0].message)}
+        return {**message_texts((sound or [smallest.trace.message])[0])}
     right: dict[Channel, str | None] = {REASONING: expect.reasoning, CONTENT: expect.content}
     for number, call in enumerate(expect.tool_calls or ()):
         right |= {Channel(number, "name"): call.name, Channel(number, "arguments"): call.raw}

@@ -17,7 +17,7 @@ from parsers.cases.case import Case, ParserRef
 from parsers.cases.expect import accept
 from parsers.cases.find import CaseSearch
 from parsers.cases.io import dumps
-from parsers.cases.tested import as_test
+from parsers.cases.tested import CaseTest, as_test
 from parsers.search.found import Progress
 from parsers.search.verdict_phrases import harm
 from webapp.guests.guest import Ask
@@ -82,10 +82,16 @@ def _run(search: _Searching, seconds: float) -> None:
             return
 
 
+def _is_always_wrong(found: CaseTest) -> bool:
+    """Return whether no chunking gives what is expected."""
+    return len(found.failing) == len(found.replays)
+
+
 def _kept(subject: Subject, small: Case, headline: str, check: str) -> Smaller | None:
     """The smaller case for the parser of the one it came from, if it fails as that does."""
     run, _ = subject.run(small)
-    if as_test(run).outcome != "FAIL":
+    found = as_test(run)
+    if found.outcome != "FAIL" or (_is_always_wrong(found) and not _is_always_wrong(as_test(subject.run()[0]))):
         return None
     parser = subject.given.parser
     if parser.name == "auto" and parser.engine is None:

@@ -98,7 +98,7 @@ def test_an_error_of_a_check_fails_a_case_that_is_as_expected(
     lines = [line.strip() for line in done.out.splitlines()]
     assert (done.code, lines[0].startswith(outcome)) == (code, True)
     assert lines[1:3] == ["check chunking at step 2: It differs.", "check ends_idle: Still open."]
-    assert lines[3].endswith(" --chunk char")
+    assert lines[3].endswith(" --chunk token")  # where the one that says no chunking was seen
 
 
 def test_a_warning_fails_nothing(program: Program, case_file: CaseFile) -> None:

@@ -72,6 +72,35 @@ class Calm:
         return None
 
 
+class Hasty:
+    """It holds back text that is nothing but the beginning of the marker, and no text that ends with one. Blanks around
+    calls it keeps."""
+
+    def begin(self, request: dict[str, Any]) -> None:
+        self.buffer = ""
+
+    def feed(self, text: str, ids: list[int]) -> Any:
+        self.buffer += text
+        content: str = ""
+        calls: list[Any] = []
+        while "<tool_call>" in self.buffer:
+            before, _, body = self.buffer.partition("<tool_call>")
+            content += before
+            body, end, rest = body.partition("</tool_call>")
+            if not end:
+                self.buffer = "<tool_call>" + body
+                return {"content": content, "tool_calls": calls}
+            call, self.buffer = json.loads(body), rest
+            function = {"name": call["name"], "arguments": json.dumps(call["arguments"])}
+            calls.append({"index": len(calls), "function": function})
+        if not "<tool_call>".startswith(self.buffer):
+            content, self.buffer = content + self.buffer, ""
+        return {"content": content, "tool_calls": calls}
+
+    def finish(self, reason: str | None) -> Any:
+        return {"content": self.buffer}
+
+
 class Greedy(Calm):
     """It loses deltas of middle length, which no token is and no whole output."""
 

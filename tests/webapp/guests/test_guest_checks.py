@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from parsers.replays.chunking import Chunking
-from tests.webapp.guests.serving import CALL, EXPECT, Greedy, Hermes, Naive, Raising, case_text, nobody, served
+from tests.webapp.guests.serving import CALL, EXPECT, Greedy, Hasty, Hermes, Naive, Raising, case_text, nobody, served
 from webapp.engines.protocol import Card, EngineError, read_card
 from webapp.guests.guest import BATCH, Guest
 from webapp.guests.requests import CaseAsked, Checked
@@ -73,6 +73,16 @@ def test_the_command_of_an_engine_that_is_named_asks_for_it_again() -> None:
     found = check(CaseAsked(case=case_text(expect={"content": "?"}), engine="builtin:qwen"), Settings(), nobody)
     assert found.shown is not None
     assert found.shown.command.endswith(" --engine builtin:qwen")
+
+
+def test_without_expectation_an_error_of_the_replay_under_study_is_shown_there_and_not_where_it_is_right() -> None:
+    output = '<think></think><tool_call>{"name": "f", "arguments": {}}</tool_call>'
+    text = case_text(output, expect=None, replay=[{"by": "token", "holdback_chars": 1}])
+    shown = checked(Hasty, text).shown
+    assert shown is not None
+    assert (shown.label, shown.at) == ("cut at 25", 1)
+    again = checked(Hasty, text, chunking=Chunking.model_validate(shown.chunking))
+    assert (again.outcome, [one.check for one in again.errors]) == ("FAIL", ["no_terminal_leak"])
 
 
 def test_a_failure_shows_the_smallest_chunking_and_the_step_that_went_wrong() -> None:

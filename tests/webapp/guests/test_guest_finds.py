@@ -9,7 +9,7 @@ import pytest
 
 from parsers.cases.io import loads
 from parsers.vocabulary.types import UsageError
-from tests.webapp.guests.serving import CALL, Calm, Hermes, Musing, Naive, case_text, served
+from tests.webapp.guests.serving import CALL, Calm, Hasty, Hermes, Musing, Naive, case_text, served
 from webapp.guests.answers import MOST_RUNS, Answers, Known, WantedError, digest
 from webapp.guests.narrowed import NONE, find
 from webapp.guests.requests import CaseAsked, OutputsAsked, Smaller
@@ -54,6 +54,21 @@ def test_what_is_wrong_under_every_chunking_is_made_small_beside_the_built_in_pa
     )
     assert len(loads(smaller.case).text()) < len(LONGER)
     assert fails(Musing, smaller.case)
+    assert not fails(Hermes, smaller.case)
+
+
+TOOL = {"type": "function", "function": {"name": "get_weather", "parameters": {
+    "type": "object", "properties": {"city": {"type": "string"}}}}}  # fmt: skip
+
+
+@pytest.mark.parametrize("replay", [{"by": "cuts", "cuts": [45]}, {"by": "token", "holdback_chars": 3}])
+@pytest.mark.replays
+def test_a_call_that_a_cut_loses_is_lost_by_a_cut_in_the_smaller_case(replay: dict[str, Any]) -> None:
+    smaller = found(Hasty, parser={"name": "qwen"}, tools=[TOOL], replay=[replay])
+    assert smaller.case is not None
+    assert smaller.check == "tool_call_dropped"
+    assert len(loads(smaller.case).text()) < len(LONGER)
+    assert fails(Hasty, smaller.case)
     assert not fails(Hermes, smaller.case)
 
 
