@@ -91,10 +91,9 @@ def tried(case: Case, settings: Settings) -> Result:
         prepared = prepare(case, settings)
         replayer = replace(prepared.replayer, known=Replays())
         return _judged(checked_run(prepared.case, prepared.choice, replayer, prepared.stored))
-    except EngineError as error:
-        return Result("no answer", "warning", str(error))
     except UsageError as error:
-        return Result("cannot run", "warning", str(error))
+        silent = any(isinstance(one, EngineError) for one in (error, error.__cause__))
+        return Result("no answer" if silent else "cannot run", "warning", str(error))
 
 
 def _shown(text: str) -> str:
