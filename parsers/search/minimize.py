@@ -26,7 +26,7 @@ from parsers.search.harms import LOOSE, kind_of, of_calls
 from parsers.search.outcomes import Outcomes, outcome_key
 from parsers.search.own_reading import is_called, is_sound, own_reading
 from parsers.search.shrink import Form, Target, form_of, plain
-from parsers.search.sweep import cut_at
+from parsers.search.sweep import cut_at, one_delta
 from parsers.search.taken_back import Misreads, OfChange, Planted, change_of
 from parsers.search.targets import (
     Differs,
@@ -76,6 +76,8 @@ def start_of(
     for finding in _worst_first(findings, said):
         for changed, chunking in _shown_by(finding, replayer, traced, outcomes, said):
             target = _target(finding, changed, replayer, chunking, rules)
+            if isinstance(target, Differs):
+                target, chunking = _turned(target, changed, chunking)
             if target is not None:
                 known = [one.smallest for one in outcomes.seen] if changed is replayer else []
                 return Start(finding, form_of(changed, chunking), Kept.of(target, changed, chunking, known), changed)
@@ -237,6 +239,19 @@ def _differing(finding: Finding, replayer: Replayer, chunking: Chunking, rules: 
     if finding.grade is not None and finding.grade not in HARMFUL:
         differing = [target for target in differing if finding.grade in target.kind]
     return max(differing, key=lambda target: target.worth, default=None)
+
+
+def _turned(target: Differs, replayer: Replayer, chunking: Chunking) -> tuple[Differs, Chunking]:
+    """The difference seen from its other side, where that is in deltas of several characters or tokens, and neither
+    side is known to be right: of cuts that are places those go that do not matter, and the text between them; a grid
+    would have to meet the same place again after every step."""
+    other = target.other
+    if target.sound[2] or other.by == "whole" or other.cuts is not None or other.size == 1:
+        return target, chunking
+    if chunking != one_delta(replayer.one_shot is not None) or form_of(replayer, other).fixed is not None:
+        return target, chunking
+    turned = Differs.at(replayer, other, target.rules, chunking)
+    return (target, chunking) if turned is None else (turned, other)
 
 
 def fewer_tools(replayer: Replayer, chunking: Chunking, target: Target) -> Replayer:

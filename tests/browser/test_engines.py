@@ -29,9 +29,10 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     settings = Settings(data_dir=tmp_path_factory.mktemp("engines"))
     write_entry(settings, "fake", fake())
     write_entry(settings, "own", own("Hermes"))
+    write_entry(settings, "hung", own("Hung", seconds=0.5))
     app = create_app(settings)
-    entered(settings).card("fake")
-    entered(settings).card("own")
+    for name in ("fake", "own", "hung"):
+        entered(settings).card(name)
     with served(app) as address:
         yield address
     use_engines(get_settings())
@@ -102,6 +103,21 @@ def test_engines_are_put_into_the_matrix_by_a_button(page: Page) -> None:
     page.get_by_text("With the engines").click()
     row = page.locator(".matrix tr", has=page.locator("th code", has_text="own:hermes"))
     expect(row).to_contain_text("same message")
+
+
+def test_an_engine_that_hangs_holds_no_matrix_back(page: Page) -> None:
+    page.goto("/engines/hung/hermes")
+    expect(page.get_by_role("columnheader", name="own")).to_contain_text("passes")
+    row = page.locator("table.matrix tbody tr").first
+    expect(row).to_contain_text("slow")
+    expect(page.get_by_role("columnheader", name="hung")).to_contain_text("not asked. Ask again")
+
+
+def test_a_column_of_a_matrix_is_asked_without_script(plain: Page) -> None:
+    plain.goto("/engines/own/hermes")
+    expect(plain.locator("table.matrix tbody tr").first).to_contain_text("not run yet")
+    plain.get_by_role("columnheader", name="own").get_by_role("link", name="Run them").click()
+    expect(plain.get_by_role("columnheader", name="own")).to_contain_text("passes")
 
 
 def test_it_runs_without_script(plain: Page) -> None:

@@ -65,9 +65,7 @@ def add(name: str, **options: Any) -> None:
     if options["python"] and not (options["adapter"] or options["own"] or options["command"] or name in ADAPTERS):
         options["adapter"] = adapter_for(name, options["python"])
     entry = _entry(name, options)
-    found = entered(settings)
-    if (found.entries().get(name) or entry) != entry:
-        click.echo(f"{name}: replaces the entry of that name", err=True)
+    replaces = (entered(settings).entries().get(name) or entry) != entry
     host = EngineHost(name, entry)
     try:
         card = host.card()
@@ -76,6 +74,8 @@ def add(name: str, **options: Any) -> None:
     if card.tokenizer == "needed" and entry.tokenizer is None:
         raise UsageError(f"engine {name} asks for a whole tokenizer: give it with --tokenizer PATH")
     file = write_entry(settings, name, entry)
+    if replaces:
+        click.echo(f"{name}: replaces the entry of that name", err=True)
     keep_card(settings, name, entry, card)
     forget_others(settings, name, entry.commit)
     many = count(len(card.names("tool")), "parser"), count(len(card.names("reasoning")), "reasoning parser")
@@ -170,6 +170,8 @@ def _entry(name: str, options: dict[str, Any]) -> Entry:
     for key in _PLACES & values.keys():
         if key != "python" or Path(values[key]).name != values[key]:  # else it is a program of PATH
             values[key] = str(Path(values[key]).absolute())
+    if "path" in values and not Path(values["path"]).is_dir():
+        raise UsageError(f"--path: there is no folder {values['path']}")
     if "own" in values:
         values["class"] = values.pop("own")
     if "command" in values:

@@ -62,7 +62,7 @@ _PATIENCE_SECONDS = 3.0  # at most it takes to open the longest output: to wait 
 _WORN_BYTES = 300_000_000  # more than a child says that it keeps: a fresh one is cheaper
 _ROOM = 1_000_000  # bytes of a message beside the piece of an answer
 _PRIORITY = 2  # added to the niceness: light addresses go first
-_SUBJECT = re.compile(r"/(?:c|example)/[^/]+")
+_SUBJECT = re.compile(r"/(?:c|example|engines/[^/]+)/[^/]+")
 _TOKEN = re.compile(rb'\bheld(?:=|"\r\n\r\n)([0-9a-f]{32})\b')
 
 log = logging.getLogger(__name__)

@@ -327,6 +327,10 @@ class Runner:
         """A value that belongs to several runs, kept in the same budget."""
         return _Beside(self._kept, key).get("computed", make, size=size)
 
+    def known(self, key: str) -> Any | None:
+        """The value that was `computed` under this key, where it is still kept."""
+        return _Beside(self._kept, key).known("computed")
+
     def _run(self, case: Case, key: str) -> Run:
         return self._replayed(prepare(case, self.settings), key)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from parsers.cases.find import CaseSearch
+from parsers.cases.io import load_case
 from parsers.cases.run import characters
 from parsers.compare.divergence import EXACT
 from parsers.replays.chunking import TRACED, WHOLE, Chunking
@@ -18,8 +19,10 @@ from parsers.search.targets import Finds, Kept
 from parsers.selection.registry import get_format, maker
 from parsers.vocabulary.events import Severity
 from parsers.vocabulary.trace import About, Finding, Proof
-from parsers.vocabulary.types import Message, ToolCall
+from parsers.vocabulary.types import Context, Message, MessageDelta, ToolCall
 from tests.parsers.search.faulty import case_of, engines, loses_brace
+from tests.parsers.search.spoilt import Spoilt
+from tests.parsers.search.test_unseen_faults import engines as boxes
 
 CALL = '<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>'
 RIGHT = Replayer(maker(get_format("qwen")), characters(CALL))
@@ -65,6 +68,41 @@ def test_what_every_chunking_shows_is_made_small_whole() -> None:
     assert len(found.outcomes) == 1
     assert found.minimized is not None
     assert (found.minimized.text, found.minimized.chunking) == ("[g()]", WHOLE)
+
+
+class TwoFaults(Spoilt):
+    """It keeps the last character of the content for ever, and loses the one that follows a marker which was cut."""
+
+    def begin(self, context: Context) -> None:
+        super().begin(context)
+        self.kept = ""
+
+    def on(self, text: str) -> MessageDelta | None:
+        before = self.text[: len(self.text) - len(text)]
+        sent = self.read(text)
+        if sent is not None and sent.content:
+            cut = any(before.endswith("</tool_call>"[:size]) for size in range(1, 12))
+            content = self.kept + sent.content[cut:]
+            sent.content, self.kept = content[:-1] or None, content[-1:]
+        return sent
+
+
+@pytest.mark.replays
+def test_a_second_fault_that_shows_everywhere_keeps_no_second_call_in_the_small_case() -> None:
+    text = (
+        'I will look that up for you now. <tool_call>{"name": "get_weather", "arguments": {"city": "Paris", "days": 3}}'
+        '</tool_call> Let us see what comes of it. <tool_call>{"name": "get_time", "arguments": {"zone": "CET"}}'
+        "</tool_call>Bye for now."
+    )
+    tools = [{"name": name, "parameters": {"type": "object"}} for name in ("get_weather", "get_time")]
+    parser = {"name": "qwen", "engine": "mine"}
+    case = load_case({"schema": 1, "parser": parser, "input": {"text": text}, "tools": tools, "contract": "openai"})
+    search = CaseSearch(case, engines=boxes(TwoFaults))
+    assert list(search.run())
+    found = search.result().found.minimized
+    assert found is not None
+    assert found.text == '<tool_call>{"name":"get_time","arguments":{}}</tool_call>Bf'
+    assert found.chunking.cuts == (56,), "inside the marker, before its last character"
 
 
 def test_calls_that_were_whole_stay_whole() -> None:

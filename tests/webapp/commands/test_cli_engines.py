@@ -36,6 +36,27 @@ def test_an_engine_is_entered_listed_and_replaced(program: Program, own_engines:
     assert again.err == "fake: replaces the entry of that name\n"
 
 
+def test_a_package_in_src_is_entered_by_a_relative_path_and_found_from_everywhere(
+    program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_engines: Path
+) -> None:
+    package, elsewhere = tmp_path / "src" / "mypackage", tmp_path / "elsewhere"
+    for folder in (package, elsewhere):
+        folder.mkdir(parents=True)
+    (package / "helper.py").write_text((FAKE.parent / "own_parsers.py").read_text("utf-8"), "utf-8")
+    (package / "module.py").write_text("from .helper import Plain as Base\nclass Plain(Base): pass\n", "utf-8")
+    monkeypatch.chdir(tmp_path)
+    how = ("engines", "add", "mine", "--python", sys.executable, "--class", "mypackage.module:Plain")
+    for more, said in (((), "('src' in many projects)"), (("--path", "nowhere"), "there is no folder")):
+        refused = program(*how, *more)
+        assert (refused.code, said in refused.err) == (2, True)
+    assert program(*how, "--path", "src").code == 0
+    refused = program(*how, "--path", "nowhere")
+    assert "replaces" not in refused.err, "nothing was"
+    (tmp_path / "out.txt").write_text("Hello.", "utf-8")
+    monkeypatch.chdir(elsewhere)
+    assert program("replay", "../out.txt", "--engine", "mine").code == 0
+
+
 @pytest.mark.parametrize(
     ("command", "more", "folder"),
     [
@@ -135,7 +156,10 @@ def test_an_engine_that_was_not_asked_is_listed_by_its_name(program: Program, ow
         (("engines", "add", "x"), "engine x: give the python that has it"),
         (("engines", "add", "bad name", "--python", "/no/such"), "engine bad name: a name has letters, digits"),
         (("engines", "add", "auto", "--command", "y"), "engine auto: that name is taken by this program"),
-        (("replay", "-", "--engine", "no.such:A", "--python", sys.executable), "it; say in which folder it is with"),
+        (
+            ("replay", "-", "--engine", "no.such:A", "--python", sys.executable),
+            "it, and the current folder is not",
+        ),
         (("engines", "add", "x", "--command", "/no/such"), "engine x does not start: [Errno 2]"),
         (("engines", "check", "x"), "engine 'x' is not entered here; entered: none"),
         (("replay", "-", "--engine", "x:y"), "--engine x:y: engine 'x' is not entered here; entered: none"),

@@ -50,6 +50,16 @@ class Hermes:
 Hermes.__name__ = "hermes"
 
 
+class Hung(Hermes):
+    """The same, but it never comes to an end."""
+
+    def finish(self, reason: str | None) -> Any:
+        time.sleep(600)
+
+
+Hung.__name__ = "hermes"
+
+
 class Whole(Plain):
     """It has a path for whole outputs besides."""
 

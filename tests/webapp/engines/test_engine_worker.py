@@ -198,7 +198,12 @@ def test_worker_and_adapters_are_one_file(tmp_path: Path) -> None:
         (("class", "own_parsers:Shapeless"), "ShapeError: Shapeless has the methods of no known shape"),
         (("class", "own_parsers"), "TypeError: a class is given as module:Class, not own_parsers"),
         (("class", "no_such_module:A"), "ClassError: No module named 'no_such_module': this interpreter does not"),
-        (("class", "json.no_such:A"), "ClassError: No module named 'json.no_such': this interpreter does not"),
+        (
+            ("class", "no_such_module.a:A"),
+            "ClassError: No module named 'no_such_module': this interpreter does not find it, and the current folder is"
+            " not looked in; give the folder that has no_such_module/ or no_such_module.py ('src' in many projects)",
+        ),
+        (("class", "json.no_such:A"), f"ClassError: the package json ({Path(json.__file__).parent}) has no module no_"),
         (("class", "json.decoder:A"), "ClassError: the module json.decoder has no class A; it has JSON"),
         (("class", "json:dumps"), "ClassError: the module json has no class dumps; it has none (in __init__.py)"),
         (("vllm",), "ModuleNotFoundError: No module named 'vllm'"),

@@ -19,6 +19,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -57,14 +58,26 @@ def class_of(module: str, name: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name is None or not (module + ".").startswith(error.name + "."):
             raise
-        words = "this interpreter does not find it; say in which folder it is with engines add --path FOLDER"
-        raise ClassError(f"No module named {error.name!r}: {words}", "") from error
+        raise ClassError(missing_module(error.name), "") from error
     found = getattr(holder, name, None)
     if not isinstance(found, type):
         there = [one for one, kind in vars(holder).items() if isinstance(kind, type) and kind.__module__ == module]
         words = "the module {} has no class {}; it has {}".format(module, name, ", ".join(there[:10]) or "none")
         raise ClassError(words, os.path.basename(getattr(holder, "__file__", None) or ""))
     return found
+
+
+def missing_module(name: str) -> str:
+    """What is said of a module that is not found, with what is to be done."""
+    package, _, last = name.rpartition(".")
+    found = getattr(sys.modules.get(package), "__file__", None) if package else None
+    if found is not None:
+        return f"the package {package} ({os.path.dirname(found)}) has no module {last}"
+    top = name.partition(".")[0]
+    words = "this interpreter does not find it, and the current folder is not looked in; give the folder that has"
+    return (
+        f"No module named {name!r}: {words} {top}/ or {top}.py ('src' in many projects) with engines add --path FOLDER"
+    )
 
 
 class ClassError(LookupError):

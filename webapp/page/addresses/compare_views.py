@@ -113,13 +113,12 @@ def _page(
     base = subject.url("compare") if subject.base else None
     if base is None and (subject.held is None or subject.held.beside != beside):
         subject = hold(case, beside=beside)
-    links = CompareLinks(base, asked, "" if base else subject.line, beside)
+    links = CompareLinks(base, replace(asked, asks=""), "" if base else subject.line, beside)
     if base and request.method == "GET" and not is_partial() and not is_tidy(request.args) and not wrong:
         return redirect(links.url(), 303)
     rules = rules_of(case, asked, sides)
     answer = render(
-        "compare.html",
-        _block(),
+        *(("_compare_matrix_rows.html",) if asked.asks and is_partial() else ("compare.html", _block())),
         status=status,
         heading=subject.heading,
         note=subject.note,
@@ -129,7 +128,8 @@ def _page(
         picker=picker(runner, case, sides, links),
         engines=has_engines(sides[0]),
         alone=is_alone(subject, asked.sides),
-        matrix=matrix(runner, sides, asked.matrix, rules) if asked.matrix else None,
+        asks=asked.asks,
+        matrix=matrix(runner, sides, asked.matrix, rules, asked.asks) if asked.matrix else None,
         held=f"{subject.held_url}/compare" if subject.held_url else "",
         share=share_of(subject, step=None, comparison=links.query(), beside=beside),
         files={target: subject.url("comparison", target=target) for target in FILES},

@@ -10,7 +10,7 @@ from flask.typing import ResponseReturnValue
 from parsers.vocabulary.types import UsageError
 from webapp.engines.entered import entered
 from webapp.page.addresses.inspect_views import show
-from webapp.page.addresses.subjects import blueprint, render, run_subject
+from webapp.page.addresses.subjects import blueprint, is_partial, render, run_subject
 from webapp.page.engines.conformance_matrix import conformance_matrix
 from webapp.page.engines.library_cases import by_engine, library_cases
 from webapp.page.engines.listing import engine_rows
@@ -48,12 +48,13 @@ def engine_ask(engine: str) -> ResponseReturnValue:
 
 @blueprint.get("/engines/<engine>/<parser>")
 def engine_parser(engine: str, parser: str) -> Response:
-    """The library of cases by a parser, beside every other engine that has one of that name."""
-    first = whole_number(request.args.get("from")) or 0
-    found = conformance_matrix(entered(services().settings), engine, parser, first, monotonic)
+    """The library of cases by a parser, beside every other engine that has one of that name; or what htmx asked for,
+    the cells of a column."""
+    asks, first = [whole_number(request.args.get(name)) for name in ("asks", "from")]
+    found = conformance_matrix(entered(services().settings), engine, parser, asks, first or 0, monotonic)
     if found is None:
         abort(404, "There is no such parser of an entered engine.")
-    return render("engine_parser.html", matrix=found)
+    return render("engine_parser.html" if asks is None or not is_partial() else "_engine_cells.html", matrix=found)
 
 
 @blueprint.get("/engines/<engine>/<parser>/<fmt>/<name>")

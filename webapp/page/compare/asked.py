@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 from urllib.parse import urlencode
 
+from webapp.engines.entries import NAME
 from webapp.page.inspect.inspect_page import given_words, whole_number
 
 NAMES = "abcd"
@@ -53,7 +54,8 @@ PAIR = (Side(), Side())
 class Asked:
     """The sides, the rules that are not the case's, and the cursor; `at` None: where there is most to see.
 
-    `matrix` says which parsers are compared beside the sides, none if empty.
+    `matrix` says which parsers are compared beside the sides, none if empty; `asks` is the engine that is asked for its
+    rows of it.
     """
 
     sides: tuple[Side, ...] = PAIR
@@ -63,6 +65,7 @@ class Asked:
     ids: Literal["", "same", "any"] = ""
     matrix: Literal["", "near", "all", "engines"] = ""
     at: int | None = None
+    asks: str = ""
 
     def words(self, **changes: Any) -> dict[str, str]:
         """Everything that is said, with `changes`, by the name it has in an address."""
@@ -70,7 +73,7 @@ class Asked:
         said: dict[str, str] = {}
         for name, side in zip(NAMES, asked.sides, strict=False):
             said |= side.words(name)
-        said |= {name: getattr(asked, name) for name in (*RULES, "matrix")}
+        said |= {name: getattr(asked, name) for name in (*RULES, "matrix", "asks")}
         said["at"] = "" if asked.at is None else str(asked.at)
         return {name: word for name, word in said.items() if word}
 
@@ -107,6 +110,8 @@ def read_asked(posted: Mapping[str, str]) -> Asked:
     rules: dict[str, Any] = {name: given.get(name) for name in RULES if given.get(name) in RULES[name][1]}
     if given.get("matrix") in MATRIX:
         rules["matrix"] = given["matrix"]
+    if NAME.fullmatch(given.get("asks", "")):
+        rules["asks"] = given["asks"]
     said = {name[0] for name, word in given.items() if word and is_of_side(name)}
     sides = [_side(given, name) for name in NAMES if name in "ab" or name in said]
     return Asked(tuple(sides), at=whole_number(given.get("at")), **rules)

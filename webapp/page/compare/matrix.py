@@ -1,14 +1,18 @@
 """One case, many parsers: whether each gives the message of side A, under a few chunkings.
 
 On demand only. A replay costs about a step for each delta, so the matrix has a budget of steps; parsers over it are
-named and not run. The parsers of entered engines are asked for apart, and then a few of them, since each is a process
-of its own. Only the words are kept, and none of the replays.
+named and not run. Only the words are kept, and none of the replays.
+
+The parsers of entered engines are a few, since each is a process of its own, and nobody waits for one with the table:
+their rows stand in it without cells until each engine is asked for its own. One that hung, or took long, is not asked
+for its other parsers as well.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from parsers.cases.run import replayer_of
 from parsers.compare.divergence import Grade, Rules, grade
@@ -19,7 +23,8 @@ from parsers.search.sweep import one_delta
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import UsageError
 from webapp.engines import choose
-from webapp.engines.entered import engine_stamp, entered_parsers
+from webapp.engines.entered import engine_stamp, entered, entered_parsers
+from webapp.engines.protocol import EngineError
 from webapp.formats.folder import formats_folder
 from webapp.page.compare.known_tools import Teller, Tools, explained_by_tools
 from webapp.page.compare.readers import engine_readers
@@ -29,6 +34,8 @@ from webapp.runs.runner import Runner, collector_paused
 CHUNKINGS = (TRACED, parse_spec("token:3"), parse_spec("char"), WHOLE)  # the last of all: the whole in one delta
 STEPS = 60_000
 ENGINE_PARSERS = 6  # beside those that are sides
+ENGINE_SECONDS = 10.0  # at work for one matrix, after which an engine is asked for nothing more
+NOT_ASKED = "not asked"
 _SHORTEST = 4  # characters: a shorter literal is no marker that tells formats apart
 _WORDS: dict[Grade, str] = {"calls": "other calls", "text": "other text", "whitespace": "other white space"}
 
@@ -36,26 +43,35 @@ _WORDS: dict[Grade, str] = {"calls": "other calls", "text": "other text", "white
 @dataclass(slots=True, frozen=True)
 class Cell:
     """What one parser gives under one chunking. `severity` is pass where that is the message of side A; `chunk` is the
-    chunking as a word."""
+    chunking as a word; `stops` is why its engine is asked for nothing more: it did not answer."""
 
     words: str
     severity: str
     chunk: str
+    stops: str = ""
 
 
 @dataclass(slots=True, frozen=True)
 class MatrixRow:
-    """One parser. `own`: it is that of side A."""
+    """One parser. `own`: it is that of side A. An engine's has no cells until that was asked; `left`: what it did that
+    some of them are not known."""
 
     parser: str
     title: str
     own: bool
     cells: list[Cell]
+    left: str = ""
 
     @property
     def same(self) -> int:
         """Return in how many cells it gives the message of side A."""
         return sum(cell.severity == "pass" for cell in self.cells)
+
+    @property
+    def engine(self) -> str:
+        """The name of the entered engine that has it; empty for one of ours."""
+        name, colon, _ = self.parser.partition(":")
+        return name if colon else ""
 
 
 @dataclass(slots=True, frozen=True)
@@ -66,24 +82,41 @@ class Matrix:
     rows: list[MatrixRow]
     left: list[str]
 
+    @property
+    def waiting(self) -> dict[str, list[str]]:
+        """The engines that are still to be asked, each with its parsers."""
+        found: dict[str, list[str]] = {}
+        for row in self.rows:
+            if not row.cells:
+                found.setdefault(row.engine, []).append(row.parser)
+        return found
+
+    def of(self, engine: str) -> list[tuple[int, MatrixRow]]:
+        """The rows of an engine, each with its place."""
+        return [(place, row) for place, row in enumerate(self.rows) if row.engine == engine]
+
     def size(self) -> int:
         """About how many bytes of memory it takes."""
         return 2_000 + 400 * len(self.rows) * len(self.chunkings)
 
 
-def matrix(runner: Runner, sides: Sequence[Replayed], which: str, rules: Rules) -> Matrix | None:
+def matrix(runner: Runner, sides: Sequence[Replayed], which: str, rules: Rules, asks: str = "") -> Matrix | None:
     """Every parser of `which` beside the first of `sides`: near are those of whose markers one stands in the output;
     engines are these and the parsers of entered engines that read its format, a few of them; all are these engines' and
-    all of ours. An engine's parser that is a side is always there. None where the raw output is not known."""
+    all of ours. An engine's parser that is a side is always there. None where the raw output is not known.
+
+    `asks` is the engine that is asked for its rows; those of others are as far as they are known."""
     side = sides[0]
     if not side.own.has_raw:
         return None
     rules = replace(rules, ids=False)
     own = [one.run.parser for one in sides if one.run.choice.replays is not None and one.own == side.own]
     engines = dict.fromkeys([*own, *[name for name, _ in _readers(side)[:ENGINE_PARSERS] if which != "near"]])
-    stamps = [engine_stamp(name.partition(":")[0]) for name in engines]
-    key = f"matrix {side.run.key} {which} {[*engines]} {stamps} {rules}"
-    return runner.computed(key, lambda: _matrix(runner, side, which, [*engines], rules), size=Matrix.size)
+    key = f"matrix {side.run.key} {which} {[*engines]} {rules}"
+    ours = runner.computed(key, lambda: _matrix(runner, side, which, [*engines], rules), size=Matrix.size)
+    theirs = _engine_rows(runner, side, [*engines], rules, asks)
+    first = [row for row in [*theirs, *ours.rows] if row.own]
+    return replace(ours, rows=first + [row for row in [*theirs, *ours.rows] if not row.own])
 
 
 def has_engines(side: Replayed) -> bool:
@@ -107,22 +140,61 @@ def _markers(fmt: Format) -> Iterator[str]:
 
 
 def _matrix(runner: Runner, side: Replayed, which: str, engines: Sequence[str], rules: Rules) -> Matrix:
+    """Our parsers alone. Those of engines take their share of the budget."""
     formats = {**builtin_formats(), **formats_folder(runner.settings).formats}
-    own, versions = side.run.parser, {one.name: one.title for one in entered_parsers()}
+    own = side.run.parser
     names = list(formats) if which == "all" else near(side.run.trace.text, formats)
     base, rows, left = runner.run(side.own), list[MatrixRow](), list[str]()
     steps = sum(_steps(chunking, len(base.stored), len(side.run.trace.text)) for chunking in CHUNKINGS)
     steps *= 1 if side.own.tools else 2  # what differs without tools is replayed with some
-    first = [own] if own in formats or own in engines else []
-    for name in dict.fromkeys([*first, *engines, *names]):
-        if steps * (len(rows) + 1) > STEPS and rows and name not in engines:
+    for name in dict.fromkeys([*([own] if own in formats else []), *names]):
+        taken = len(engines) + len(rows)
+        if steps * (taken + 1) > STEPS and taken:
             left.append(name)
             continue
-        title = formats[name].title if name in formats else versions.get(name, name)
-        rows.append(MatrixRow(name, title, name == own, _cells(runner, side, name, rules)))
-    kept = len(first)
-    rows[kept:] = sorted(rows[kept:], key=lambda row: (row.parser not in engines, -row.same))
+        rows.append(MatrixRow(name, formats[name].title, name == own, _cells(runner, side, name, rules)))
+    rows.sort(key=lambda row: (not row.own, -row.same))
     return Matrix([label(chunking) for chunking in CHUNKINGS[:-1]] + [label(one_delta(True))], rows, left)
+
+
+def _engine_rows(runner: Runner, side: Replayed, names: Sequence[str], rules: Rules, asks: str) -> list[MatrixRow]:
+    """The rows of engines, those of which no cell is left kept; all of the one that is asked, as far as it answers."""
+    versions = {one.name: one.title for one in entered_parsers()}
+    made, began, stopped = list[MatrixRow](), entered().spent, ""
+    for name in names:
+        engine = name.partition(":")[0]
+        key = f"matrix {side.run.key} {name} {engine_stamp(engine)} {rules}"
+        row: MatrixRow | None = runner.known(key)
+        if row is None:
+            row = MatrixRow(name, versions.get(name, name), name == side.run.parser, [])
+        if not row.cells and engine == asks:
+            row = _asked_row(runner, side, row, rules, stopped)
+            stopped = row.left or _took_long(engine, entered().spent - began)
+            if not row.left:
+                runner.computed(key, partial(_itself, row), size=_row_size)
+        made.append(row)
+    return made
+
+
+def _asked_row(runner: Runner, side: Replayed, row: MatrixRow, rules: Rules, stopped: str) -> MatrixRow:
+    """The row of an engine that is asked, unless it was `stopped` being asked."""
+    if stopped:
+        return replace(row, cells=[Cell(NOT_ASKED, "info", spec(one)) for one in CHUNKINGS], left=stopped)
+    cells = _cells(runner, side, row.parser, rules)
+    stops = next((cell.stops for cell in cells if cell.stops), "")
+    return replace(row, cells=cells, left=f"{row.parser}: {stops}" if stops else "")
+
+
+def _took_long(engine: str, seconds: float) -> str:
+    return f"{engine} was at work for {seconds:.0f} seconds" if seconds >= ENGINE_SECONDS else ""
+
+
+def _itself(row: MatrixRow) -> MatrixRow:
+    return row
+
+
+def _row_size(row: MatrixRow) -> int:
+    return 500 + 400 * len(row.cells)
 
 
 def _steps(chunking: Chunking, tokens: int, characters: int) -> int:
@@ -132,20 +204,33 @@ def _steps(chunking: Chunking, tokens: int, characters: int) -> int:
 
 
 def _cells(runner: Runner, side: Replayed, name: str, rules: Rules) -> list[Cell]:
-    """What a parser gives. An engine is asked for the replays of all chunkings at once."""
+    """What a parser gives. An engine is asked for one replay first, and for none of the others where it did not answer;
+    then for the replays of all other chunkings at once."""
     stored, own = runner.run(side.own).stored, side.own.tools
 
     def by(tools: Tools) -> Replayer:
         case = with_parser(runner, side.own, name).model_copy(update={"tools": tools})
         return replayer_of(case, choose(case), stored)
 
+    def asked(tools: Tools) -> Replayer:
+        return replayer if tools is own else by(tools)
+
     try:
         replayer = by(own)
-        chunkings = [*CHUNKINGS[:-1], one_delta(replayer.one_shot is not None)]
-        replayer.foresee(chunkings)
+        first, *others = [*CHUNKINGS[:-1], one_delta(replayer.one_shot is not None)]
+        cells = [_cell(runner, side, asked, first, rules)]
+        if not cells[0].stops:
+            replayer.foresee(others)
     except UsageError as error:
-        return [Cell(f"cannot: {error}", "warning", spec(chunking)) for chunking in CHUNKINGS]
-    return [_cell(runner, side, lambda tools: replayer if tools is own else by(tools), one, rules) for one in chunkings]
+        return [_cannot(error, chunking) for chunking in CHUNKINGS]
+    for one in others:
+        stops = next((cell.stops for cell in cells if cell.stops), "")
+        cells.append(Cell(NOT_ASKED, "info", spec(one), stops) if stops else _cell(runner, side, asked, one, rules))
+    return cells
+
+
+def _cannot(error: UsageError, chunking: Chunking) -> Cell:
+    return Cell(f"cannot: {error}", "warning", spec(chunking), str(error) if isinstance(error, EngineError) else "")
 
 
 def _cell(runner: Runner, side: Replayed, by: Callable[[Tools], Replayer], chunking: Chunking, rules: Rules) -> Cell:
@@ -157,9 +242,12 @@ def _cell(runner: Runner, side: Replayed, by: Callable[[Tools], Replayer], chunk
 
     try:
         other = Teller(side.own.tools, told(side.own.tools), told)
+        failure = other.trace.failure
+        if failure is not None and failure.slow:
+            return Cell(NOT_ASKED if failure.rests else "it hangs", "error", word, failure.message)
         return Cell(*_judged(teller(runner, side), other, rules), word)
     except UsageError as error:
-        return Cell(f"cannot: {error}", "warning", word)
+        return _cannot(error, chunking)
 
 
 def _judged(own: Teller, other: Teller, rules: Rules) -> tuple[str, str]:

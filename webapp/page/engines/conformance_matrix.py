@@ -1,7 +1,9 @@
 """The conformance matrix of a parser: the library's cases of its format, run by every engine that has a parser of that
 name, and by the built-in parser of the format.
 
-A case takes a dozen replays in each column, so a page makes as many rows as it has time for and leads on to the others.
+A case takes a dozen replays in each column, and an engine may hang: the page comes with the cells that are known, and
+each column is asked for its others by itself, as many as there is time for. One that did not answer is asked for no
+more of them.
 """
 
 from __future__ import annotations
@@ -11,14 +13,14 @@ from dataclasses import dataclass
 
 from parsers.vocabulary.types import UsageError
 from webapp.engines.entered import Engines, engine_stamp
-from webapp.page.engines.library_cases import LibraryCase, RestingError, by_engine, library_cases, tried
+from webapp.page.engines.library_cases import SILENT, LibraryCase, RestingError, by_engine, library_cases, tried
 from webapp.page.engines.listing import EngineRow, ParserRow, engine_rows
 from webapp.store.results import Result
 
-SECONDS = 4.0  # of work for the rows of one page
+SECONDS = 4.0  # of work for the cells of one request
 SETTLED = ("passes", "warns", "fails", "differs")  # what failed may do better the next time
 MOST_CELLS = 10_000
-_made: dict[Hashable, Result] = {}  # a page that waits for engines is begun again, and makes no cell twice
+_made: dict[Hashable, Result] = {}  # a request that waits for an engine is begun again, and makes no cell twice
 
 
 @dataclass(slots=True, frozen=True)
@@ -33,36 +35,50 @@ class Column:
 
 @dataclass(slots=True, frozen=True)
 class MatrixRow:
-    """A case, and what each column makes of it."""
+    """A case, and what each column makes of it; None where that is not known."""
 
     case: LibraryCase
-    cells: Sequence[Result]
+    cells: Sequence[Result | None]
 
 
 @dataclass(slots=True, frozen=True)
 class ConformanceMatrix:
-    """The rows of a page. `more`: the number of the first case that was left for another page, None where none was."""
+    """The rows of a page. `asked` is the column that was asked, None where none was, and `asked_rows` are those that it
+    has answered for."""
 
     engine: EngineRow
     parser: ParserRow
     columns: Sequence[Column]
     rows: Sequence[MatrixRow]
-    first: int
-    total: int
-    more: int | None
+    asked: int | None
+    asked_rows: Sequence[int]
 
     def counted(self, column: int) -> list[tuple[str, str, int]]:
         """How many cells of a column have each word, with how bad that is."""
-        cells = [row.cells[column] for row in self.rows]
+        cells = [cell for row in self.rows if (cell := row.cells[column]) is not None]
         words = dict.fromkeys((cell.words, cell.severity) for cell in cells)
         return [(word, severity, sum(cell.words == word for cell in cells)) for word, severity in words]
 
+    def left(self, column: int) -> int | None:
+        """The first row that a column is still to be asked for, None where there is none."""
+        if column == self.asked and self.asked_rows:
+            following = self.asked_rows[-1] + 1
+            return following if following < len(self.rows) else None
+        cells = [row.cells[column] for row in self.rows]
+        return next((at for at, cell in enumerate(cells) if cell is None or cell.words not in SETTLED), None)
+
+    def silent(self, column: int) -> int | None:
+        """The first row for which a column did not answer, None where there is none."""
+        cells = [row.cells[column] for row in self.rows]
+        return next((at for at, cell in enumerate(cells) if cell is not None and cell.words in SILENT), None)
+
 
 def conformance_matrix(
-    engines: Engines, name: str, parser: str, first: int, clock: Callable[[], float]
+    engines: Engines, name: str, parser: str, asks: int | None, first: int, clock: Callable[[], float]
 ) -> ConformanceMatrix | None:
-    """The cases from `first` on, as many as there is time for by `clock`, in seconds; None where
-    there is no such engine or parser. Raises UsageError for a file of entries that cannot be used."""
+    """All cases with the cells that are known; of the column `asks` those from the row `first` on as well, as many as
+    there is time for by `clock`, in seconds. None where there is no such engine, parser or column. Raises UsageError
+    for a file of entries that cannot be used."""
     rows = engine_rows(engines)
     engine = next((row for row in rows if row.name == name), None)
     card = None if engine is None else next((one for one in engine.parsers if one.name == parser), None)
@@ -73,27 +89,48 @@ def conformance_matrix(
     cases = library_cases(card.format) if card.format else ()
     if card.format:
         columns.append(Column(None, card.format, "built in"))
-    made, began = list[MatrixRow](), clock()
-    for found in cases[first:]:
+    if asks is not None and asks >= len(columns):
+        return None
+    asked = {} if asks is None else _asked(engines, cases, columns[asks], first, clock)
+    made = [
+        [asked.get(number) if at == asks and number in asked else _made.get(_key(found, column))
+         for at, column in enumerate(columns)]
+        for number, found in enumerate(cases)
+    ]  # fmt: skip
+    return ConformanceMatrix(engine, card, columns, [*map(MatrixRow, cases, made)], asks, [*asked])
+
+
+def _asked(
+    engines: Engines, cases: Sequence[LibraryCase], column: Column, first: int, clock: Callable[[], float]
+) -> dict[int, Result]:
+    """The cells of a column from a row on, by the number of their rows."""
+    made, began, stops = dict[int, Result](), clock(), None
+    for number, found in [*enumerate(cases)][first:]:
+        if stops is not None:
+            made[number] = Result("not asked", "info", f"It did not answer for {stops}.")
+            continue
         if len(made) == 1:
-            began = clock()  # the first row may have waited for an engine to start
+            began = clock()  # the first one may have waited for an engine to start
         if made and clock() - began > SECONDS:
             break
-        made.append(MatrixRow(found, [_cell(engines, found, column) for column in columns]))
-    at = first + len(made)
-    return ConformanceMatrix(engine, card, columns, made, first, len(cases), at if at < len(cases) else None)
+        made[number] = _cell(engines, found, column)
+        if column.engine is not None and made[number].words in SILENT:
+            stops = found.title
+    return made
+
+
+def _key(found: LibraryCase, column: Column) -> Hashable:
+    return engine_stamp(column.engine), column, found.name
 
 
 def _cell(engines: Engines, found: LibraryCase, column: Column) -> Result:
-    key = engine_stamp(column.engine), column, found.name
+    key = _key(found, column)
     known = _made.get(key)
-    if known is not None:
+    if known is not None and known.words in SETTLED:
         return known
-    result = _tried(engines, found, column)
-    if result.words in SETTLED:
-        if len(_made) >= MOST_CELLS:
-            _made.clear()
-        _made[key] = result
+    if known is None and len(_made) >= MOST_CELLS:
+        _made.clear()
+    result = _made[key] = _tried(engines, found, column)
     return result
 
 

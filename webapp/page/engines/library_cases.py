@@ -21,6 +21,7 @@ from parsers.selection.registry import known_format
 from parsers.vocabulary.types import UsageError
 from parsers.vocabulary.words import quoted
 from webapp.engines.foreign import OPTIONS
+from webapp.engines.protocol import EngineError
 from webapp.glyphs import count, shorten
 from webapp.page.library.examples import examples
 from webapp.page.library.gallery import gallery
@@ -29,6 +30,7 @@ from webapp.runs.prepare import prepare
 from webapp.settings import Settings
 from webapp.store.results import Result
 
+SILENT = ("slow", "no answer", "not asked")  # the words after which an engine is asked for nothing more at once
 _PLAIN_REASONING = ("qwen3", "deepseek_r1")  # parsers of text up to </think>, as vLLM and SGLang call them
 
 
@@ -90,7 +92,8 @@ def tried(case: Case, settings: Settings) -> Result:
         replayer = replace(prepared.replayer, known=Replays())
         return _judged(checked_run(prepared.case, prepared.choice, replayer, prepared.stored))
     except UsageError as error:
-        return Result("cannot run", "warning", str(error))
+        silent = any(isinstance(one, EngineError) for one in (error, error.__cause__))
+        return Result("no answer" if silent else "cannot run", "warning", str(error))
 
 
 def _shown(text: str) -> str:

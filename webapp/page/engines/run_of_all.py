@@ -15,7 +15,7 @@ from parsers.cases.io import loads
 from parsers.selection.registry import known_format
 from parsers.vocabulary.types import UsageError
 from webapp.engines.entered import Engines
-from webapp.page.engines.library_cases import RestingError, by_engine, tried
+from webapp.page.engines.library_cases import SILENT, RestingError, by_engine, tried
 from webapp.page.engines.listing import EngineRow, engine_rows
 from webapp.page.library.listed_case import engine_title
 from webapp.runs.exports import installed_version
@@ -64,7 +64,7 @@ def run_some(
     seconds: float,
     clock: Callable[[], float],
 ) -> None:
-    """Run cases until the time is over or none is left, or the engine is not asked for a while."""
+    """Run cases until the time is over or none is left, or the engine does not answer."""
     done, began = 0, clock()
     while batch := store.results.left(*column.key, wanted, _AT_ONCE):
         for number, body in batch:
@@ -77,6 +77,8 @@ def run_some(
             except RestingError:
                 return
             store.results.keep(*column.key, number, result)
+            if result.words in SILENT:
+                return
             done += 1
 
 

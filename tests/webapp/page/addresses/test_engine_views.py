@@ -105,16 +105,79 @@ def test_a_file_that_cannot_be_used_is_said(client: FlaskClient, settings: Setti
         file.write_text(text, "utf-8")
 
 
+PART = {"HX-Request": "true", "HX-Request-Type": "partial"}
+
+
+def all_cells(client: FlaskClient, address: str) -> list[list[str]]:
+    """The words of the cells once every column was asked; the last answer has what the others left in this process."""
+    columns = len(tree(client.get(address).text).all("table.matrix thead th")) - 1
+    for column in range(columns):
+        page = tree(client.get(f"{address}?asks={column}").text)
+    rows = page.all("table.matrix tbody tr")
+    return [[cell.words for cell in row.all("td")] for row in rows]
+
+
+def test_the_page_of_a_matrix_asks_no_engine_and_each_column_asks_for_its_cells(
+    client: FlaskClient, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str | None] = []
+
+    def counted(case: Case, settings: Settings) -> Result:
+        asked.append(case.parser.engine)
+        return Result("passes", "pass", "so many")
+
+    monkeypatch.setattr(conformance_matrix, "tried", counted)
+    monkeypatch.setattr(conformance_matrix, "_made", {})
+    monkeypatch.setattr(conformance_matrix, "SECONDS", -1)
+    page = tree(client.get("/engines/qwen/hermes").text)
+    cells = {cell.words for cell in page.all("table.matrix td")}
+    loaders = [one.attrs["hx-get"] for one in page.all("table.matrix thead [hx-trigger=load]")]
+    assert (asked, cells, len(loaders)) == ([], {"not run yet"}, 3)
+    assert [one.attrs["href"] for one in page.all("thead a")] == loaders, "without script somebody follows a link"
+    sent = client.get(loaders[1], headers=PART).text
+    part = tree(sent)
+    assert (asked, sent.count("<td"), sent.count('hx-target="#cell-1-0"')) == (["again"], 1, 1)
+    assert part.one("#cell-1-0").words.startswith("passes")
+    following = part.one("#column-1").attrs["hx-get"]
+    assert following == "/engines/qwen/hermes?asks=1&from=1"
+    whole = tree(client.get(following).text)
+    known = [[cell.words.split()[0] for cell in row.all("td")] for row in whole.all("table.matrix tbody tr")]
+    assert known[:3] == [["not", "passes", "not"]] * 2 + [["not"] * 3]
+
+
+@pytest.mark.parametrize("words", ["slow", "no answer"])
+def test_an_engine_that_did_not_answer_is_asked_for_no_more_cells(
+    client: FlaskClient, settings: Settings, monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    asked: list[str | None] = []
+
+    def hung(case: Case, settings: Settings) -> Result:
+        asked.append(case.parser.engine)
+        return Result(words, "error", "it hung")
+
+    monkeypatch.setattr(conformance_matrix, "tried", hung)
+    monkeypatch.setattr(conformance_matrix, "_made", {})
+    part = tree(client.get("/engines/qwen/hermes?asks=0", headers=PART).text)
+    cells = [one.words.partition(" It")[0] for one in part.all("td")]
+    assert (asked, cells[0].startswith(words), {*cells[1:]}) == (["qwen"], True, {"not asked"})
+    column = part.one("#column-0")
+    assert "hx-get" not in column.attrs
+    assert column.one("a").attrs["href"] == "/engines/qwen/hermes?asks=0&from=0"
+
+
+def test_a_column_that_is_not_there_is_said(client: FlaskClient, settings: Settings) -> None:
+    assert client.get("/engines/qwen/hermes?asks=3").status_code == 404
+
+
 @pytest.mark.replays
 def test_the_matrix_has_a_column_for_each_engine_with_that_parser(client: FlaskClient, settings: Settings) -> None:
     page = tree(client.get("/engines/qwen/hermes").text)
     heads = [one.words for one in page.all("table.matrix thead th")]
     assert [head.split()[0] for head in heads] == ["case", "qwen", "again", "built"]
-    rows = page.all("table.matrix tbody tr")
-    cells = [[cell.words.split()[0] for cell in row.all("td")] for row in rows]
+    cells = [[cell.split()[0] for cell in row] for row in all_cells(client, "/engines/qwen/hermes")]
     assert cells[0] == ["passes", "passes", "passes"]
     assert all(row[0] == row[1] for row in cells)
-    link = rows[0].one("td a").attrs["href"]
+    link = tree(client.get("/engines/qwen/hermes").text).all("tbody td a")[0].attrs["href"]
     run = tree(client.get(link).text)
     assert run.one("#inspector").attrs["data-parser"] == "qwen:hermes"
 
@@ -141,7 +204,7 @@ def test_an_engine_that_rests_has_no_result(
     monkeypatch.setattr(Patience, "rest", "the last 2 replays hung")
     monkeypatch.setattr(conformance_matrix, "_made", {})
     monkeypatch.setattr(conformance_matrix, "SECONDS", -1)
-    cell = tree(client.get("/engines/qwen/hermes").text).all("table.matrix tbody td")[0]
+    cell = tree(client.get("/engines/qwen/hermes?asks=0").text).all("table.matrix tbody td")[0]
     assert cell.words.startswith("not asked")
 
 
@@ -157,24 +220,14 @@ def test_a_cell_is_made_once_until_the_engine_is_asked_again(
     monkeypatch.setattr(conformance_matrix, "tried", counted)
     monkeypatch.setattr(conformance_matrix, "SECONDS", -1)
     monkeypatch.setattr(conformance_matrix, "_made", {})
-    monkeypatch.setattr(conformance_matrix, "MOST_CELLS", 2)
+    monkeypatch.setattr(conformance_matrix, "MOST_CELLS", 3)
     for _ in range(2):
-        client.get("/engines/qwen/hermes")
+        for column in range(3):
+            client.get(f"/engines/qwen/hermes?asks={column}")
     assert made == ["qwen", "again", None, "again"], "what was slow may do better"
     entered(settings).renew("qwen")
-    client.get("/engines/qwen/hermes")
-    assert made[4:] == ["qwen", "again", None], "no more is kept than so many"
-
-
-def test_rows_that_would_take_too_long_are_on_another_page(
-    client: FlaskClient, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(conformance_matrix, "SECONDS", -1)
-    page = tree(client.get("/engines/qwen/hermes").text)
-    assert len(page.all("table.matrix tbody tr")) == 1
-    (more,) = [one.attrs["href"] for one in page.all(".actions a.button") if "from" in one.attrs["href"]]
-    assert more == "/engines/qwen/hermes?from=1"
-    assert tree(client.get(more).text).one("caption").words.startswith("Cases 2 to 2 of")
+    client.get("/engines/qwen/hermes?asks=0")
+    assert made[4:] == ["qwen"], "it was asked who it is"
 
 
 def test_a_parser_of_an_unknown_format_has_no_cases(client: FlaskClient, settings: Settings) -> None:

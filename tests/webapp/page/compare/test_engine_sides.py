@@ -13,6 +13,7 @@ from parsers.compare.divergence import EXACT
 from tests.webapp.engines.entering import fake, own
 from webapp.engines.entered import entered, use_engines
 from webapp.engines.entries import write_entry
+from webapp.page.compare import matrix as module
 from webapp.page.compare.asked import Asked, CompareLinks, Side
 from webapp.page.compare.compare_form import compare_form, rules_of
 from webapp.page.compare.compare_page import sides_page
@@ -147,10 +148,46 @@ def test_engines_are_rows_of_the_matrix_on_demand_and_those_that_are_sides_alway
     for which in ("near", "engines"):
         found_rows = matrix(fakes, sides, which, EXACT)
         assert found_rows is not None
+        assert [*found_rows.waiting] == (["fake"] if which == "near" else ["again"]), "nothing is asked with the table"
+        found_rows = matrix(fakes, sides, which, EXACT, "fake")
+        assert found_rows is not None
         rows[which] = {row.parser: row for row in found_rows.rows}
     echo = rows["near"]["fake:echo"]
     assert (echo.title, {cell.words for cell in echo.cells}, echo.cells[-1].chunk) == ("fake 1.0", {"no call"}, "cuts")
     assert {*rows["engines"]} - {*rows["near"]} == {"again:hermes"}
+    assert rows["engines"]["fake:echo"] is echo, "what an engine gave is kept"
+
+
+@pytest.mark.parametrize(
+    ("parser", "seconds", "left"),
+    [("hangs", 10, "it did not return in"), ("echo", 0, "was at work for 0 seconds"), ("crashes", 10, "")],
+)
+def test_an_engine_that_hung_or_took_long_is_not_asked_for_its_other_parsers(
+    fakes: Runner, monkeypatch: pytest.MonkeyPatch, parser: str, seconds: float, left: str
+) -> None:
+    write_entry(fakes.settings, "fake", fake(seconds=0.5))
+    entered(fakes.settings).card("fake")
+    monkeypatch.setattr(module, "ENGINE_SECONDS", seconds)
+    found = load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": CALL + "!"}})
+    monkeypatch.setattr(module, "_readers", lambda _: [(f"fake:{parser}", ""), ("fake:upper", "")])
+    made = matrix(fakes, [replayed(fakes, found, "a", Side("token"))], "engines", EXACT, "fake")
+    assert made is not None
+    first, second = [row for _, row in made.of("fake")]
+    words = [cell.words for cell in second.cells]
+    assert ("not asked" in words, left in second.left) == (bool(left), True)
+    if parser == "hangs":
+        assert [cell.words for cell in first.cells] == ["it hangs", *["not asked"] * 3]
+
+
+def test_an_engine_that_does_not_start_is_tried_once(fakes: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": CALL}})
+    monkeypatch.setattr(module, "_readers", lambda _: [("silent:a", ""), ("silent:b", "")])
+    write_entry(fakes.settings, "silent", fake("dies"))
+    made = matrix(fakes, [replayed(fakes, found, "a", Side("token"))], "engines", EXACT, "silent")
+    assert made is not None
+    first, second = [row for _, row in made.of("silent")]
+    assert first.cells[0].words.startswith("cannot: engine silent does not start")
+    assert {cell.words for cell in second.cells} == {"not asked"}
 
 
 def test_sides_that_are_fed_otherwise_are_not_compared_step_by_step(runner: Runner) -> None:

@@ -10,7 +10,7 @@ import pytest
 from parsers.cases.case import Case
 from parsers.cases.io import load_case
 from parsers.formats.model import builtin_formats
-from tests.webapp.engines.entering import own
+from tests.webapp.engines.entering import fake, own
 from webapp.engines.entered import use_engines
 from webapp.engines.entries import write_entry
 from webapp.engines.patience import Patience
@@ -69,6 +69,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     made = Settings(data_dir=tmp_path_factory.mktemp("tried"))
     for name, kind in (("plain", "Plain"), ("bad", "Raising")):
         write_entry(made, name, own(kind))
+    write_entry(made, "silent", fake("dies"))
     use_engines(made)
     yield made
     use_engines(get_settings())
@@ -88,6 +89,7 @@ def case(engine: str | None, parser: str, text: str = "ab", **more: Any) -> Case
         (case("bad", "Raising", "a!"), "raises", "error", "ValueError: no !"),
         (case("nobody", "qwen"), "cannot run", "warning", "nobody"),
         (case("plain", "nobody"), "cannot run", "warning", "no parser 'nobody'"),
+        (case("silent", "echo"), "no answer", "warning", "engine silent does not start"),
     ],
 )
 def test_what_comes_of_a_case_has_a_word(
