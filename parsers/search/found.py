@@ -163,7 +163,8 @@ class Minimized:
     `beside`: chunkings that give another message, for findings that compare. `right`: that message, where it stands as
     the right one. `never_read`: under no chunking that was tried does the parser give what the format itself reads.
     `read_unchanged`: it does so of the output before the change that the finding is about, made small alike. `gives` is
-    what comes of it, and `meant` what should, which the format itself reads or `beside` gives.
+    what comes of it, and `meant` what should, which the format itself reads or `beside` gives. `of_changed`: it is a
+    form of a changed output, of which the verdict does not speak.
     """
 
     check: str
@@ -178,6 +179,7 @@ class Minimized:
     read_unchanged: bool = False
     gives: Message | None = None
     meant: Message | None = None
+    of_changed: bool = False
 
     @property
     def text(self) -> str:

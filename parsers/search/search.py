@@ -154,6 +154,8 @@ class Search:
         if self._small is not None:
             start, shrinker = self._small
             small = minimized(self._replayer, start, shrinker.form, self._rules, shrinker.replays)
+        if small is not None:
+            small = replace(small, of_changed=start.replayer.pieces != self._replayer.pieces)
         if said.kind == "all_hold" and not self._over:
             said.details = (Detail(NOT_OVER), *said.details)
         if self._budget is not None and self._budget.given_up:

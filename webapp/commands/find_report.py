@@ -41,7 +41,9 @@ def find_report(result: CaseFound, given: Given, options: Options) -> str:
         lines += section(f"robustness, by changed outputs: {severities(found.robustness)}", shown)
     lines += section(count(len(found.outcomes), "outcome"), table(_outcomes(found), "  "))
     if result.minimized is not None:
-        lines += _minimized(result.minimized, given, options)
+        is_of_changed = found.minimized is not None and found.minimized.of_changed
+        of = "smallest case, of a changed output" if is_of_changed else "smallest failing case"
+        lines += _minimized(of, result.minimized, given, options)
     return "\n".join(lines)
 
 
@@ -150,10 +152,10 @@ def _difference(one: OutcomeClass) -> str:
     return parting(one.divergence)
 
 
-def _minimized(case: Case, given: Given, options: Options) -> list[str]:
+def _minimized(of: str, case: Case, given: Given, options: Options) -> list[str]:
     text = case.text()
     find = shlex.join(["toolcall-inspector", "find", given.name, *given_words(options), "--json"])
     rows = [["text", literal(text, LONGEST)], ["cut", label(traced_chunking(case))]]
     rows += [["shows", note] for note in case.notes[:1]]
     rows += [["save it", f"{find} | jq .minimized > smallest.case.json"]]
-    return section(f"smallest failing case: {count(len(text), 'character')}", table(rows, "  "))
+    return section(f"{of}: {count(len(text), 'character')}", table(rows, "  "))

@@ -73,7 +73,7 @@ def _cut_less(run: CaseRun, replayer: Replayer, first: Tried) -> Chunking:
 
 
 class _Wrong(NamedTuple):
-    """What a smaller chunking has to show: that it is not as expected, or else that it is not as another one reads it."""
+    """What a smaller chunking has to show: that it is not as expected, or else that another one reads it otherwise."""
 
     case: Case
     expect: Expect | None

@@ -59,8 +59,9 @@ def smallest_form(found: CaseFound) -> SmallestForm | None:
         return None
     deltas = apply(small.chunking, small.pieces, "text")
     known = [(name, message) for name, message in (("should give", small.meant), ("gives", small.gives)) if message]
+    of = " It is of a changed output, of which the verdict does not speak." if small.of_changed else ""
     return SmallestForm(
-        f"{len(found.found.text):,} characters are {len(small.text):,} here, {label(small.chunking)}.",
+        f"{len(found.found.text):,} characters are {len(small.text):,} here, {label(small.chunking)}.{of}",
         [delta.text for delta in deltas],
         known,
         replay_command(to_json(small.chunking, deltas), SMALLEST),

@@ -17,11 +17,17 @@ from webapp.services import services
 @dataclass(slots=True, frozen=True)
 class Drifted:
     """What the banner says. `shared` and `today` are what ran: our version, and where it is known the engine with its
-    own, and its commit where it is a revision."""
+    own, and its commit where it is a revision. `engine` is today's alone."""
 
     drift: Drift
     shared: str
     today: str
+    engine: str = ""
+
+    @property
+    def is_nameless(self) -> bool:
+        """Return whether another engine calls itself the same, as a class that was edited does."""
+        return bool(self.engine) and self.shared == self.today
 
 
 def drift_of(subject: Subject) -> Drifted | None:
@@ -39,7 +45,7 @@ def drift_of(subject: Subject) -> Drifted | None:
     if found is None:
         return None
     engine = engine_title(subject.case.parser.engine)
-    return Drifted(found, _ran(stored.version, written.engine), _ran(installed_version(), engine))
+    return Drifted(found, _ran(stored.version, written.engine), _ran(installed_version(), engine), engine)
 
 
 def _with_ids(message: Message, kept: Message) -> Message:

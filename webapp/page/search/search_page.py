@@ -447,7 +447,8 @@ class SearchPanes:
 
     `beside` is the query that compares the case's own chunking with the one on the page. `marks` are the findings.
     `heat` is worked out by the template that shows it, which a new window does not. `judged`: there was an output to
-    judge, as far as is known. `departure`: where a server's answer is not what the case expects.
+    judge, as far as is known. `departure`: where a server's answer is not what the case expects. `changed_smallest`:
+    the smallest form where it is one of a changed output, of which the verdict does not speak.
     """
 
     search: Search
@@ -457,6 +458,7 @@ class SearchPanes:
     heat: Callable[[], _Heat | None] = field(default=lambda: None)
     matrix: _Matrix | None = None
     smallest: _Smallest | None = None
+    changed_smallest: _Smallest | None = None
     replays: int | None = None
     rules: str = ""
     beside: str = ""
@@ -504,7 +506,9 @@ def search_panes(
     if search.found is not None:
         panes.heat = partial(heat, search.found.found.cuts, base.trace, _cut(chunking))
         panes.matrix = matrix(search.found.found) if panes.judged else None
-        panes.smallest = smallest(search.found, written)
+        small = smallest(search.found, written)
+        of_changed = small is not None and small.found.of_changed
+        panes.smallest, panes.changed_smallest = (None, small) if of_changed else (small, None)
     elif known is not None and panes.judged:
         panes.quick = chunkings(known)
     return panes
