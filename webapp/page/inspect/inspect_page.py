@@ -454,7 +454,8 @@ def _named(checked: SearchPanes) -> tuple[int, str] | None:
 
 
 def _server(reader: str, *, plays: bool) -> str:
-    return (f"a_parser={reader or 'auto'}&" if plays else "") + "b_parser=recorded"
+    """The comparison of what a server sent with what a parser reads in the raw output: the case's own, if any."""
+    return "a_parser=recorded" + (f"&b_parser={reader or 'auto'}" if plays else "")
 
 
 def _recorded(found: Recording, window: Window, step: int, run: Run, reader: str) -> Recorded:
