@@ -186,7 +186,7 @@ def test_the_list_of_parsers_begins_with_those_that_read_the_output_and_is_filte
 
 @pytest.mark.parametrize(
     ("typed", "first"),
-    [("json", "json"), ("hermes", "qwen"), ("qwen25", "qwen"), ("qwen_co", "qwen_coder"), ("llama3_json", "llama3_json")],
+    [("json", "json"), ("hermes", "qwen"), ("qwen25", "qwen"), ("qwen_co", "qwen_coder"), ("llama3_json", "llama")],
 )
 def test_enter_takes_the_parser_that_has_the_name_then_the_one_that_is_also_called_so(
     page: Page, typed: str, first: str

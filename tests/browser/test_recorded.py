@@ -124,8 +124,8 @@ def test_a_parser_stands_beside_the_servers_stream(page: Page, plain: Page, base
     tab.goto(f"{shared(page, base, 'beside-the-output-departs')}?dock=wire")
     tab.get_by_role("link", name="Compare with the server's stream").click()
     expect(tab.locator(".compare-sentence")).to_contain_text("The calls differ.")
-    expect(tab.locator("#step-b")).to_contain_text("recorded, as recorded")
-    expect(tab.locator("#b_parser")).to_have_value("recorded")
+    expect(tab.locator("#step-a")).to_contain_text("recorded, as recorded")
+    expect(tab.locator("#a_parser")).to_have_value("recorded")
     tab.get_by_role("link", name="Go to where B parts from A").click()
     expect(tab.locator("#go-to")).not_to_have_value("0")
 
