@@ -102,7 +102,8 @@ def test_lines_between_panes_go_no_further_than_leaves_every_pane_its_least_widt
     step = page.get_by_role("separator", name="Width of the step")
     for line, keys, now, most in [
         (output, ["ArrowRight"] * 5, "43", "70"), (output, ["End"], "70", "70"), (step, ["ArrowRight"], "15", "15"),
-        (output, ["Enter", "Enter"], "70", "70"), (output, ["Home", *["ArrowRight"] * 9], "33", "70"), (step, ["End"], "52", "52"), (output, ["ArrowRight"], "35", "70"),
+        (output, ["Enter", "Enter"], "70", "70"), (output, ["Home", *["ArrowRight"] * 9], "33", "70"),
+        (step, ["End"], "52", "52"), (output, ["ArrowRight"], "35", "70"),
     ]:  # fmt: skip
         line.focus()
         for key in keys:
