@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from tests.browser.dock import show_panel
 from tests.browser.test_access import violations
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.browser
 
 EXAMPLE = "/example/two-calls-with-prose"
 PANELS = ["findings", "chunkings", "events", "robustness", "truncation", "lag", "wire"]
-WIDE = {"width": 1440, "height": 900}
+WIDE: ViewportSize = {"width": 1440, "height": 900}
 
 
 def test_a_panel_of_the_dock_fits_and_stays_while_stepping(page: Page) -> None:

@@ -94,6 +94,13 @@ def test_the_server_can_be_laid_beside_every_other_parser(client: FlaskClient, s
     assert re.search(r'href="/c/\w+/compare\?a_parser=recorded&amp;b_parser=qwen"', own)
 
 
+def test_what_the_verdict_calls_an_error_is_one_in_the_pane_of_its_chunk(client: FlaskClient) -> None:
+    left = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
+    page = client.post("/run", data={"text": log([*STREAM[:4], chunk({"content": left}), END])}).text
+    assert 'data-severity="error"' in page
+    assert re.findall(r'class="chunk-note severity-(\w+)"', page) == ["error"]
+
+
 @pytest.mark.replays
 def test_a_run_that_was_never_shared_posts_its_comparison(client: FlaskClient) -> None:
     source = json.loads(stream_case(text=TEXT).model_dump_json(by_alias=True, exclude_defaults=True))
