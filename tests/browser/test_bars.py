@@ -155,6 +155,18 @@ def test_labels_stand_apart_from_framed_choices(browser: Browser, watch: Any) ->
     assert min(page.evaluate(script)) >= 4
 
 
+def test_beside_a_long_output_the_names_of_parser_and_tokenizer_are_whole(page: Page) -> None:
+    page.set_viewport_size({"width": 1600, "height": 900})
+    run(page, "".join([f"Line {number:,} of many. " for number in range(300)]))
+    chips = "all => all.map(one => Math.round(one.getBoundingClientRect().width))"
+    whole = page.locator("#setup > .setup > .field > select").evaluate_all(chips)
+    page.set_viewport_size({"width": 1280, "height": 800})
+    assert page.locator("#setup > .setup > .field > select").evaluate_all(chips) == whole
+    box = page.locator("#setup > .setup").bounding_box()
+    assert box is not None
+    assert box["height"] < 48
+
+
 def test_a_broken_format_offers_nothing_to_open_first(page: Page) -> None:
     page.goto("/formats/edit?from=qwen")
     button = page.get_by_role("button", name="Open in the inspector")
