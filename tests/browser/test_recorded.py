@@ -130,6 +130,27 @@ def test_a_parser_stands_beside_the_servers_stream(page: Page, plain: Page, base
     expect(tab.locator("#go-to")).not_to_have_value("0")
 
 
+def test_a_recording_whose_output_is_unknown_is_compared_chunk_by_chunk(page: Page, base: str) -> None:
+    page.goto(f"{shared(page, base, 'no-index')}?step=1")
+    held = page.url
+    page.goto("/")
+    page.locator("#text").fill("Hi.")
+    page.locator("#text").press("Control+Enter")
+    page.get_by_role("button", name="Compare", exact=True).click()
+    page.locator("#put").fill(held.partition("?")[0])
+    page.locator("#put-form button").click()
+    expect(page.locator("#output-title")).to_have_text("What was sent")
+    page.locator("#both [tabindex='0']").focus()
+    page.keyboard.press("Home")
+    said = page.locator("[data-compare-summary]")
+    seen = [said.inner_text().rpartition(" C ")[2]]
+    while page.locator("#go-to").input_value() != page.locator("#compare").get_attribute("data-size"):
+        page.keyboard.press("ArrowRight")
+        seen.append(said.inner_text().rpartition(" C ")[2])
+    assert len({one for one in seen if one.startswith("chunk")}) > 2
+    assert violations(page) == []
+
+
 @pytest.mark.parametrize("address", ["?dock=wire&wire=clients", "?step=2&dock=wire&wire=chunks"])
 def test_axe_finds_nothing_in_what_clients_make_of_it(page: Page, base: str, address: str) -> None:
     page.goto(shared(page, base, "no-index") + address)
