@@ -41,7 +41,7 @@ function show(busy) {
   } else if (!busy) note?.querySelector("[data-looking]")?.remove(); // where no answer took its place
 }
 
-/* What the page shows of stops is of another condition than the one in the field: it is not shown until that is known. */
+/* What the page has of stops is of another condition than the one in the field: it is hidden until that is known. */
 function age() {
   const isOld = Boolean(stops()) && !isAsked();
   for (const id of ["stops", "stop-marks"]) document.getElementById(id)?.toggleAttribute("data-stale", isOld);
