@@ -22,12 +22,29 @@ function narrowed(group, wanted) {
   return copy;
 }
 
+/* How well an option has the name that was typed: as its own, as another name it has, as the beginning of either. */
+function rank({ value, dataset }, typed) {
+  const names = [value.toLowerCase(), ...(dataset.also ?? "").toLowerCase().split(" ")];
+  const exact = names.indexOf(typed);
+  if (exact >= 0) return Math.min(exact, 1);
+  const begun = names.findIndex((name) => name.startsWith(typed));
+  return begun < 0 ? 4 : begun ? 3 : 2;
+}
+
+/* The groups with the best option of each first, and the group that has the best of all. Equal ones stay in order. */
+function ranked(groups, typed) {
+  const byRank = (options) => [...options].sort((a, b) => rank(a, typed) - rank(b, typed));
+  for (const group of groups) group.replaceChildren(...byRank(group.children));
+  return groups.sort((a, b) => rank(a.firstElementChild, typed) - rank(b.firstElementChild, typed));
+}
+
 function filter(field) {
   const select = field.form.querySelector("select");
   const wanted = field.value.toLowerCase().split(/\s+/).filter(Boolean);
-  const groups = lists.get(select).map((group) => narrowed(group, wanted));
+  const found = lists.get(select).map((group) => narrowed(group, wanted));
+  const groups = found.filter((group) => group.children.length);
   const chosen = select.value;
-  select.replaceChildren(...groups.filter((group) => group.children.length));
+  select.replaceChildren(...(wanted.length ? ranked(groups, field.value.trim().toLowerCase()) : groups));
   const kept = [...select.options].findIndex(({ value }) => value === chosen);
   select.selectedIndex = wanted.length ? 0 : Math.max(0, kept);
   const { length } = select.options;

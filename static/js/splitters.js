@@ -12,6 +12,7 @@ const LINES = { input: "--input-share", step: "--step-share", dock: "--dock" };
 
 const sheet = new CSSStyleSheet();
 const shares = new Map();
+const sizes = new ResizeObserver(() => work() && tell()); // also once the page is laid out
 
 const work = () => inspector()?.querySelector("#work");
 const lineOf = (name) => work().querySelector(`[data-splitter="${name}"]`);
@@ -19,9 +20,13 @@ const lineOf = (name) => work().querySelector(`[data-splitter="${name}"]`);
 /* No pane is smaller than this: the style sheet holds to it whatever is remembered, and from narrower windows. */
 const least = () => parseFloat(getComputedStyle(work()).getPropertyValue("--least-share"));
 
-/* As far as a line goes: the panes behind it keep the least width. */
+/* As far as a line goes: the panes behind it keep the least width, those above the dock the least height. */
 function most(name) {
-  if (name === "dock") return MOST;
+  if (name === "dock") {
+    const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
+    const panes = parseFloat(getComputedStyle(work()).getPropertyValue("--least-panes")) * rem;
+    return Math.max(least(), Math.min(MOST, 100 - (panes * 100) / work().getBoundingClientRect().height));
+  }
   return 100 - least() - (name === "step" ? share("input") : least());
 }
 
@@ -34,9 +39,9 @@ function share(name) {
   return ((line.left + 4 - box.left) * 100) / box.width - before;
 }
 
-/* What the lines say of themselves: one moves the limit of another. */
+/* What the lines say of themselves: one moves the limit of another. Where there are none, nothing can be said. */
 function tell() {
-  for (const name of Object.keys(LINES)) {
+  for (const name of Object.keys(LINES).filter((one) => lineOf(one)?.checkVisibility())) {
     const line = lineOf(name);
     line.setAttribute("aria-valuemin", String(Math.round(least())));
     line.setAttribute("aria-valuemax", String(Math.round(most(name))));
@@ -62,8 +67,13 @@ function reset(name) {
   keep(`share-${name}`, "");
 }
 
+/* What is folded gets back the size that was set before, also after a reload. */
 function fold(name) {
-  if (share(name) > least() + 0.5) set(name, least());
+  const before = Number(kept(`unfolded-${name}`));
+  if (share(name) > least() + 0.5) {
+    keep(`unfolded-${name}`, shares.get(name) ?? "");
+    set(name, least());
+  } else if (before) set(name, before);
   else reset(name);
 }
 
@@ -74,6 +84,8 @@ function restore() {
     if (percent) shares.set(name, Math.min(MOST, percent));
   }
   write();
+  sizes.disconnect();
+  sizes.observe(work());
 }
 
 function drag(event) {

@@ -41,6 +41,12 @@ function show(busy) {
   } else if (!busy) note?.querySelector("[data-looking]")?.remove(); // where no answer took its place
 }
 
+/* What the page has of stops is of another condition than the one in the field: it is hidden until that is known. */
+function age() {
+  const isOld = Boolean(stops()) && !isAsked();
+  for (const id of ["stops", "stop-marks"]) document.getElementById(id)?.toggleAttribute("data-stale", isOld);
+}
+
 /* What is wrong with a condition is said once it is entered, left or thought about, not while it is being typed. */
 function draft(on) {
   clearTimeout(thinking);
@@ -92,12 +98,14 @@ function typed({ target }) {
   if (target.id !== "until") return;
   running = null;
   draft(true);
+  age();
   clearTimeout(waiting);
   if (total() <= LONG && !isHalf()) waiting = setTimeout(() => !isAsked() && apply(), PAUSE);
 }
 
 /* The marks of a timeline that was asked for before the condition are others. */
 function swapped({ detail }) {
+  age();
   const marks = document.getElementById("stop-marks");
   const isOwn = detail.ctx?.sourceElement?.id === "ask-stops";
   if (marks && !isOwn && isAsked() && marks.dataset.stopsOf !== stops().dataset.stopsOf) apply();
@@ -105,6 +113,13 @@ function swapped({ detail }) {
   const direction = running;
   running = null;
   go(direction);
+}
+
+/* A condition that is left half typed is asked for all the same: it says what it lacks. */
+function left({ target }) {
+  if (target.id !== "until") return;
+  draft(false);
+  if (target.isConnected && total() <= LONG && !isAsked()) apply();
 }
 
 export function startStops() {
@@ -116,5 +131,5 @@ export function startStops() {
     draft(false);
     runTo("next");
   });
-  document.addEventListener("focusout", ({ target }) => target.id === "until" && draft(false));
+  document.addEventListener("focusout", left);
 }

@@ -62,6 +62,46 @@ def test_the_bars_of_a_run_stand_apart(page: Page, condition: str) -> None:
             assert all(box["width"] >= 60 for box in note.values())
 
 
+def inside(page: Page, selector: str) -> None:
+    """What is selected is seen, and all of it."""
+    box, width = page.locator(selector).bounding_box(), page.viewport_size
+    assert box is not None, selector
+    assert width is not None
+    assert box["x"] >= 0, selector
+    assert box["x"] + box["width"] <= width["width"], selector
+
+
+def test_on_a_narrow_screen_a_new_run_commands_and_stops_are_at_hand(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    for text in ("Hi.", 'Hi. <tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>'):
+        page.goto("/")
+        page.locator("#text").fill(text)
+        page.locator("#text").press("Control+Enter")
+        page.wait_for_selector("#work")
+    rows = {box["y"] for box in page.locator(".banner nav a").evaluate_all(
+        "all => all.map(one => one.getBoundingClientRect().toJSON())")}  # fmt: skip
+    assert len(rows) == 1
+    for selector in (".banner .product", ".banner .new-run", ".banner [data-palette]", ".banner [data-dialog=help]"):
+        inside(page, selector)
+    page.get_by_role("button", name="Commands").click()
+    page.locator("#palette-words").fill("stop when")
+    page.keyboard.press("Enter")
+    expect(page.locator("#until")).to_be_focused()
+    page.locator("#until").fill("held > 2")
+    expect(page.locator("[data-stop-place]")).to_be_visible()
+    for selector in ("#until", "#stop-note", "#stops .jump"):
+        inside(page, selector)
+    page.locator("#until").fill("state:NOWHERE")
+    expect(page.locator(".stop-problem")).to_be_visible()
+    inside(page, "#stop-note")
+    note, field = [page.locator(selector).bounding_box() for selector in ("#stop-note", "#until")]
+    assert note is not None
+    assert field is not None
+    assert note["y"] + note["height"] <= field["y"]
+    page.get_by_role("link", name="New", exact=True).click()
+    expect(page.locator("#text")).to_be_visible()
+
+
 def stopped(page: Page) -> None:
     """A recording with times that was run to a stop."""
     page.goto("/")
@@ -113,6 +153,21 @@ def test_labels_stand_apart_from_framed_choices(browser: Browser, watch: Any) ->
       return choice.left - label.right;
     })"""
     assert min(page.evaluate(script)) >= 4
+
+
+def test_beside_a_long_output_the_names_of_parser_and_tokenizer_are_whole(page: Page) -> None:
+    page.set_viewport_size({"width": 1600, "height": 900})
+    page.goto("/")
+    page.locator("#text").fill(f"Hi. {MARKUP}\n" * 70)
+    page.locator("#text").press("Control+Enter")
+    expect(page.locator(".case-note")).to_have_text("not shared")
+    chips = "all => all.map(one => Math.round(one.getBoundingClientRect().width))"
+    whole = page.locator("#setup > .setup > .field > select").evaluate_all(chips)
+    page.set_viewport_size({"width": 1280, "height": 800})
+    assert page.locator("#setup > .setup > .field > select").evaluate_all(chips) == whole
+    box = page.locator("#setup > .setup").bounding_box()
+    assert box is not None
+    assert box["height"] < 48
 
 
 def test_a_broken_format_offers_nothing_to_open_first(page: Page) -> None:

@@ -165,7 +165,7 @@ def test_the_list_of_parsers_begins_with_those_that_read_the_output_and_is_filte
     page.goto(f"{EXAMPLE}?a_chunk=token&b_parser=passthrough")
     choice = page.locator("#pick-parser")
     groups = choice.locator("optgroup").evaluate_all("all => all.map(one => one.label)")
-    assert groups[-1] == "Others"
+    assert groups[-2:] == ["Others", "That of A"]
     page.get_by_label("Filter the parsers by name").fill("deeps V3")
     shown = choice.locator("option").all_inner_texts()
     assert 0 < len(shown) < 6
@@ -182,6 +182,19 @@ def test_the_list_of_parsers_begins_with_those_that_read_the_output_and_is_filte
     page.get_by_label("Filter the parsers by name").fill("hermes")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("d_chunk=token&d_parser="))
+
+
+@pytest.mark.parametrize(
+    ("typed", "first"),
+    [("json", "json"), ("hermes", "qwen"), ("qwen25", "qwen"), ("qwen_co", "qwen_coder"), ("llama3_json", "llama")],
+)
+def test_enter_takes_the_parser_that_has_the_name_then_the_one_that_is_also_called_so(
+    page: Page, typed: str, first: str
+) -> None:
+    page.goto(f"{EXAMPLE}?a_chunk=token&b_parser=passthrough")
+    page.get_by_label("Filter the parsers by name").fill(typed)
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(f"c_parser={first}(&|$)"))
 
 
 @pytest.mark.parametrize("posted", [False, True])

@@ -104,6 +104,24 @@ def test_what_is_typed_counts_before_it_is_entered(page: Page) -> None:
     expect(page.locator("#stop-note")).to_contain_text("the first of 1")
 
 
+@pytest.mark.parametrize("words", ["sent:", 'text:"</tool"', "held > 2"])
+def test_no_count_of_stops_is_shown_beside_another_condition(page: Page, words: str) -> None:
+    page.goto(f"{EXAMPLE}?step=1")
+    field, count = page.locator("#until"), page.locator("[data-stop-place]")
+    field.fill("held > 20")
+    expect(count).to_be_visible()
+    page.evaluate(
+        "document.addEventListener('input', () => { window.seen = document.querySelector('#stop-note').innerText })"
+    )
+    field.fill("")
+    field.press_sequentially(words)
+    assert page.evaluate("window.seen") == ""
+    page.keyboard.press("Tab")
+    expect(page.locator("#stops")).to_have_attribute("data-stops-of", words)
+    expect(page.locator("#stop-note")).not_to_have_text("")
+    expect(page.locator("#stop-note > :visible")).to_have_count(1)
+
+
 def test_run_to_goes_on_from_the_start_and_the_keys_are_the_cursors_again(page: Page) -> None:
     page.goto(f"{EXAMPLE}?step=9999")
     page.locator("#headline").focus()

@@ -124,10 +124,31 @@ def test_a_parser_stands_beside_the_servers_stream(page: Page, plain: Page, base
     tab.goto(f"{shared(page, base, 'beside-the-output-departs')}?dock=wire")
     tab.get_by_role("link", name="Compare with the server's stream").click()
     expect(tab.locator(".compare-sentence")).to_contain_text("The calls differ.")
-    expect(tab.locator("#step-b")).to_contain_text("recorded, as recorded")
-    expect(tab.locator("#b_parser")).to_have_value("recorded")
+    expect(tab.locator("#step-a")).to_contain_text("recorded, as recorded")
+    expect(tab.locator("#a_parser")).to_have_value("recorded")
     tab.get_by_role("link", name="Go to where B parts from A").click()
     expect(tab.locator("#go-to")).not_to_have_value("0")
+
+
+def test_a_recording_whose_output_is_unknown_is_compared_chunk_by_chunk(page: Page, base: str) -> None:
+    page.goto(f"{shared(page, base, 'no-index')}?step=1")
+    held = page.url
+    page.goto("/")
+    page.locator("#text").fill("Hi.")
+    page.locator("#text").press("Control+Enter")
+    page.get_by_role("button", name="Compare", exact=True).click()
+    page.locator("#put").fill(held.partition("?")[0])
+    page.locator("#put-form button").click()
+    expect(page.locator("#output-title")).to_have_text("What was sent")
+    page.locator("#both [tabindex='0']").focus()
+    page.keyboard.press("Home")
+    said = page.locator("[data-compare-summary]")
+    seen = [said.inner_text().rpartition(" C ")[2]]
+    while page.locator("#go-to").input_value() != page.locator("#compare").get_attribute("data-size"):
+        page.keyboard.press("ArrowRight")
+        seen.append(said.inner_text().rpartition(" C ")[2])
+    assert len({one for one in seen if one.startswith("chunk")}) > 2
+    assert violations(page) == []
 
 
 @pytest.mark.parametrize("address", ["?dock=wire&wire=clients", "?step=2&dock=wire&wire=chunks"])

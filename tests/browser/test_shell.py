@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from tests.browser.dock import show_panel
 from tests.browser.test_access import violations
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.browser
 
 EXAMPLE = "/example/two-calls-with-prose"
 PANELS = ["findings", "chunkings", "events", "robustness", "truncation", "lag", "wire"]
-WIDE = {"width": 1440, "height": 900}
+WIDE: ViewportSize = {"width": 1440, "height": 900}
 
 
 def test_a_panel_of_the_dock_fits_and_stays_while_stepping(page: Page) -> None:
@@ -64,14 +64,6 @@ def test_a_line_between_panes_is_moved_and_kept(browser: Browser, watch: Any) ->
     kept = pane.bounding_box()
     assert kept
     assert kept["width"] == pytest.approx(after["width"], abs=2)
-    line.focus()
-    page.keyboard.press("Enter")  # folds, and opens again
-    expect(line).to_have_attribute("aria-valuenow", "15")
-    page.keyboard.press("Enter")
-    expect(line).to_have_attribute("aria-valuenow", "33")
-    first = pane.bounding_box()
-    assert first
-    assert first["width"] == pytest.approx(before["width"], abs=2)
     height = page.locator("#dock").bounding_box()
     assert height
     page.mouse.move(700, height["y"] + 1)
@@ -110,7 +102,8 @@ def test_lines_between_panes_go_no_further_than_leaves_every_pane_its_least_widt
     step = page.get_by_role("separator", name="Width of the step")
     for line, keys, now, most in [
         (output, ["ArrowRight"] * 5, "43", "70"), (output, ["End"], "70", "70"), (step, ["ArrowRight"], "15", "15"),
-        (output, ["Enter", "Enter"], "33", "70"), (step, ["End"], "52", "52"), (output, ["ArrowRight"], "35", "70"),
+        (output, ["Enter", "Enter"], "70", "70"), (output, ["Home", *["ArrowRight"] * 9], "33", "70"),
+        (step, ["End"], "52", "52"), (output, ["ArrowRight"], "35", "70"),
     ]:  # fmt: skip
         line.focus()
         for key in keys:
@@ -127,6 +120,54 @@ def test_remembered_lines_between_panes_leave_every_pane_its_least_width(page: P
     for width in (1440, 1101, 1920):
         page.set_viewport_size({"width": width, "height": 900})
         assert panes_in_line(page) == []
+
+
+def lines(page: Page) -> list[int]:
+    """Where the lines say they are, as they were found."""
+    found = page.locator("[data-splitter]").evaluate_all("all => all.map(one => Number(one.ariaValueNow))")
+    return [int(one) for one in found]
+
+
+def test_a_dock_that_was_high_in_a_high_window_leaves_the_panes_of_a_low_one_their_room(page: Page) -> None:
+    page.set_viewport_size({"width": 1440, "height": 1100})
+    page.goto(f"{EXAMPLE}?step=1")
+    page.evaluate("() => { localStorage['share-dock'] = '70'; }")
+    page.reload()
+    for height in (1100, 760, 1100):
+        page.set_viewport_size({"width": 1101, "height": height})
+        line = page.locator("[data-splitter=dock]")
+        page.wait_for_function(
+            "line => Number(line.ariaValueNow) <= Number(line.ariaValueMax)", arg=line.element_handle()
+        )
+        pane = page.locator("#input").bounding_box()
+        assert pane is not None
+        assert pane["height"] >= 13 * 16 - 1
+    assert lines(page)[2] > 50
+
+
+def test_lines_say_where_they_are_before_somebody_comes_to_them(page: Page) -> None:
+    page.set_viewport_size(WIDE)
+    page.goto(f"{EXAMPLE}?step=1")
+    page.wait_for_function("() => document.querySelector('[data-splitter=input]').ariaValueNow === '33'")
+    input_at, step_at, dock_at = lines(page)
+    assert (input_at, step_at) == (33, 32)
+    assert 15 < dock_at < 70
+
+
+def test_what_was_folded_gets_the_size_back_that_was_set_before(page: Page) -> None:
+    page.set_viewport_size(WIDE)
+    page.goto(f"{EXAMPLE}?step=1")
+    line = page.locator("[data-splitter=step]")
+    line.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(line).to_have_attribute("aria-valuenow", "36")
+    page.keyboard.press("Enter")
+    expect(line).to_have_attribute("aria-valuenow", "15")
+    page.reload()
+    line.focus()
+    page.keyboard.press("Enter")
+    expect(line).to_have_attribute("aria-valuenow", "36")
 
 
 def test_an_arrow_of_the_diagram_leads_to_its_steps(page: Page) -> None:

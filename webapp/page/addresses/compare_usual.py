@@ -32,12 +32,12 @@ def usual(subject: Subject) -> Usual:
     """The sides where nobody said."""
     case = subject.case
     run = services().runner.run(case)
+    if case.input.stream is not None and case.has_raw:
+        reader = (subject.tile.format if subject.tile else "auto") if run.choice.plays else ""
+        return Usual((Side(parser=RECORDED), Side(parser=reader)))
     if not run.choice.plays:
         own, whole = traced_chunking(case), one_delta(run.replayer.one_shot is not None)
         return Usual((Side(), Side(chunk=spec(whole if own != whole else TRACED))))
-    if case.has_raw:
-        reader = subject.tile.format if subject.tile else "auto"
-        return Usual((Side(parser=reader), Side(parser=RECORDED)))
     left = _left(run)
     return Usual() if left is None else Usual((Side(), Side(text=f"{PASTE}1")), (case_line(left),))
 

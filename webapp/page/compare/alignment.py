@@ -10,6 +10,7 @@ O(n log n); all tables together have at most `_CELLS` cells, and what is left ov
 
 from __future__ import annotations
 
+import itertools
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
@@ -37,11 +38,12 @@ class Hunk:
     b1: int
 
 
-def text_hunks(a: str, b: str) -> list[Hunk]:
-    """Return where two texts differ, in order: in whole words, but for a word that one of them only goes on with."""
+def text_hunks(a: str, b: str, cuts: Sequence[Sequence[int]] = ((), ())) -> list[Hunk]:
+    """Return where two texts differ, in order: in whole words, but for a word that one of them only goes on with. No
+    word goes over the `cuts` of either text."""
     if a == b:
         return []
-    one, other = _WORDS.findall(a), _WORDS.findall(b)
+    one, other = _words(a, cuts[0]), _words(b, cuts[1])
     at_a, at_b = [*accumulate(map(len, one), initial=0)], [*accumulate(map(len, other), initial=0)]
     found, i, j = [], 0, 0
     for x, y, size in [*_Words(one, other).blocks(), (len(one), len(other), 0)]:
@@ -49,6 +51,11 @@ def text_hunks(a: str, b: str) -> list[Hunk]:
             found.append(Hunk(at_a[i], at_a[x], at_b[j], at_b[y]))
         i, j = x + size, y + size
     return [_gone_on(hunk, a, b) for hunk in _joined(found, a)]
+
+
+def _words(text: str, cuts: Sequence[int]) -> list[str]:
+    ends = itertools.pairwise([0, *cuts, len(text)])
+    return [word for start, end in ends for word in _WORDS.findall(text, start, end)]
 
 
 def _gone_on(hunk: Hunk, a: str, b: str) -> Hunk:
@@ -211,10 +218,11 @@ class Axis:
         return 1_000 + 120 * sum(len(lane.columns) for lane in self.lanes) + 150 * sum(map(len, self.hunks))
 
 
-def axis_of(texts: Sequence[str]) -> Axis:
-    """The axis of several texts, each aligned with the first."""
-    first = texts[0]
-    hunks = [[], *[text_hunks(first, text) for text in texts[1:]]]
+def axis_of(texts: Sequence[str], cuts: Sequence[Sequence[int]] | None = None) -> Axis:
+    """The axis of several texts, each aligned with the first. `cuts`: where in each of them no word goes on."""
+    first, places = texts[0], cuts or [()] * len(texts)
+    others = zip(texts[1:], places[1:], strict=True)
+    hunks = [[], *[text_hunks(first, text, (places[0], own)) for text, own in others]]
     room: dict[int, int] = {}
     for hunk in [hunk for one in hunks for hunk in one]:
         more = (hunk.b1 - hunk.b0) - (hunk.a1 - hunk.a0)

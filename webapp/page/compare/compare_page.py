@@ -27,6 +27,7 @@ from webapp.page.compare.comparison import (
 )
 from webapp.page.compare.difference import Both, Comparison, Parting, compare, role_at
 from webapp.page.compare.known_tools import explained_by_tools
+from webapp.page.compare.message_words import differs_in
 from webapp.page.compare.messages import Messages, messages
 from webapp.page.compare.sides import Replayed, teller
 from webapp.page.inspect.index import TraceIndex, index_of, neighbours, within_reach
@@ -68,6 +69,7 @@ class _SideStep:
     silent: int
     card: Card
     of_chunks: bool = False
+    is_end: bool = False
 
     @property
     def place(self) -> str:
@@ -75,6 +77,16 @@ class _SideStep:
         if not self.card.stateless:
             return brief(self.card.state)
         return f"{'chunk' if self.of_chunks else 'step'} {self.card.step:,}"
+
+    @property
+    def title(self) -> str:
+        """What the step is called: that of a recording is a chunk."""
+        return f"Chunk {self.card.step:,}" if self.of_chunks and not self.is_end else self.card.title
+
+    @property
+    def note(self) -> str:
+        """Which characters it was fed; nothing of a chunk where nobody knows them."""
+        return "" if self.of_chunks and not self.card.fed and not self.is_end else self.card.note
 
 
 @dataclass(slots=True, frozen=True)
@@ -157,7 +169,7 @@ class _Place:
 @dataclass(slots=True, frozen=True)
 class SidesPage:
     """The panes about the sides. `more` places are not listed; `aligned`: their outputs are not one; `explained`: all
-    that differs does only because tools are not declared."""
+    that differs does only because tools are not declared; `by_message`: what they send is laid beside each other."""
 
     links: CompareLinks
     cursor: _CharacterCursor
@@ -171,6 +183,7 @@ class SidesPage:
     more: int
     aligned: bool
     explained: bool
+    by_message: bool = False
 
     @property
     def differs(self) -> bool:
@@ -190,7 +203,7 @@ class SidesPage:
     def roles(self) -> list[str]:
         """The roles of the legend; what is lost is there where some of it is on the page."""
         lost = any("lost" in bit.roles.values() for strip in self.strips for bit in strip.bits)
-        return [*ROLES, *["lost"] * lost]
+        return [*(ROLES[:4] if self.by_message else ROLES), *["lost"] * lost]
 
     @property
     def apart(self) -> Bit | None:
@@ -235,14 +248,15 @@ def sides_page(
         more=max(0, len(places) - LISTED),
         aligned=not compared.axis.single,
         explained=compared.is_explained([at for at, found in enumerate(compared.found, 1) if found.first is not None]),
+        by_message=compared.by_message,
     )
 
 
 def compared_sides(runner: Runner, sides: Sequence[Replayed], rules: Rules) -> Compared:
     """All sides on one axis, each compared with the first; both are kept with the runs."""
-    indices = [index_of(side.run) for side in sides]
-    keys = " ".join([side.run.key for side in sides])
-    axis = runner.computed(f"axis {keys}", lambda: axis_of([one.trace.text for one in indices]), size=Axis.nbytes)
+    indices = [index_of(side.laid) for side in sides]
+    keys = " ".join([side.laid.key for side in sides])
+    axis = runner.computed(f"axis {keys}", lambda: _axis(sides, indices), size=Axis.nbytes)
     placed = [Placed(*one) for one in zip(sides, indices, axis.lanes, strict=True)]
 
     tellers = [teller(runner, side) for side in sides]
@@ -259,6 +273,12 @@ def compared_sides(runner: Runner, sides: Sequence[Replayed], rules: Rules) -> C
     others = range(1, len(sides))
     all_found = [found(number) for number in others]
     return Compared(placed, axis, all_found, [all_found[at - 1].first is not None and by_tools(at) for at in others])
+
+
+def _axis(sides: Sequence[Replayed], indices: Sequence[TraceIndex]) -> Axis:
+    """The axis of all sides. What is sent goes on from one channel in the next without a blank."""
+    cuts = [index.owner_starts for index in indices] if sides[0].sent is not None else None
+    return axis_of([index.trace.text for index in indices], cuts)
 
 
 def _comparison(both: Both, rules: Rules) -> Comparison:
@@ -280,9 +300,10 @@ def _column(one: Placed, window: Window, at: int, size: int, inspect: str) -> _C
     for number in range(window.first, window.last + 1):
         span, is_end = index.step(number).span, number == index.total
         if span.end > span.start or is_end:
-            card = card_of_step(index, number, one.side.run.format.terminals)
+            card = card_of_step(index_of(one.side.run), number, one.side.run.format.terminals)
             start, end = one.lane.edge(span.start), size + 1 if is_end else one.lane.edge(span.end)
-            steps.append(_SideStep(start, end, number == now, _silent(index, number), card, one.side.run.choice.plays))
+            plays = one.side.run.choice.plays
+            steps.append(_SideStep(start, end, number == now, _silent(index, number), card, plays, is_end))
     return _Column(one.side, steps, index.total, now, _inspect(one.side, inspect, now))
 
 
@@ -409,7 +430,10 @@ def _since(compared: Compared, at: int | None) -> str:
 
 
 def _outputs(compared: Compared) -> str:
-    """Return where the outputs differ, in words; empty where they are one. Of several sides that is said at once."""
+    """Return where the outputs differ, in words; empty where they are one. Of several sides that is said at once. Where
+    no output is known, in what the messages differ."""
+    if compared.by_message:
+        return _in_what(compared)
     pairs = zip(compared.pairs, compared.axis.hunks[1:], strict=True)
     others = [
         (one.side.title, len(hunks), found.other) for (one, found), hunks in pairs if hunks and found.other is not None
@@ -421,6 +445,14 @@ def _outputs(compared: Compared) -> str:
         return f"The output of B differs from A's in {count(places, 'place')}, first at {compared.place(at)}. "
     said = [f"{title} in {count(places, 'place')}" for title, places, _ in others]
     return f"The outputs differ from A's: {', '.join(said)}. "
+
+
+def _in_what(compared: Compared) -> str:
+    many, words = len(compared.found) > 1, []
+    for one, found in compared.pairs:
+        if said := differs_in(found, one.side.title):
+            words.append(f"{one.side.title}: {said} " if many else f"{said[:1].upper()}{said[1:]} ")
+    return "".join(words)
 
 
 def _first_of(compared: Compared, one: Placed, found: Comparison) -> _First:
@@ -469,7 +501,8 @@ def place_row(first: Placed, one: Placed, parting: Parting, size: int) -> _Place
     more = "…" if parting.end - parting.start > EXCERPT else ""
     roles = [_role(side, parting.start) for side in (first, one)]
     text = source.text[low:high] + more if parting.start < size else ""
-    return _Place(one.side.name, parting.start, min(parting.end, size), text, roles[0], roles[1], _what(parting))
+    what = _what(parting, "output" if one.side.sent is None else "text")
+    return _Place(one.side.name, parting.start, min(parting.end, size), text, roles[0], roles[1], what)
 
 
 def _has(one: Placed, column: int) -> bool:
@@ -482,11 +515,11 @@ def _role(one: Placed, column: int) -> str:
     return role_at(one.index, one.lane.offset(column)) if _has(one, column) else ""
 
 
-def _what(parting: Parting) -> str:
+def _what(parting: Parting, thing: str) -> str:
     names = ", ".join(parting.channels[:4]) + (" …" if len(parting.channels) > 4 else "")
     if parting.kinds == {"sent"}:
         return "the same message, sent otherwise from here on"
     if parting.kinds == {"order"}:
         return f"from here on both sides have sent other text: {names}"
-    said = ["other output"] * ("output" in parting.kinds) + ["other owner"] * ("owner" in parting.kinds)
+    said = [f"other {thing}"] * ("output" in parting.kinds) + ["other owner"] * ("owner" in parting.kinds)
     return "; ".join(said + [names] * bool(names))

@@ -83,9 +83,15 @@ class Compared:
         said = [number <= len(self.by_tools) and self.by_tools[number - 1] for number in numbers]
         return bool(said) and all(said)
 
+    @property
+    def by_message(self) -> bool:
+        """Return whether what the sides send is laid beside each other, and not what they read."""
+        return any(one.side.sent is not None for one in self.sides)
+
     def place(self, column: int) -> str:
         """Where a column stands, in words: at which character of the first output, since columns have room for more."""
-        whose = "A's output" if any(self.axis.hunks[1:]) else "the output"
+        thing = "message" if self.by_message else "output"
+        whose = f"A's {thing}" if any(self.axis.hunks[1:]) else f"the {thing}"
         return f"the end of {whose}" if self.is_end(column) else f"character {self._offset(column):,} of {whose}"
 
     def is_end(self, column: int) -> bool:

@@ -72,8 +72,7 @@ def picker(runner: Runner, case: Case, sides: list[Replayed], links: CompareLink
     if not case.has_raw:
         return Picker(groups, False)
     name, beside = NAMES[len(asked.sides)], replace(first, parser="", policy="")
-    others = [option for option in offered_parsers(runner) if option.value != own]
-    readers = reader_groups(others, reading_formats(runner, sides[0].run))
+    readers = reader_groups(offered_parsers(runner), reading_formats(runner, sides[0].run), own)
     return Picker(groups, False, name, beside.words(name), readers)
 
 

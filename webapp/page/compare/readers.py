@@ -24,7 +24,7 @@ from webapp.page.form.setup import Setup
 from webapp.runs.runner import Run, Runner
 
 READ_BY_ALL = 20_000  # characters
-READ, ENGINES, OTHERS = "Read this output", "Engines entered", "Others"
+READ, ENGINES, OTHERS, OWN = "Read this output", "Engines entered", "Others", "That of A"
 
 
 @dataclass(slots=True, frozen=True)
@@ -63,15 +63,16 @@ def _reads(name: str, text: str, context: Context) -> bool:
     return bool(read(get_format(name), text, context).message.tool_calls)
 
 
-def reader_groups(offered: Sequence[Option], reading: Mapping[str, str]) -> list[ReaderGroup]:
+def reader_groups(offered: Sequence[Option], reading: Mapping[str, str], own: str = "") -> list[ReaderGroup]:
     """The parsers of a form, grouped by `reading`. An engine's parser is one that reads where the format of its name
-    does."""
+    does. The one called `own` is there already: it stands last, to be found by its names."""
     order = {name: place for place, name in enumerate(reading)}
-    groups: dict[str, list[Option]] = {READ: [], ENGINES: [], OTHERS: []}
+    groups: dict[str, list[Option]] = {READ: [], ENGINES: [], OTHERS: [], OWN: []}
     for option in sorted(offered, key=lambda option: order.get(_format_name(option.value), len(order))):
         name, entered = _format_name(option.value), ":" in option.value
         calls = "" if entered else reading.get(name, "")
         heading = READ if name in order else ENGINES if entered else OTHERS
+        heading = OWN if option.value == own else heading
         words = f"{option.value}: {calls}{option.words.removeprefix(option.value)}" if calls else option.words
         groups[heading].append(replace(option, words=words, also=_aliases(option.value)))
     return [ReaderGroup(heading, options) for heading, options in groups.items() if options]

@@ -14,6 +14,7 @@ from parsers.cases.case import Case, CaseError, ParserRef
 from parsers.cases.engines import FALLBACK, RECORDED, engine_of, policy_of, traced_chunking
 from parsers.cases.run import replayer_of
 from parsers.compare.exact_text import on_exact_text
+from parsers.compare.on_message import on_message
 from parsers.decoding import POLICIES, Decode
 from parsers.formats.contracts import contract_named
 from parsers.replays.chunking import TRACED, Chunking, parse_spec, spec
@@ -46,7 +47,8 @@ FLAGS: dict[str, dict[str, Any]] = {
 @dataclass(slots=True)
 class Replayed:
     """One side: what was asked with the chunking spelled out, the case it makes (but for the chunking), its replay, and
-    what could not be used of what was given. `own` is the case it starts from: that of the page, or another."""
+    what could not be used of what was given. `own` is the case it starts from: that of the page, or another. `sent` is
+    the replay as it is laid beside the others, where that is by what it sends."""
 
     name: str
     side: Side
@@ -55,6 +57,12 @@ class Replayed:
     own: Case
     errors: dict[str, str] = field(default_factory=dict)
     given: Side = field(default_factory=Side)
+    sent: Run | None = None
+
+    @property
+    def laid(self) -> Run:
+        """The replay as it is laid beside those of the other sides."""
+        return self.run if self.sent is None else self.sent
 
     @property
     def title(self) -> str:
@@ -149,7 +157,7 @@ def _started(
 
 def _run(runner: Runner, base: Run, case: Case, chunking: Chunking) -> Run:
     """The replay of a side. Both sides read the same tokens: they are the model's, whatever parser reads them."""
-    if case is base.case:
+    if case is base.case and (base.replayer.has_raw or not base.stored):
         return runner.run(case, chunking)
     stamp = engine_stamp(engine_of(case))
     said = f"{spec(chunking)} {base.key} {stamp} {case.model_dump_json(exclude={'input'}, exclude_defaults=True)}"
@@ -322,11 +330,24 @@ CHANGES: dict[str, Callable[[Runner, Case, str], Case]] = {
 
 
 def on_one_text(runner: Runner, sides: list[Replayed]) -> list[Replayed]:
-    """Sides that read one output on one text: the exact one where they decoded the tokens differently."""
+    """Sides that read one output on one text: the exact one where they decoded the tokens differently. Where of any
+    side no output is known, as of a recording, all are laid by what they send."""
+    if any(not side.run.replayer.has_raw for side in sides):
+        return [_by_message(runner, side) for side in sides]
     texts: dict[str, set[str]] = {}
     for side in sides:
         texts.setdefault(side.side.text, set()).add(side.run.trace.text)
     return [_moved(runner, side) if len(texts[side.side.text]) > 1 else side for side in sides]
+
+
+def _by_message(runner: Runner, side: Replayed) -> Replayed:
+    run, key = side.run, f"message {side.run.key}"
+    return replace(side, sent=runner.kept(key, lambda: _onto_message(run, key)))
+
+
+def _onto_message(run: Run, key: str) -> Run:
+    with collector_paused():
+        return run.on(run.replayer, on_message(run.trace), key)
 
 
 def _moved(runner: Runner, side: Replayed) -> Replayed:

@@ -15,10 +15,11 @@ from parsers.vocabulary.types import MessageDelta
 from parsers.wire.arrivals import Arrivals, in_words
 from parsers.wire.read import ServerChunk
 from webapp.glyphs import count
-from webapp.page.drawing import COLUMNS, percent
+from webapp.page.drawing import COLUMNS
 from webapp.page.inspect.chunks import LEAKED, Recording
 
 _END = 95.0  # percent of the width at which the last chunk begins, so that its bar has room
+_LAST = 99.8  # where the end of the stream stands
 _WIDEST, _NARROWEST, _SPACE = 4.0, 0.12, 0.15
 _LETTER = 0.75  # width of a figure of a label, in percent of a band about 950 px wide
 _PIXEL, _BURST = 0.1, 0.4  # percent: what cannot be told apart, and the narrowest burst
@@ -102,9 +103,9 @@ def _filled(times: Sequence[float | None]) -> list[float]:
 def _places(found: Recording) -> list[float]:
     """Where each chunk begins, and the end of the stream, in percent."""
     if found.arrivals is None:
-        return [percent(number, found.total + 1) for number in range(found.total + 1)]
+        return [*[round(number * _LAST / found.total, 3) for number in range(found.total)], _LAST]
     span = max(found.arrivals.span, 1.0)
-    return [*[round(time * _END / span, 3) for time in _filled(found.arrivals.times)], 99.8]
+    return [*[round(time * _END / span, 3) for time in _filled(found.arrivals.times)], _LAST]
 
 
 def _bars(found: Recording, places: Sequence[float], carriers: set[int]) -> Iterator[_Mark]:
@@ -115,7 +116,7 @@ def _bars(found: Recording, places: Sequence[float], carriers: set[int]) -> Iter
         role = LEAKED if LEAKED in roles else next(filter(None, roles), "")
         room = places[last] - places[first] - _SPACE
         top = _TOPS.get(role, 7.0)
-        width = round(min(max(room, _NARROWEST), _WIDEST), 3)
+        width = round(max(room if found.arrivals is None else min(room, _WIDEST), _NARROWEST), 3)
         yield _Mark(places[first], width, f"chunk {first + 1:,}", role, top, 19.0 - top)
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, islice
 from typing import Any
 
@@ -25,6 +25,7 @@ from parsers.wire.read import NOTES, ServerChunk
 from webapp.glyphs import count, glyphless, shorten, show, spell
 from webapp.page.inspect.result import Sent, shortened
 from webapp.page.inspect.window import Window
+from webapp.page.search.findings import FindingLine
 from webapp.runs.runner import Run
 
 _TEXT = 120  # characters of a chunk that its row shows
@@ -48,6 +49,12 @@ class Recording:
     carriers: Sequence[int] = ()
     findings: dict[int, list[Finding]] = field(default_factory=dict)
     pasted: Sequence[str | None] = ()
+
+    def judge(self, lines: Iterable[FindingLine]) -> None:
+        """Take how bad each finding is from its line in the list of findings: the first is as bad as the verdict."""
+        for line in lines:
+            own = self.findings.get(line.finding.step or 0, [])
+            own[:] = [replace(one, severity=line.severity) if one == line.finding else one for one in own]
 
     @property
     def api(self) -> str:

@@ -396,6 +396,7 @@ def replay_page(view: View, checked: SearchPanes, links: Links, *, reader: str =
     shown = result(index, window, run.context, _expected(run.case))
     if found is not None:
         found.pasted = pasted_chunks(run, pasted) if pasted else ()
+        found.judge(checked.findings.lines if checked.findings is not None else ())
         shown.content, shown.last_step = with_leaks(shown.content, found), found.finish_step or index.total
     numbers = range(window.first, window.last + 1)
     named = None if state.chunk else _named(checked)
@@ -454,7 +455,8 @@ def _named(checked: SearchPanes) -> tuple[int, str] | None:
 
 
 def _server(reader: str, *, plays: bool) -> str:
-    return (f"a_parser={reader or 'auto'}&" if plays else "") + "b_parser=recorded"
+    """The comparison of what a server sent with what a parser reads in the raw output: the case's own, if any."""
+    return "a_parser=recorded" + (f"&b_parser={reader or 'auto'}" if plays else "")
 
 
 def _recorded(found: Recording, window: Window, step: int, run: Run, reader: str) -> Recorded:

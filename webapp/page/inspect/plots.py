@@ -87,7 +87,7 @@ class Overview:
     """The band of a whole trace, and the counts beside it. `findings` are places and severities. `costs`: how long the
     steps of an engine's parser took, as bars of (x, width, height); `dearest` is the longest, in microseconds. `holds`:
     how much was held after each step, and `most_held` at most. `by_delta`: of a parser that nobody knows the state of,
-    the first lane has the deltas."""
+    and of an output that came at once, the first lane has the deltas."""
 
     total: int
     states: list[_StateBar]
@@ -118,7 +118,7 @@ def overview(
 ) -> Overview:
     """The band with the cursor on `step`. `marked` are the steps at which something is to be found, `place` the one
     that the verdict names, and how bad it is."""
-    by_delta = index.total <= _DELTAS + 1 and all(step.state == UNKNOWN_STATE for step in index.trace.steps)
+    by_delta = _is_by_delta(index)
     states = _delta_bars(index.total) if by_delta else list(_state_bars(index))
     micros = () if index.trace.observed is None else index.trace.observed.micros
     marks: list[tuple[int, str]] = [(found.step, found.severity) for found in findings if found.step]
@@ -145,6 +145,12 @@ def overview(
         most_held=most_held,
         by_delta=by_delta,
     )
+
+
+def _is_by_delta(index: TraceIndex) -> bool:
+    """Return whether deltas say more than states: where no state is known, or one delta went through all of them."""
+    unknown = index.total <= _DELTAS + 1 and all(step.state == UNKNOWN_STATE for step in index.trace.steps)
+    return unknown or index.total == len(("delta", "end"))
 
 
 def _holds(index: TraceIndex) -> tuple[list[Shape], int]:

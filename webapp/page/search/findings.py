@@ -42,7 +42,7 @@ def beside(chunk: str, at: int | None = None) -> str:
 
 
 @dataclass(slots=True, frozen=True)
-class _FindingLine:
+class FindingLine:
     """One finding as the page says it. `number` counts from 1 down the pane, `index` from 0 in the search. `played`: of
     a stream that was played back. `led`: the verdict that it leads, where that says what brings it about."""
 
@@ -137,8 +137,8 @@ class _FindingLine:
 class _FindingGroup:
     """Findings of one check with one severity: the first is shown, the others fold."""
 
-    first: _FindingLine
-    others: list[_FindingLine]
+    first: FindingLine
+    others: list[FindingLine]
 
     @property
     def explained(self) -> _Explained:
@@ -151,7 +151,7 @@ class Findings:
     show. `holding` are the checks that hold with their definitions. `steps` are those the finding buttons lead to, as
     JSON. `judged`: there was an output to check."""
 
-    lines: list[_FindingLine]
+    lines: list[FindingLine]
     groups: list[_FindingGroup]
     following: list[_FindingGroup]
     robustness: list[_FindingGroup]
@@ -231,7 +231,7 @@ def findings(checked: Checked) -> Findings:
     ranked += enumerate(checked.robustness, start=len(checked.findings))
     said = checked.found.verdict if checked.found and checked.found.verdict.cause else None
     lines = [
-        _FindingLine(item, number, index, checked.played, said if number == 1 and index in named else None)
+        FindingLine(item, number, index, checked.played, said if number == 1 and index in named else None)
         for number, (index, item) in enumerate(ranked[:SHOWN], 1)
     ]
     own = [line for line in lines if line.index < len(checked.findings)]
@@ -294,7 +294,7 @@ def _rank(named: bool, item: Finding) -> tuple[bool, int, bool, int]:
     return not named, SEVERITIES.index(item.severity), item.policy is not None, item.step or 0
 
 
-def _groups(lines: Sequence[_FindingLine]) -> list[_FindingGroup]:
+def _groups(lines: Sequence[FindingLine]) -> list[_FindingGroup]:
     groups: dict[tuple[str, str, str | None], _FindingGroup] = {}
     for line in lines:
         key = line.finding.check, line.finding.severity, line.finding.policy
@@ -518,7 +518,7 @@ def _actions(said: found.Verdict, lines: Findings, place: Place | None) -> list[
     return [*actions, *_shown(said, named), *_variations(said)]
 
 
-def _shown(said: found.Verdict, named: Sequence[_FindingLine]) -> list[_Action]:
+def _shown(said: found.Verdict, named: Sequence[FindingLine]) -> list[_Action]:
     """The chunking that shows it, alone and beside the traced replay."""
     chunk, query = next(((line.chunk, line.beside) for line in named if line.chunk), ("", ""))
     if said.proof is not None and said.proof.chunking and not said.proof.changes_case:

@@ -12,7 +12,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from parsers.cases.io import dumps
-from tests.webapp.page.streams import END, STREAM, chunk, log
+from tests.webapp.page.streams import END, STREAM, TEXT, chunk, log, stream_case
 from webapp.page.library.examples import examples
 
 EXAMPLE = "/example/two-calls-with-prose/compare"
@@ -250,7 +250,7 @@ def test_a_recording_beside_a_text_plays_what_the_server_sent(client: FlaskClien
     page = put(client, "".join(f"data: {chunk}\n\n" for chunk in chunks) + "data: [DONE]\n").text
     assert "text 1: " in page
     assert html.unescape(headline(page)) == (
-        "B gives the same message; C parts in content at character 0 of A's output and gives other calls."
+        "B gives the same message; C parts in content at character 2 of A's message and gives other calls."
     )
 
 
@@ -330,6 +330,7 @@ def test_a_recording_is_usually_beside_what_its_parser_reads(client: FlaskClient
     page = client.get("/example/sglang-24147-value-ends-like-a-tag/compare").text
     assert "field-error" not in page
     assert "glm47_moe, token by token" in page
+    assert page.index("recorded, as recorded") < page.index("glm47_moe, token by token")
 
 
 def _recording(*texts: str) -> str:
@@ -345,7 +346,31 @@ def test_a_pasted_recording_is_usually_beside_what_leaked(client: FlaskClient) -
     assert "field-error" not in page
     assert "text 1, what leaked: " in page
     assert "qwen, token by token" in page
-    assert "The calls differ." in page
+    assert headline(page) == "The calls differ."
+    assert re.search(
+        r"</strong> Call 0 differs in its arguments; the content has \d+ characters of A that B lacks", page
+    )
+
+
+def test_a_recording_that_parses_its_raw_output_is_usually_beside_what_the_server_sent(
+    client: FlaskClient,
+) -> None:
+    held = client.post("/run", data={"text": dumps(stream_case(parser="qwen", text=TEXT))}).headers["X-Held-Run"]
+    page = client.get(f"/r/{held}/compare").text
+    assert page.index("recorded, as recorded") < page.index("qwen, token by token")
+
+
+@pytest.mark.parametrize("first", ["", "a"])
+def test_a_recording_without_its_output_is_laid_beside_another_by_message(client: FlaskClient, first: str) -> None:
+    run = client.post("/run", data={"text": _recording("So.\n", "More.")})
+    other = client.post("/run", data={"text": "Hi", "parser": "qwen"})
+    held = (run if first else other).headers["X-Held-Run"]
+    put = carried(client.get(f"/r/{(other if first else run).headers['X-Held-Run']}").text)
+    form = {"case": carried(client.get(f"/r/{held}").text), "put": put, "a_chunk": "recorded" if first else "token"}
+    page = client.post("/compare/put", data=form).text
+    assert "What was sent" in page
+    assert "end of the message" in page
+    assert "So." in page.partition('class="strips"')[2].partition("</section>")[0]
 
 
 def test_a_pasted_recording_without_a_leak_has_nothing_beside_it_until_a_text_is_put(client: FlaskClient) -> None:

@@ -82,7 +82,7 @@ def test_a_red_tile_opens_a_red_run_of_the_recording_beside_its_parser(client: F
     verdict = page.partition('id="verdict"')[2].partition("</section>")[0]
     assert 'data-severity="error"' in verdict
     assert f"<code>{gallery()[name].format}</code> reads" in verdict
-    assert f'href="/example/{name}/compare?a_parser={gallery()[name].format}&b_parser=recorded"' in verdict
+    assert f'href="/example/{name}/compare?a_parser=recorded&b_parser={gallery()[name].format}"' in verdict
     assert "What a client has" in page
 
 

@@ -89,18 +89,25 @@ def test_the_place_is_a_chunk_or_the_end(client: FlaskClient, shared: Any, asked
 
 def test_the_server_can_be_laid_beside_every_other_parser(client: FlaskClient, shared: Any) -> None:
     page = client.get(shared(stream_case(text=TEXT)) + "?result=wire").text
-    assert re.search(r'href="/c/\w+/compare\?b_parser=recorded"', page)
+    assert re.search(r'href="/c/\w+/compare\?a_parser=recorded"', page)
     own = client.get(shared(stream_case(parser="recorded", text=TEXT)) + "?result=wire").text
-    assert re.search(r'href="/c/\w+/compare\?a_parser=qwen&amp;b_parser=recorded"', own)
+    assert re.search(r'href="/c/\w+/compare\?a_parser=recorded&amp;b_parser=qwen"', own)
+
+
+def test_what_the_verdict_calls_an_error_is_one_in_the_pane_of_its_chunk(client: FlaskClient) -> None:
+    left = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
+    page = client.post("/run", data={"text": log([*STREAM[:4], chunk({"content": left}), END])}).text
+    assert 'data-severity="error"' in page
+    assert re.findall(r'class="chunk-note severity-(\w+)"', page) == ["error"]
 
 
 @pytest.mark.replays
 def test_a_run_that_was_never_shared_posts_its_comparison(client: FlaskClient) -> None:
     source = json.loads(stream_case(text=TEXT).model_dump_json(by_alias=True, exclude_defaults=True))
     page = client.post("/run", data={"text": json.dumps(source)}).text
-    assert re.search(r'formaction="/compare"[^>]*value="b_parser=recorded"', page)
+    assert re.search(r'formaction="/compare"[^>]*value="a_parser=recorded"', page)
     carried = html.unescape(re.search(r'name="case" value="([^"]*)"', page)[1])  # type: ignore[index]
-    answer = client.post("/compare", data={"case": carried, "go": "b_parser=recorded"})
+    answer = client.post("/compare", data={"case": carried, "go": "a_parser=recorded"})
     assert "recorded, placed by what it sends, as recorded" in words_of(answer.text)
 
 

@@ -9,7 +9,7 @@ from parsers.compare.divergence import EXACT, Rules
 from webapp.page.compare.asked import NAMES, Asked, CompareLinks, Side
 from webapp.page.compare.compare_page import SidesPage, sides_page
 from webapp.page.compare.difference import Both, Comparison, compare
-from webapp.page.compare.sides import Replayed, Texts, replayed
+from webapp.page.compare.sides import Replayed, Texts, on_one_text, replayed
 from webapp.page.inspect.index import index_of
 from webapp.runs.runner import Runner
 
@@ -28,7 +28,7 @@ class Pages:
     ) -> SidesPage:  # fmt: skip
         case = load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": text}, **more})
         known = zip(NAMES, sides, strict=False)
-        self.sides = [replayed(self.runner, case, name, side, texts) for name, side in known]
+        self.sides = on_one_text(self.runner, [replayed(self.runner, case, *one, texts) for one in known])
         return self.page(*self.sides, rules=rules, at=at)
 
     def page(self, *sides: Replayed, rules: Rules = EXACT, at: int | None = None) -> SidesPage:

@@ -10,7 +10,7 @@ from parsers.formats.model import builtin_formats
 from webapp.page.compare import readers
 from webapp.page.compare.asked import Asked, CompareLinks, Side
 from webapp.page.compare.picker import picker
-from webapp.page.compare.readers import ENGINES, OTHERS, READ, offered_parsers, reader_groups, reading_formats
+from webapp.page.compare.readers import ENGINES, OTHERS, OWN, READ, offered_parsers, reader_groups, reading_formats
 from webapp.page.compare.sides import Replayed, replayed
 from webapp.page.form.form_page import Option
 from webapp.runs.runner import Runner
@@ -57,19 +57,22 @@ def test_of_a_long_output_the_claims_alone_are_asked(
 
 def test_every_parser_is_in_one_group_and_an_engine_reads_what_the_format_of_its_name_does() -> None:
     offered = [Option(name, name) for name in ("auto", "kimik2", "hermes:qwen", "own:Mine", "longcat", "qwen")]
-    groups = {group.heading: group.options for group in reader_groups(offered, {"qwen": "2 calls", "longcat": ""})}
+    found = reader_groups(offered, {"qwen": "2 calls", "longcat": ""}, "kimik2")
+    groups = {group.heading: group.options for group in found}
+    assert [option.value for option in groups.pop(OWN)] == ["kimik2"]
     assert [option.value for option in groups[READ]] == ["hermes:qwen", "qwen", "longcat"]
     assert [option.words for option in groups[READ]] == ["hermes:qwen", "qwen: 2 calls", "longcat"]
     assert [option.value for option in groups[ENGINES]] == ["own:Mine"]
-    assert [option.value for option in groups[OTHERS]] == ["auto", "kimik2"]
+    assert [option.value for option in groups[OTHERS]] == ["auto"]
 
 
-def test_the_picker_offers_every_parser_but_that_of_a_and_says_why_a_few(runner: Runner, make: Any) -> None:
+def test_the_picker_offers_every_parser_that_of_a_last_and_says_why_a_few(runner: Runner, make: Any) -> None:
     one = side(runner, make, CALL)
     found = picker(runner, one.case, [one], CompareLinks("/x", Asked((one.side, Side(chunk="whole")))))
     values = [option.value for group in found.parsers for option in group.options]
-    assert sorted(values) == sorted({option.value for option in offered_parsers(runner)} - {"qwen"})
-    assert {*builtin_formats()} - {"qwen"} <= {*values}
+    assert sorted(values) == sorted({option.value for option in offered_parsers(runner)})
+    assert {*builtin_formats()} <= {*values}
+    assert values[-1] == "qwen"
     assert found.parsers[0].heading == READ
     notes = [choice.note for choice in dict(found.groups)["Same text, another parser"]]
     assert notes == sorted(

@@ -72,3 +72,13 @@ def test_bursts_are_few_and_stand_apart_however_many_there_are() -> None:
 def test_nothing_has_a_time_where_none_was_recorded() -> None:
     found = axis(None, None)
     assert (found.timed, found.ticks, found.bursts, found.gaps) == (False, [], [], [])
+
+
+@pytest.mark.parametrize("many", [1, 2, 3, 40])
+def test_chunks_whose_times_are_not_known_share_the_whole_axis(many: int) -> None:
+    found = axis(*[None] * many)
+    assert not found.timed
+    assert found.at[-1] == 99.8
+    widths = [mark.width for mark in found.carries]
+    assert sum(widths) == pytest.approx(99.8 - 0.15 * many, abs=0.1)
+    assert max(widths) - min(widths) < 0.01

@@ -88,6 +88,11 @@ def test_a_parser_of_unknown_state_has_its_deltas_in_the_first_lane(make: Any) -
     assert not overview(index_of(make.run("words")), [], 1).by_delta
 
 
+def test_an_output_that_came_at_once_has_its_delta_and_its_end_in_the_first_lane(make: Any) -> None:
+    found = overview(index_of(make.run("words", replay=[{"by": "whole"}])), [], 1)
+    assert [(bar.state, bar.x, bar.width) for bar in found.states] == [("delta 1", 0.0, 50.0), ("end", 50.0, 50.0)]
+
+
 def test_labels_of_states_fit_or_are_cut(make: Any) -> None:
     run = make.run("x" + CALL)
     labels = {bar.label for bar in overview(index_of(run), [], 1).states}
