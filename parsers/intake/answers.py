@@ -70,7 +70,7 @@ _ASKED = frozenset((
     *_REQUESTS, "inputs", "input_messages", "prompts", "prompt", "tools", "parameters", "invocation_params", "metadata",
     "request_body", "optional_params", "serialized", "usage", "usage_metadata", "headers",
 ))  # fmt: skip
-_ITEMS = ("tool_call",)
+_ITEMS = ({"message"}, {"message_content"}, {"tool_call"})
 _MOST_INSIDE, _DEEPEST, _FIRST, _DEEPEST_NAME = 400, 9, 50, 12
 _KEYS = 8  # the commonest keys of log lines are looked into
 
@@ -199,9 +199,14 @@ def _inside(value: Any) -> Iterator[tuple[str, Any]]:
         if isinstance(one, dict):
             one = _nested(one)
             keys = sorted(one, key=lambda key: key not in _ANSWERS)
-            queue.extend([(key, one[key], depth + 1) for key in keys if key not in _ASKED])
+            queue.extend([(key, one[key], depth + 1) for key in keys if key not in _ASKED or _is_event(key, one[key])])
         elif isinstance(one, list):
             queue.extend([(name or f"item {at}", item, depth + 1) for at, item in enumerate(one[:_FIRST], 1)])
+
+
+def _is_event(name: str, value: Any) -> bool:
+    """Return whether a body is that of an event of OpenTelemetry's GenAI conventions: a choice, with its message."""
+    return name == "body" and isinstance(value, dict) and "message" in value and not is_request(value)
 
 
 def _objects_in(value: Any) -> Iterator[tuple[str, Payload]]:
@@ -242,7 +247,7 @@ def _listed(value: Any) -> Any:
     made = {key: _listed(one) for key, one in value.items()}
     if made and all(key.isdigit() for key in made):
         items = [made[key] for key in sorted(made, key=int)]
-        return [one[_ITEMS[0]] if isinstance(one, dict) and set(one) == set(_ITEMS) else one for one in items]
+        return [next(iter(one.values())) if isinstance(one, dict) and set(one) in _ITEMS else one for one in items]
     return made
 
 

@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
 from parsers.intake.api_families import UNKNOWN, Family, RawChunk, family_of, is_failure, parsed_stream
+from parsers.intake.chunk_bytes import unwrapped
 from parsers.intake.evidence import (
     REPLAY,
     Fact,
@@ -150,6 +151,7 @@ def response_log(value: Any, *, framed: bool = False) -> Log | None:
     items = value if isinstance(value, list) else [value]
     if not items or not all(isinstance(item, dict) for item in items):
         return None
+    items = list(map(unwrapped, items))
     found = [family_of(item, framed=framed) for item in items]
     if None in found:
         return None
@@ -162,7 +164,7 @@ def object_log(text: str) -> Log | None:
     read = object_frames(text)
     if read is None:
         return None
-    frames, others = read
+    frames, others = [replace(one, payload=one.payload and unwrapped(one.payload)) for one in read[0]], read[1]
     found = [family_of(frame.payload, framed=True) for frame in frames if frame.payload is not None]
     known = [family for family in found if family]
     strict = family_of(frames[0].payload) is not None if frames[0].payload else bool(known)

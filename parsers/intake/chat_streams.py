@@ -31,9 +31,9 @@ from parsers.intake.json_frames import Frame
 from parsers.intake.moments import Moment, arrivals, made_at, moment_of
 from parsers.intake.plain_text import LONE_SURROGATE, whole_characters
 from parsers.intake.token_bytes import LoggedToken, choice_tokens, ids_in, lossy_text, pieces_of
-from parsers.intake.written_values import choices_of, ids_of, object_of, word_of, word_or_number_of
+from parsers.intake.written_values import choices_of, ids_of, object_of, objects_of, word_of, word_or_number_of
 from parsers.vocabulary.types import Piece, RecordedDelta, Recording, Request
-from parsers.wire.read import EVENTS_MISSING, OF_OTHER_LOGS, is_error
+from parsers.wire.read import EVENTS_MISSING, OF_OTHER_LOGS, is_error, text_in
 
 _ASIDE = frozenset(("usage", "sglext", "output_ids", "prompt_token_ids", "prompt_text", "object"))
 _BACKWARDS = Warn(
@@ -221,12 +221,27 @@ def chat_intake(log: Log) -> Intake:
     found = replace(_intake(chat), title=log.intake("").title)
     chunks = [chunk for one in found.outputs for chunk in one.stream or ()]
     choices = [choice for chunk in chunks for choice in chunk.get("choices", ())]
-    if log.family.rewrites and any("tool_calls" in choice.get("message", {}) for choice in choices):
+    whole = [object_of(choice.get("message")) for choice in choices]
+    calls = [call for one in whole for call in objects_of(one.get("tool_calls")) or ()]
+    if log.family.rewrites and calls and not _as_written(calls, log.payloads):
         found.warnings += (rewritten_arguments(log.family.rewrites),)
     said = [(code, chunk[code]) for chunk in chunks for code in OF_OTHER_LOGS if code in chunk]
     found.warnings += tuple([Warn(code, words) for code, words in said])
     found.notes = ("Its parts were turned into OpenAI chat chunks, one for each that says something.",)
     return found
+
+
+def _as_written(calls: Sequence[Payload], payloads: Sequence[Payload]) -> bool:
+    """Return whether the arguments of all calls stand as texts in the payloads that they were read from."""
+    texts, queue = set[str](), list[Any](payloads)
+    while queue:
+        value = queue.pop()
+        if isinstance(value, str):
+            texts.add(value)
+        elif isinstance(value, dict | list):
+            queue.extend(value.values() if isinstance(value, dict) else value)
+    given = [object_of(call.get("function")).get("arguments") for call in calls]
+    return all(isinstance(text, str) and text in texts for text in given)
 
 
 def _intake(log: Log) -> Intake:
@@ -342,10 +357,10 @@ def _parts(output: _Output, made: Recording, *, streamed: bool) -> _Parts:
     for choice in output.choices:
         part = object_of(choice.get("delta", choice.get("message")))
         content = part.get("content")
-        thought = part.get("reasoning") or part.get("reasoning_content")
+        thought = part.get("reasoning") or part.get("reasoning_content") or text_in(content, thoughts=True)
         calls = bool(part.get("tool_calls") or part.get("function_call"))
         ids = ids_of(choice.get("token_ids"))
-        parts.content.append(word_of(content) or "")
+        parts.content.append(text_in(content))
         parts.reasoning.append(word_of(thought) or "")
         parts.calls = parts.calls or calls
         parts.steps.append(ids)

@@ -29,18 +29,22 @@ _KINDS = ("type", "block_type", "part_kind")
 _TEXT = frozenset(("text", "output_text", "summary_text"))
 _THOUGHT = frozenset(("thinking", "reasoning", "reasoning_text", "thought"))
 _CALL = frozenset(("tool_use", "tool_call", "function_call", "invalid_tool_call", "dynamic_tool"))
+_REFUSAL = "refusal"
 _OTHER = frozenset((
-    "redacted_thinking", "step_start", "source", "source_url", "file", "image", "tool_error", "tool_result",
-    "tool_return", "server_tool_use", "non_standard", "refusal", "signature",
+    "redacted_thinking", "step_start", "source", "source_url", "file", "image", "image_url", "tool_error",
+    "tool_result", "tool_return", "server_tool_use", "non_standard", _REFUSAL, "signature",
 ))  # fmt: skip
 _WORDS = ("text", "content", "thinking", "reasoning", "output_text", "summary")
 _NAMES = ("name", "toolName", "tool_name", "tool")
 _IDS = ("id", "toolCallId", "call_id", "tool_call_id", "toolUseId", "tool_id")
 _ARGUMENTS = ("input", "args", "arguments", "rawInput", "tool_kwargs")
-_INSIDE = ("functionCall", "function_call", "toolUse")  # a block without a kind that holds its call
+_INSIDE = ("functionCall", "function_call", "toolUse", "toolInvocation")  # a block without a kind that holds its call
 _AWS_THOUGHT = "reasoningContent"
 _SPEAKERS = frozenset(("assistant", "model", "ai"))
-_LISTS = ("content", "parts", "blocks")
+_LISTS = ("content", "parts", "blocks", "contents")
+# What other APIs put beside the blocks of a message, and clients of theirs keep there: nothing of it may be lost.
+_THOUGHT_BESIDE = ("reasoning_content", "reasoning", "tool_plan", "thinking")
+_CALLS_BESIDE = ("tool_calls", "toolInvocations")
 _REASONS = ("stop_reason", "finish_reason", "finishReason", "stopReason")
 FINISHES = STOPS | {
     "tool-calls": "tool_calls", "tool_call": "tool_calls", "TOOL_CALL": "tool_calls", "COMPLETE": "stop",
@@ -63,7 +67,7 @@ def is_block(block: Payload) -> bool:
     """Return whether an object is surely a block: its kind is one, and it holds what such a block does."""
     kind = _kind_of(block)
     if any(isinstance(object_of(block.get(name)).get("name"), str) for name in _INSIDE):
-        return True
+        return "role" not in block  # else it is a message, with a call of the old kind beside what it says
     if isinstance(block.get(_AWS_THOUGHT), dict):
         return True
     if kind in _CALL:
@@ -97,7 +101,7 @@ def as_text(value: Any) -> str:
 
 def said_in(blocks: Sequence[Payload]) -> Iterator[tuple[str, Any]]:
     """Yield what blocks say, in order, by the field of a chat message that it belongs to."""
-    for block in blocks:
+    for number, block in enumerate(blocks):
         kind = _kind_of(block)
         inner = next((block[name] for name in _INSIDE if isinstance(block.get(name), dict)), None)
         if kind in _CALL or inner is not None:
@@ -105,7 +109,8 @@ def said_in(blocks: Sequence[Payload]) -> Iterator[tuple[str, Any]]:
             arguments = first_of(call, _ARGUMENTS)
             name = word_of(first_of(call, _NAMES)) or kind.removeprefix("tool_")
             name = name if first_of(call, _NAMES) else str(block.get("type")).removeprefix("tool-")
-            yield "tool_calls", whole_call(first_of(call, _IDS), name, as_text({} if arguments is None else arguments))
+            call_id = first_of(call, _IDS) or f"call_{number}"  # Gemini has none
+            yield "tool_calls", whole_call(call_id, name, as_text({} if arguments is None else arguments))
         elif kind == "message":
             yield from said_in(objects_of(block.get("content")) or [])
         elif isinstance(block.get(_AWS_THOUGHT), dict):
@@ -114,6 +119,8 @@ def said_in(blocks: Sequence[Payload]) -> Iterator[tuple[str, Any]]:
             yield "reasoning", joined_text(block)
         elif kind in _TEXT or not kind:
             yield "content", joined_text(block)
+        elif kind == _REFUSAL:
+            yield "content", str(block.get(_REFUSAL, ""))
 
 
 def joined_text(block: Payload) -> str:
@@ -146,8 +153,34 @@ def block_message(state: ChatState, payload: Payload) -> Payload | None:
     if blocks is None:
         return None
     state.begin({"model": payload.get("model", payload.get("model_name"))})
-    parts = list(said_in(blocks))
-    more = objects_of(object_of(payload.get("additional_kwargs")).get("tool_calls")) or []
-    if not any(name == "tool_calls" for name, _ in parts):
-        parts += [("tool_calls", call) for call in more]
-    return state.answer(parts, **finish_of(payload))
+    answer = state.answer([*said_beside(payload, blocks), *said_in(blocks)], **finish_of(payload))
+    older = payload.get("function_call")
+    if isinstance(older, dict):
+        answer["choices"][0]["message"]["function_call"] = older
+    return answer
+
+
+def said_beside(payload: Payload, blocks: Sequence[Payload]) -> Iterator[tuple[str, Any]]:
+    """Yield what a message says beside its blocks, as far as the blocks do not say it too."""
+    inside = list(said_in(blocks))
+    if not any(name == "reasoning" for name, _ in inside):
+        yield from [("reasoning", text) for name in _THOUGHT_BESIDE if (text := word_of(payload.get(name)))][:1]
+    if not any(name == "content" for name, _ in inside):
+        yield from [("content", text) for text in [word_of(payload.get(_REFUSAL))] if text]
+    if any(name == "tool_calls" for name, _ in inside):
+        return
+    for place in (payload, object_of(payload.get("additional_kwargs"))):
+        calls = objects_of(first_of(place, _CALLS_BESIDE)) or []
+        yield from [("tool_calls", _as_sent(call, number)) for number, call in enumerate(calls)]
+        if calls:
+            return
+
+
+def _as_sent(call: Payload, number: int) -> Payload:
+    """Return a call beside blocks as OpenAI's API sends it, whichever library's names it has."""
+    function = call.get("function")
+    if not isinstance(function, dict):
+        return object_of(next(said_in([{"id": f"call_{number}", **call, "type": "tool_call"}]))[1])
+    arguments = function.get("arguments")
+    given = as_text(arguments) if isinstance(arguments, dict) else arguments
+    return {"id": f"call_{number}", **call, "function": {**function, "arguments": given}}

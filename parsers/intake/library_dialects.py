@@ -124,7 +124,7 @@ def _whole_cohere(state: ChatState, payload: Payload) -> Payload:
 
 
 _AI = frozenset(("ai", "AIMessage", "AIMessageChunk"))
-_REASONING = ("reasoning_content", "reasoning")
+_BESIDE = ("reasoning_content", "reasoning", "refusal", "function_call")
 
 
 def is_langchain(payload: Payload) -> bool:
@@ -156,12 +156,14 @@ def langchain_choice(fields: Payload, *, chunk: bool) -> tuple[str, Payload]:
     said: Payload = {"role": "assistant", "content": None}
     content = fields.get("content")
     blocks = [{"text": one} if isinstance(one, str) else one for one in content] if isinstance(content, list) else []
-    for name, part in said_in(objects_of(blocks) or []):
+    inside = list(said_in(objects_of(blocks) or []))
+    for name, part in inside:
         if name != "tool_calls":
             said[name] = (said.get(name) or "") + part
     said["content"] = word_of(content) or said["content"]
-    said |= {key: more[key] for key in _REASONING if isinstance(more.get(key), str)}
+    said |= {key: more[key] for key in _BESIDE if more.get(key)}
     calls = objects_of(more.get("tool_calls")) or [_call(one, chunk) for one in _kept_calls(fields, parts)]
+    calls = calls or [part for name, part in inside if name == "tool_calls" and not chunk]
     if calls:
         said["tool_calls"] = calls
     told = chunk or "finish_reason" in about  # other providers have other names for it

@@ -126,9 +126,15 @@ def without_shell_escapes(inner: str) -> str:
     return _ESCAPE.sub(_escapes(_SHELL, 0xFF), inner) if "\\" in inner else inner
 
 
-def string_value(spelled: str) -> tuple[str, bool]:
-    """Return what a string stands for that Python quotes, and whether it was bytes that are no UTF-8."""
-    marks = 3 if spelled.startswith('"""') else 1
+def string_value(spelled: str, *, bare: bool = False) -> tuple[str, bool]:
+    """Return what a string stands for that Python quotes, and whether it was bytes that are no UTF-8.
+
+    `bare`: of three quotes, a printed object's. What stands between them is the value itself, but for three quotes in
+    it (google-genai 1 to 3, `_common.py`: `_pretty_repr`).
+    """
+    marks = 3 if spelled.startswith(_TRIPLE) else 1
+    if bare and marks == 3:
+        return spelled[3:-3].replace(r"\"\"\"", _TRIPLE), False
     body = spelled.lstrip("bBuU")[marks:-marks]
     if spelled[0] not in "bB":
         return _with_pairs_joined(_ESCAPE.sub(_PYTHON, body) if "\\" in body else body, "surrogatepass"), False
@@ -137,6 +143,9 @@ def string_value(spelled: str) -> tuple[str, bool]:
         return raw.decode("utf-8"), False
     except UnicodeDecodeError:
         return raw.decode("utf-8", "replace"), True
+
+
+_TRIPLE = '"""'
 
 
 def _escapes(letters: Mapping[str, str], most: int) -> Callable[[re.Match[str]], str]:

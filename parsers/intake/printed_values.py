@@ -20,6 +20,7 @@ from typing import Any
 from parsers.intake.answers import found_in, log_intake
 from parsers.intake.api_families import family_of
 from parsers.intake.api_logs import response_log
+from parsers.intake.chunk_bytes import unwrapped
 from parsers.intake.client_objects import ASKERS, NAMES, as_json, is_unset
 from parsers.intake.evidence import Intake, Payload, Warn, number
 from parsers.intake.written_values import LEFT_OUT, Named, literal_at, object_of, value_at
@@ -39,6 +40,11 @@ _START = re.compile(
 )
 _CLASS = re.compile(r"(?<![\w.])[A-Z]\w*+(?:\.[A-Z]\w*+)*+\(\s*[a-z_]\w*+=|^[a-z_]\w*+=", re.MULTILINE)
 _FIELD = re.compile(r"\s*+([a-z_]\w*+)=(?=\S)", re.ASCII)
+# Fields that hold calls, and those of calls, which have a name.
+_CALLS = frozenset(("tool_calls", "toolCalls", "function", "functionCall", "function_call", "toolUse"))
+_ARGUMENTS = frozenset(("args", "arguments", "input", "rawInput", "tool_kwargs"))
+_NAMES = frozenset(("name", "toolName", "tool_name"))
+_PRINT_ALL = "print it as JSON (JSON.stringify, model_dump_json), or with depth: null."
 _UNREAD = 12  # values that begin and cannot be read: then it is something else
 _SHARE = 0.6  # of the characters must be printed values
 _FUNCTION = frozenset(("name", "arguments"))
@@ -48,13 +54,14 @@ _CALL = frozenset(("index", "id", "type", "function"))
 @dataclass(slots=True)
 class _Printed:
     """The objects that were printed, in order; how many characters they take, how many values were left out, and how
-    many are `stray`: no objects."""
+    many are `stray`: no objects; `lost_calls` are values left out that say what a call is."""
 
     objects: list[Payload] = field(default_factory=list)
     first: str = ""
     size: int = 0
     stray: int = 0
     left_out: int = 0
+    lost_calls: int = 0
     unread: int = 0
     cut: bool = False
     plain: bool = True  # as JSON, which models write, too
@@ -84,7 +91,8 @@ def _found(printed: _Printed, body: str) -> Intake | None:
     if _is_conversation(printed.objects):
         found = found_in(printed.objects)
         return None if found is None else _told(found, printed)
-    values = printed.objects if printed.plain else _as_sent(printed.objects)
+    sent = list(map(unwrapped, printed.objects))
+    values = sent if printed.plain else _as_sent(sent)
     known = [value for value in values if family_of(value, framed=len(values) > 1) is not None]
     if printed.plain and (printed.stray or 0 < len(known) < len(values)):
         return None  # a model may have written it: all of it must be an API's
@@ -114,27 +122,24 @@ def _told(found: Intake, printed: _Printed) -> Intake:
     how = f"{printed.first}(...) is how Python prints an object of a client library."
     found.why = (how if printed.first else "It is printed as a program shows its objects.", *found.why[1:])
     if printed.left_out:
-        words = f"{number(printed.left_out, 'value')} not printed (`[Object]`): print with depth: null, or as JSON."
-        found.warnings += (Warn("left_out", words),)
+        told = Warn("left_out", f"{number(printed.left_out, 'value')} not printed (`[Object]`, `<... Max depth ...>`).")
+        found.warnings += (told,)
         for output in found.outputs:
             output.gaps = output.gaps or _lacks_calls(output.stream or ())
-        lost = not any(output.text or output.stream for output in found.outputs)
-        found.usable = found.usable and not lost and not _is_hollow(found)
-        found.advice = f"What the chunks say was left out. {words}" if not found.usable else found.advice
+        lost = printed.lost_calls or not any(output.text or output.stream for output in found.outputs)
+        if lost or not found.usable or _is_hollow(found):
+            found.usable, found.outputs, found.warnings = False, (), (told,)
+            found.advice = f"What {'its calls say' if printed.lost_calls else 'it says'} was left out: {_PRINT_ALL}"
     if printed.cut or printed.unread:
         found.warnings += (Warn("bad_object", "Not all of it can be read: an object breaks off or is not whole."),)
     return found
 
 
 def _lacks_calls(stream: Sequence[Payload]) -> bool:
-    """Return whether a call has no name or says nothing, or none came where one was announced: not printed, then."""
-    names, arguments, announced = dict[int, str](), dict[int, str](), False
-    for chunk in read_stream(stream):
-        announced = announced or chunk.finish_reason == "tool_calls"
-        for call in () if chunk.delta is None else chunk.delta.tool_calls:
-            names[call.index] = names.get(call.index) or call.name or ""
-            arguments[call.index] = arguments.get(call.index, "") + (call.arguments or "")
-    return not all(names.values()) or not {"", "null", "{}"}.isdisjoint(arguments.values()) or (announced and not names)
+    """Return whether no call came where one was announced: it stood in a chunk that was not printed."""
+    chunks = read_stream(stream)
+    announced = any(chunk.finish_reason == "tool_calls" for chunk in chunks)
+    return announced and not any(chunk.delta.tool_calls for chunk in chunks if chunk.delta is not None)
 
 
 def _is_hollow(found: Intake) -> bool:
@@ -206,20 +211,33 @@ def _said(printed: _Printed, value: Any) -> Any:
         if is_unset(value):
             return _GONE
         name = value.name.rpartition(".")[2]
-        said = {key: one for key, field in value.fields.items() if (one := _said(printed, field)) is not _GONE}
+        said = _fields(printed, value.fields)
         kind = said.get("type")
-        if isinstance(kind, str) and kind in _BLOCKS and any(word not in name.lower() for word in kind.split("_")):
+        if isinstance(kind, str) and kind in _BLOCKS and not _is_called(name, kind):
             del said["type"]  # a function that a model calls, not a class of blocks
         return _SAYS.get(name, {}) | said
     if value is LEFT_OUT:
         printed.left_out += 1
         return _GONE
     if isinstance(value, dict):
-        said = {str(key): _said(printed, one) for key, one in value.items()}
-        return {key: one for key, one in said.items() if one is not _GONE}
+        return _fields(printed, value)
     if isinstance(value, list):
         return [one for item in value if (one := _said(printed, item)) is not _GONE]
     return as_json(Named("", [], {"": value}, called=True))[""]
+
+
+def _is_called(name: str, kind: str) -> bool:
+    """Return whether a class has the name of a kind: ToolUseBlock, or mistralai's ThinkChunk for `thinking`."""
+    return all(word[:_STEM] in name.lower() for word in kind.split("_"))
+
+
+def _fields(printed: _Printed, fields: Mapping[Any, Any]) -> Payload:
+    """Return the fields that were printed; counted are those left out without which nobody knows a call."""
+    said = {str(key): _said(printed, one) for key, one in fields.items()}
+    named = not _NAMES.isdisjoint(said)
+    gone = [key for key, one in fields.items() if one is LEFT_OUT or one == [LEFT_OUT]]
+    printed.lost_calls += any(key in _CALLS or (named and key in _ARGUMENTS) for key in gone)
+    return {key: one for key, one in said.items() if one is not _GONE}
 
 
 def plain_value(value: Any) -> Any:
@@ -229,6 +247,7 @@ def plain_value(value: Any) -> Any:
 
 
 _BLOCKS = frozenset(("text", "thinking", "tool_use", "reasoning", "function_call", "tool_call"))
+_STEM = 5  # letters of a kind that its class has, too
 _GONE: Any = object()
 
 

@@ -13,10 +13,11 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 
-from parsers.intake.answers import NAMED, read_events
+from parsers.intake.answers import NAMED, log_intake, read_events
 from parsers.intake.answers import READERS as ANSWER_READERS
-from parsers.intake.api_logs import several_outputs_warning
+from parsers.intake.api_logs import object_log, several_outputs_warning
 from parsers.intake.captures import captures
 from parsers.intake.client_objects import read_client_objects
 from parsers.intake.dynamo_cases import read_dynamo
@@ -61,7 +62,7 @@ from parsers.intake.surroundings import (
 )
 from parsers.intake.token_records import read_replay_record, read_token_ids, read_token_pairs
 from parsers.intake.vllm_suites import read_vllm_suite
-from parsers.intake.written_values import choices_of, object_of, whole_object, whole_value, word_of
+from parsers.intake.written_values import choices_of, object_of, string_at, whole_object, whole_value, word_of
 from parsers.search.pasted import look, pasted_as
 from parsers.search.pasted_kinds import Pasted
 from parsers.vocabulary.types import RecordedDelta, Recording
@@ -82,6 +83,9 @@ _SURE: frozenset[Kind] = frozenset(
 _SECRET = "An Authorization header or an API key was in it. It is not kept; make it invalid if others have seen it."
 # An event stream's own line, not one that a log printed.
 _STREAMED = re.compile(r"^data: ?[{\[]", re.MULTILINE)
+# An error as `repr` prints it, and the key of Groq's under which an output stands in its words.
+_ERROR_REPR = re.compile(r"\b[A-Z]\w{0,60}(?:Error|Exception)\((?=['\"])")
+_FAILED, _MOST_ERRORS = "failed_generation", 20
 _LITELLM = Warn("only_the_call", "What the log says of the output may be a part of it.")
 _SPLIT = ("reasoning", "reasoning_content", "tool_calls", "function_call")
 # Signs that raw text is something else: none is decisive, the text is replayed as it stands.
@@ -415,6 +419,17 @@ def _read_quoted_log(body: str) -> Intake | None:
     return found
 
 
+def _read_error_repr(body: str) -> Intake | None:
+    """Read the answer that stands in an error as `repr` prints it: a string in which quotes have escapes."""
+    for mark in islice(_ERROR_REPR.finditer(body), _MOST_ERRORS):
+        words = string_at(body, mark.end()) if _FAILED in body else None
+        found = log_intake(object_log(words.value)) if words is not None and words.whole else None
+        if found is not None and found.usable:
+            found.why = ("It stands in the words of an error, as `repr` prints them.", *found.why)
+            return found
+    return None
+
+
 def _read_litellm(body: str) -> Intake | None:
     """Read the last thing that LiteLLM logged as a server's raw response."""
     logged = raw_responses(body)
@@ -443,6 +458,7 @@ _READERS: tuple[Reader, ...] = (
     read_replay_record,
     read_token_pairs,
     lambda body: None if _is_stream(body) else read_server_log(body),
+    _read_error_repr,
     _read_quoted_log,
     read_string_list,
     read_printed_objects,

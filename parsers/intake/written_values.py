@@ -59,6 +59,7 @@ _CONSTANTS: dict[str, Any] = {
     "nan": float("nan"), "inf": float("inf"), "NaN": float("nan"), "undefined": None,
 }  # fmt: skip
 _PAIRS = {"[": "]", "(": ")", "{": "}"}
+_LEFT = re.compile(r"<(?:\.\.\.|dict len=\d)")  # google-genai's `<... Max depth ...>` and `<dict len=6>`
 _DIGITS = 18  # no token id, index or time has more
 
 # Before a printed value: shell and Python prompts on their own lines, `In [1]:`, and `name =` or `name:`.
@@ -163,7 +164,7 @@ class _Frame:
         if self.name is not None:
             return Named(self.name, self.items, self.fields, called=True)
         if self.close == "}":
-            return self.fields or self.items or {}
+            return LEFT_OUT if self.items == [LEFT_OUT] else self.fields or self.items or {}
         return self.items[0] if self.close == ")" and len(self.items) == 1 else self.items
 
 
@@ -355,7 +356,7 @@ def _step(stack: list[_Frame], found: re.Match[str], text: str) -> None:
     elif kind == "name" and text.startswith("(", found.end()):
         _push(stack, _Frame("", name=word))  # its bracket is the next token
     else:
-        top.put(_scalar(kind, word))
+        top.put(_scalar(kind, word, inside=any(frame.name is not None for frame in stack)))
 
 
 def _names_object(value: Any) -> bool:
@@ -376,9 +377,10 @@ def _fold(stack: list[_Frame]) -> None:
     stack[-1].put(top.built())
 
 
-def _scalar(kind: str | None, word: str) -> Any:
+def _scalar(kind: str | None, word: str, *, inside: bool) -> Any:
+    """Return a value that is no bracket; `inside` a printed object, three quotes have no escapes between them."""
     if kind == "string":
-        return string_value(word)[0]
+        return string_value(word, bare=inside)[0]
     if kind == "date":
         return word
     if kind == "name":
@@ -394,7 +396,7 @@ def _scalar(kind: str | None, word: str) -> Any:
 
 def _member(word: str) -> Any:
     """Return the value of `<Reason.stop: 'stop'>` after its colon; of any other object its name."""
-    if word.startswith("<..."):  # google-genai's `<... Max depth ...>`
+    if _LEFT.match(word):
         return LEFT_OUT
     name, colon, value = word[1:-1].partition(": ")
     found = _TOKEN.fullmatch(value) if colon else None

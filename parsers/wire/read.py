@@ -20,6 +20,8 @@ from parsers.vocabulary.types import MessageDelta, ToolCallDelta
 from parsers.wire.endings import End, end_of
 from parsers.wire.halves import with_whole_characters
 
+_THOUGHTS = ("thinking", "reasoning")
+_WORDS = ("text", "thinking", "reasoning", "refusal")  # the names that parts have for their text
 MOST_CALLS = 1_000_000  # of a message: a larger index is none
 SERVER_ERROR = "server_error"
 FINISH_OTHER = "finish_other"  # a second finish reason that is not the first one
@@ -176,7 +178,7 @@ class _Reader:
         one, other = self._text(said, "reasoning"), self._text(said, "reasoning_content")
         if one and other and one != other:
             self._note("two_reasonings", "`reasoning` and `reasoning_content` differ; the first one is read.")
-        return one or other
+        return one or other or text_in(said.get("content"), thoughts=True)
 
     def _refusal(self, said: Mapping[str, Any]) -> str | None:
         """Why the model refuses: clients show it in place of the content."""
@@ -192,8 +194,7 @@ class _Reader:
             return text
         if isinstance(text, list):
             self._note("content_parts", f"Its {key} is a list of parts; their texts are joined.")
-            parts = [part.get("text") if isinstance(part, Mapping) else part for part in text]
-            return "".join([part for part in parts if isinstance(part, str)])
+            return text_in(text)
         self._note("odd_field", f"Its {key} is {_kind(text)}, not text.")
         return None
 
@@ -255,6 +256,26 @@ class _Reader:
             return word
         self._note("odd_field", f"The {key} of a call is {_kind(word)}, not text.")
         return _shown(word)
+
+
+def text_in(content: Any, *, thoughts: bool = False) -> str:
+    """Return the text of a content that is text or a list of parts: what the model says, or what it thought on the way,
+    which Mistral sends as parts of the kind `thinking` with parts of their own (mistralai 1)."""
+    if isinstance(content, str):
+        return "" if thoughts else content
+    found = [_text_of(part) for part in content if _is_thought(part) is thoughts] if isinstance(content, list) else []
+    return "".join(found)
+
+
+def _is_thought(part: Any) -> bool:
+    return isinstance(part, Mapping) and (part.get("type") in _THOUGHTS or bool(part.get("thinking")))
+
+
+def _text_of(part: Any) -> str:
+    """The text of a part, under the name that its kind has for it."""
+    found = next((part[key] for key in _WORDS if part.get(key)), "") if isinstance(part, Mapping) else part
+    inner = [one.get("text") for one in found if isinstance(one, Mapping)] if isinstance(found, list) else [found]
+    return "".join([one for one in inner if isinstance(one, str)])
 
 
 def _sent(reasoning: str | None, content: str | None, calls: list[ToolCallDelta]) -> MessageDelta | None:

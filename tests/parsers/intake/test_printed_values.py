@@ -130,21 +130,35 @@ OF_CALL = "{ name: 'f', arguments: '{\"a\": 1}' }"
 CALL = f"{{ index: 0, id: 'c', type: 'function', function: {OF_CALL} }}"
 HOLLOW = CALL.replace(OF_CALL, "[Object]")
 BLOCK = "{ type: 'tool_use', id: 'c', name: 'f', input: [Object] }"
+GEMINI = (
+    "GenerateContentResponse(candidates=[Candidate(content=Content(parts=[Part(text='Hm.'), Part("
+    "function_call=FunctionCall(args=<... Max depth ...>, name=<... Max depth ...>))]), finish_reason='STOP')])"
+)
 # What console.log shows of an answer, and whether what it left out is of a call.
 LEFT = [
     (f"{{\n  role: 'assistant',\n  content: null,\n  tool_calls: [ {CALL} ],\n  audio: [Object]\n}}", False),
     (f"{{\n  role: 'assistant',\n  content: null,\n  tool_calls: [ {HOLLOW} ]\n}}", True),
     ("{ index: 0, finish_reason: 'tool_calls', message: { role: 'assistant', tool_calls: [Array] } }", True),
     (f"{{ role: 'assistant', type: 'message', content: [ {BLOCK} ] }}", True),
+    ("{ object: 'chat.completion', choices: [ { index: 0, message: [Object], finish_reason: 'stop' } ] }", True),
+    (GEMINI, True),
+    ("Part(function_call=FunctionCall(\n  args={<... 1 item at Max depth ...>},\n  name='f'\n))", True),
+    ("Part(function_call=FunctionCall(\n  args=<dict len=6>,\n  name='f'\n))", True),
 ]
 
 
-@pytest.mark.parametrize(("text", "gaps"), LEFT)
-def test_a_call_that_was_not_printed_is_missing_from_the_recording(text: str, gaps: bool) -> None:
+@pytest.mark.parametrize(("text", "lost"), LEFT)
+def test_what_did_not_print_its_calls_is_no_recording_of_them(text: str, lost: bool) -> None:
     found = recognise(text.encode(), pasted=True)
-    assert "left_out" in [warn.code for warn in found.warnings]
-    assert found.recording is not None
-    assert found.recording.gaps == gaps
+    assert (found.kind, "left_out" in [warn.code for warn in found.warnings]) == ("client_objects", True)
+    assert (found.recording is None, found.usable, "print it as JSON" in found.advice) == (lost, not lost, lost)
+
+
+def test_chunks_that_were_not_printed_are_a_gap() -> None:
+    chunk = "{ choices: [ { index: 0, delta: { content: 'Hm.' }, finish_reason: REASON } ] }"
+    first, last = chunk.replace("REASON", "null"), chunk.replace("REASON", "'tool_calls'")
+    found = recognise(f"[ {first}, ... 3 more items, {last} ]".encode(), pasted=True)
+    assert [output.gaps for output in found.outputs] == [True]
 
 
 UNSET = "Choice(index=0, message=Answer(role='assistant', content='Hm.', calls=Unset()), finish_reason='stop')"

@@ -1,0 +1,43 @@
+"""The bytes of Bedrock's invoke_model chunks hold events of the model's own API, which are read as such."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import pytest
+
+from parsers.intake import recognise
+from tests.parsers.intake.recorded_files import Story, message
+
+EVENTS: list[dict[str, Any]] = [
+    {"type": "message_start", "message": {"id": "m", "role": "assistant", "content": []}},
+    {"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "id": "a", "name": "f"}},
+    {"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": '{"ü": 1}'}},
+    {"type": "content_block_stop", "index": 0},
+    {"type": "message_delta", "delta": {"stop_reason": "tool_use"}},
+]
+SPELLED = [json.dumps(event, ensure_ascii=False).encode() for event in EVENTS]
+BASE64 = [base64.b64encode(spelled).decode() for spelled in SPELLED]
+LOGS = [
+    "\n".join([repr({"chunk": {"bytes": spelled}}) for spelled in SPELLED]),
+    repr([{"chunk": {"bytes": spelled}} for spelled in SPELLED]),
+    "\n".join([json.dumps({"chunk": {"bytes": spelled}}) for spelled in BASE64]),
+    json.dumps([{"bytes": spelled, "p": "abcd"} for spelled in BASE64]),
+]
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_events_in_bytes_are_read_as_those_of_their_api(log: str) -> None:
+    found = recognise(log.encode(), pasted=True)
+    assert found.recording is not None
+    assert (message(found.recording), found.recording.finish_reason) == (
+        Story("", "", ("f",), '{"ü": 1}'),
+        "tool_calls",
+    )
+
+
+@pytest.mark.parametrize("spelled", ["no base64!", base64.b64encode(b"text").decode()])
+def test_bytes_that_hold_no_object_stay_as_they_are(spelled: str) -> None:
+    assert recognise(json.dumps({"chunk": {"bytes": spelled}}).encode(), pasted=True).kind == "raw_text"

@@ -1,0 +1,116 @@
+"""A message of blocks says all that it holds: its blocks, and what stands beside them under other APIs' names."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from parsers.intake import recognise
+from tests.parsers.intake.recorded_files import Story, message
+
+CALL = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+TEXT = [{"type": "text", "text": "Well."}]
+THOUGHT = [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}, *TEXT]
+CALLED = Story("", "Well.", ("f",), "{}")
+ALL = Story("Hm.", "Well.", ("f",), "{}")
+
+
+def said(content: Any, **beside: Any) -> dict[str, Any]:
+    return {"role": "assistant", "content": content, **beside}
+
+
+def choice(part: dict[str, Any], key: str = "message") -> dict[str, Any]:
+    kind = "chat.completion" + (".chunk" if key == "delta" else "")
+    return {"id": "c", "object": kind, "choices": [{"index": 0, key: part, "finish_reason": "tool_calls"}]}
+
+
+SHAPES: list[tuple[Any, Story]] = [
+    (said(TEXT, tool_calls=[CALL]), CALLED),
+    (choice(said(TEXT, tool_calls=[CALL])), CALLED),
+    ([{"role": "user", "content": "Go."}, said(TEXT, tool_calls=[CALL])], CALLED),
+    (said(TEXT, function_call={"name": "f", "arguments": "{}"}), CALLED),
+    (said("Well.", function_call={"name": "f", "arguments": "{}"}), CALLED),
+    (said(TEXT, tool_calls=[{"id": "a", "function": {"name": "f", "arguments": {}}}]), CALLED),
+    (said(TEXT, additional_kwargs={"tool_calls": [CALL]}), CALLED),
+    (said(TEXT, toolInvocations=[{"toolCallId": "a", "toolName": "f", "args": {}, "state": "call"}]), CALLED),
+    (said([*TEXT, {"type": "tool_use", "id": "a", "name": "f", "input": {}}], tool_calls=[CALL]), CALLED),
+    (said(TEXT, tool_plan="Hm.", tool_calls=[CALL]), ALL),
+    (said(TEXT, reasoning="Hm.", tool_calls=[CALL]), ALL),
+    (said(TEXT, reasoning_content="Hm.", reasoning="Hm.", tool_calls=[CALL]), ALL),
+    (said(THOUGHT, reasoning_content="Hm.", tool_calls=[CALL]), ALL),
+    (choice(said(THOUGHT, tool_calls=[CALL])), ALL),
+    (
+        {"type": "ai", "content": THOUGHT, "additional_kwargs": {},
+         "tool_calls": [{"id": "a", "name": "f", "args": {}}]},
+        ALL,
+    ),
+    (
+        {"type": "ai", "content": [*THOUGHT, {"type": "tool_use", "id": "a", "name": "f", "input": {}}],
+         "additional_kwargs": {}},
+        ALL,
+    ),
+    (said([{"type": "refusal", "refusal": "No."}]), Story("", "No.")),
+    (said([{"type": "thinking", "thinking": "Hm."}], refusal="No."), Story("Hm.", "No.")),
+    ({"type": "ai", "content": "", "additional_kwargs": {"refusal": "No."}}, Story("", "No.")),
+    (said([{"type": "image_url", "image_url": {"url": "x"}}, *TEXT], tool_calls=[CALL]), CALLED),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("python", [False, True])
+@pytest.mark.parametrize(("shape", "story"), SHAPES)
+def test_a_message_says_all_that_it_holds(shape: Any, story: Story, python: bool) -> None:
+    found = recognise((repr(shape) if python else json.dumps(shape)).encode(), pasted=True)
+    assert found.recording is not None
+    assert message(found.recording) == story
+
+
+def test_thoughts_among_the_parts_of_a_streams_content_are_reasoning() -> None:
+    deltas: list[dict[str, Any]] = [{"content": one} for one in ("", THOUGHT[:1], THOUGHT[:1], "Well.")]
+    text = "".join([f"data: {json.dumps(choice(one, 'delta'))}\n\n" for one in deltas])
+    found = recognise(text.encode(), pasted=True)
+    assert found.recording is not None
+    assert message(found.recording) == Story("Hm.Hm.", "Well.")
+
+
+MISTRAL = (
+    "AssistantMessage(content=[ThinkChunk(thinking=[TextChunk(text='Hm.', type='text')], type='thinking', "
+    "closed=None), TextChunk(text='Well.', type='text')], tool_calls=[ToolCall(function=FunctionCall(name='f', "
+    "arguments='{}'), id='a', type=None, index=0)], prefix=False, role='assistant')"
+)
+COHERE = (
+    "AssistantMessageResponse(role='assistant', tool_calls=[ToolCallV2(id='a', type='function', "
+    "function=ToolCallV2Function(name='f', arguments='{}'))], tool_plan=None, content=["
+    "ThinkingAssistantMessageResponseContentItem(type='thinking', thinking='Hm.'), "
+    "TextAssistantMessageResponseContentItem(type='text', text='Well.')], citations=None)"
+)
+
+
+@pytest.mark.parametrize("text", [MISTRAL, COHERE])
+def test_a_printed_message_says_all_that_it_holds(text: str) -> None:
+    found = recognise(text.encode(), pasted=True)
+    assert found.recording is not None
+    assert message(found.recording) == ALL
+    assert "arguments_rewritten" not in [warn.code for warn in found.warnings]
+
+
+GENAI = (
+    'Part(\n  text="""Say:\n"\\d" \\"""\n<tool_call>\n{"name": "f", "arguments": {"a": "\\"b\\""}}\n</tool_call>"""\n)'
+)
+
+
+def test_three_quotes_in_a_printed_object_hold_the_text_as_it_is() -> None:
+    found = recognise(GENAI.replace('\\"""', '\\"\\"\\"').encode(), pasted=True)
+    assert found.recording is not None
+    assert found.recording.text == (
+        'Say:\n"\\d" """\n<tool_call>\n{"name": "f", "arguments": {"a": "\\"b\\""}}\n</tool_call>'
+    )
+
+
+def test_parts_without_ids_get_one_each() -> None:
+    part = "Part(function_call=FunctionCall(args={'a': 1}, name='f'))"
+    found = recognise(f"[{part}, {part}]".encode(), pasted=True)
+    assert found.recording is not None
+    [chunk] = found.recording.stream or ()
+    assert [call["id"] for call in chunk["choices"][0]["message"]["tool_calls"]] == ["call_0", "call_1"]
