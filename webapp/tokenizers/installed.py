@@ -17,7 +17,7 @@ from webapp.tokenizers.adapter import Origin, TokenizerInfo
 MOST = 200
 TEMPLATE = "chat_template.jinja"
 # In the order of preference, where a folder has several.
-_FILES = ("tokenizer.json", "tekken.json", "*.tiktoken", "tokenizer.model", "*.model", "*.gguf")
+_FILES = ("tokenizer.json", "tekken.json", "*.tiktoken", "tokenizer.model", "*.model", "*.gguf", "vocab.txt")
 _CONFIG = "tokenizer_config.json"
 
 

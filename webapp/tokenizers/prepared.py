@@ -118,7 +118,7 @@ class _Folder:
             name=name,
             kind=kind,
             vocab_size=note["vocab_size"],
-            label=f"{title}, {note['vocab_size']:,}",
+            label=", ".join([title, f"{note['vocab_size']:,}", *filter(None, [note.get("assumed")])]),
             realism=_realism(note, spelling),
             decoder=spelling.decoder,
             fingerprint=note["fingerprint"],

@@ -17,6 +17,7 @@ from webapp.vocabularies.plain_json import VocabularyError, parse_json, pointer_
 from webapp.vocabularies.sanitize import MAX_ADDED, MAX_TOKEN_CHARS, sanitize
 from webapp.vocabularies.sentencepiece_file import is_sentencepiece, sentencepiece_pieces
 from webapp.vocabularies.spelling import Spelling
+from webapp.vocabularies.word_list import is_word_list, word_list_json
 
 MAX_TEMPLATE = 400_000
 # Special tokens that chat templates write by these names.
@@ -41,6 +42,8 @@ def rebuild(data: bytes, config: Any = None, slots: Mapping[int, str] | None = N
         return sentencepiece_pieces(data)
     if rank_files.is_tiktoken(data):
         return sanitize(rank_files.tiktoken_json(data, _markers(config)))
+    if is_word_list(data):
+        return with_bert_config(sanitize(word_list_json(data)), config)
     if not data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
         raise VocabularyError(_other(data))
     found = parse_json(data)
@@ -57,13 +60,22 @@ def is_exact(data: bytes, pieces: bool, spelling: Spelling) -> bool:
     return pieces or spelling.decoder != "byte_fallback"
 
 
+def assumed(data: bytes, tokenizer: Part, config: Any) -> str:
+    """What of a tokenizer no file says, in words; "" where all is said."""
+    told = isinstance(config, dict) and "do_lower_case" in config
+    if told or not is_word_list(data):
+        return ""
+    return "lower case assumed" if tokenizer["normalizer"]["lowercase"] else "case kept, as assumed"
+
+
 def _other(data: bytes) -> str:
     if not data.strip():
         return "the file is empty; give a tokenizer.json"
     for start, words in _OTHERS:
         if data.startswith(start):
             return words
-    return "this is no tokenizer file; give a tokenizer.json, a tekken.json, a *.tiktoken file or a SentencePiece model"
+    kinds = "a tokenizer.json, a tekken.json, a *.tiktoken file, a vocab.txt of WordPiece or a SentencePiece model"
+    return f"this is no tokenizer file; give {kinds}"
 
 
 def _markers(config: Any) -> dict[int, tuple[str, bool]] | None:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from webapp.vocabularies.components import Part
 from webapp.vocabularies.double_array import require_charsmap
 from webapp.vocabularies.plain_json import VocabularyError
-from webapp.vocabularies.sanitize import MAX_ADDED, MAX_TOKEN_CHARS, MAX_VOCAB
+from webapp.vocabularies.sanitize import MAX_TOKEN_CHARS, MAX_VOCAB
 from webapp.vocabularies.spelling import Spelling
 
 Algorithm = Literal["bpe", "unigram"]
@@ -31,16 +31,17 @@ def piece_table(
     prefix: bool = True,
     fewer_blanks: bool = True,
     escapes: bool = True,
+    surface: str | None = None,
 ) -> Part:
     """The table, checked. Raises VocabularyError naming the piece that is wrong.
 
     `prefix`: a blank is put before a text, or behind it with `suffix`; `fewer_blanks`: blanks in a row are one, and
-    those around a text are gone; `escapes`: a blank is U+2581; `charsmap`: the table of the normal form, in base64.
+    those around a text are gone; `escapes`: a blank is U+2581; `charsmap`: the table of the normal form, in base64;
+    `surface`: the text that stands for what is unknown, None where it is the piece itself.
     """
     if not 0 < len(rows) <= MAX_VOCAB:
         raise VocabularyError(f"the model has {len(rows):,} pieces; from 1 to {MAX_VOCAB:,} are taken")
     _require_rows(rows)
-    _require_few([kind for _, _, kind in rows])
     require_charsmap(charsmap)
     unknown = next((at for at, row in enumerate(rows) if row[2] == UNKNOWN), None)
     if unknown is None:
@@ -54,6 +55,7 @@ def piece_table(
         "prefix": prefix,
         "fewer_blanks": fewer_blanks,
         "escapes": escapes,
+        **({} if surface is None else {"surface": surface}),
         "pieces": [list(row) for row in rows],
     }
 
@@ -70,17 +72,12 @@ def _require_rows(rows: Sequence[tuple[str, float, int]]) -> None:
         seen[text] = at
 
 
-def _require_few(kinds: list[int]) -> None:
-    count = sum([kind in (CONTROL, USER_DEFINED) for kind in kinds])
-    if count > MAX_ADDED:
-        raise VocabularyError(f"the model has {count:,} symbols of its own; at most {MAX_ADDED:,} are taken")
-
-
 def spelling_of_table(table: Part) -> Spelling:
     """How the pieces are spelled: U+2581 for a blank, and one blank less at the start where one was put there."""
     strips = int((table["prefix"] or table["fewer_blanks"]) and not table["suffix"])
     replace = ((BLANK, " "),) if table["escapes"] else ()
-    return Spelling("byte_fallback", replace, table["byte_fallback"], strips)
+    unknown = (table["pieces"][table["unknown"]][0], table["surface"]) if "surface" in table else None
+    return Spelling("byte_fallback", replace, table["byte_fallback"], strips, unknown=unknown)
 
 
 def added_of_table(table: Part) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from typing import Any
@@ -36,7 +36,6 @@ from webapp.vocabularies.piece_table import (
 
 _UNKNOWN_PENALTY = 10.0
 _LEAST = 2.0**-126  # where it begins to look for the best score, so that one below zero never is
-_EVERYTHING = "[\\s\\S]"
 
 
 @dataclass(slots=True)
@@ -65,7 +64,7 @@ class PieceTokenizer:
         bytes_ = {text: at for at, (text, _, kind) in enumerate(rows) if kind == BYTE}
         self._bytes: list[int] = [bytes_.get(f"<0x{byte:02X}>", unknown) for byte in range(256)]
         self._fallback = bool(table["byte_fallback"])
-        self._markers = re.compile(_longest_first(markers))
+        self._markers = _Texts(markers)
         self._normalizer = Normalizer(table, own)
         model = _Bpe if table["sentencepiece"] == "bpe" else _Unigram
         self._model = model(rows, pieces, own, self._unknown)
@@ -88,11 +87,11 @@ class PieceTokenizer:
 
     def _encode(self, text: str) -> Cut:
         cut, at = Cut(), 0
-        for marker in self._markers.finditer(text):
-            self._part(cut, text, at, marker.start())
-            cut.ids.append(self._all[marker[0]])
-            cut.offsets.append(marker.span())
-            at = marker.end()
+        for marker, start in self._markers.found_in(text):
+            self._part(cut, text, at, start)
+            at = start + len(marker)
+            cut.ids.append(self._all[marker])
+            cut.offsets.append((start, at))
         self._part(cut, text, at, len(text))
         return cut
 
@@ -126,7 +125,7 @@ class Normalizer:
         self._prefix, self._suffix = table["prefix"], table["suffix"]
         self._fewer = table["fewer_blanks"]
         self._blank = BLANK if table["escapes"] else " "
-        self._own = re.compile(_longest_first(own)) if own else None
+        self._own = _Texts(own)
 
     def normal(self, text: str, *, first: bool) -> tuple[str, list[int]]:
         """The text as it is cut, and the place in the given one of each of its characters, and of its end."""
@@ -159,10 +158,10 @@ class Normalizer:
         raw, found = text.encode("utf-8", "replace"), list[tuple[str, int]]()
         at = byte = 0
         while at < len(text):
-            own = self._own.match(text, at) if self._own else None
+            own = self._own.at(text, at)
             mapped = None if own else trie.longest(raw, byte)
             if mapped is None:
-                part = own[0] if own else text[at]
+                part = own or text[at]
                 found.append((part, at))
                 size = len(part.encode("utf-8", "replace"))
                 at += len(part)
@@ -185,15 +184,20 @@ class _Bpe:
         self._unused = {text for text, _, kind in rows if kind == UNUSED}
         self._known = {text: at for at, (text, _, _) in enumerate(rows)}
         self._unknown = unknown
-        self._first = re.compile(f"({_longest_first(own)})|{_EVERYTHING}" if own else f"(?!)()|{_EVERYTHING}")
+        self._own = _Texts(own)
 
     def cut(self, text: str) -> list[tuple[str, int]]:
         """The pieces of a text and their ids."""
         if not text:
             return []
-        found = [(match[0], match[1] is not None) for match in self._first.finditer(text)]
-        symbols = [piece for piece, _ in found]
-        joined = self._joined(symbols, [frozen for _, frozen in found])
+        symbols, frozen = list[str](), list[bool]()
+        end = 0
+        for piece, at in self._own.found_in(text):
+            symbols += [*text[end:at], piece]
+            frozen += [*[False] * (at - end), True]
+            end = at + len(piece)
+        symbols += text[end:]
+        joined = self._joined(symbols, [*frozen, *[False] * (len(text) - end)])
         known, unknown = self._known, self._unknown
         return [
             (piece, known.get(piece, unknown)) for symbol in symbols if symbol for piece in _taken_apart(symbol, joined)
@@ -295,6 +299,31 @@ def _single(number: float) -> float:
     return array("f", [number])[0]
 
 
-def _longest_first(texts: Sequence[str]) -> str:
-    """A pattern of these texts; of two that begin alike the longer one is found. Without any it finds nothing."""
-    return "|".join([re.escape(text) for text in sorted(texts, key=len, reverse=True)]) or "(?!)"
+class _Texts:
+    """Texts that are found in another one; of two that begin alike the longer one.
+
+    Keeps them by their first characters; a place costs as many looks as there are lengths of those that begin with its
+    character, however many texts there are: a model of AI21's has 26,092.
+    """
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._texts = {*texts}
+        lengths: dict[str, set[int]] = {}
+        for text in texts:
+            lengths.setdefault(text[0], set()).add(len(text))
+        self._lengths = {char: sorted(found, reverse=True) for char, found in lengths.items()}
+        self._begins = re.compile(f"[{re.escape(''.join(lengths))}]" if lengths else "(?!)")
+
+    def at(self, text: str, at: int) -> str | None:
+        """Return the one that stands at a place of a text."""
+        parts = (text[at : at + length] for length in self._lengths.get(text[at], ()))
+        return next((part for part in parts if part in self._texts), None)
+
+    def found_in(self, text: str) -> Iterator[tuple[str, int]]:
+        """Yield those in a text, in order, with their places; none begins inside another."""
+        end = 0
+        for place in self._begins.finditer(text):
+            part = self.at(text, place.start()) if place.start() >= end else None
+            if part is not None:
+                yield part, place.start()
+                end = place.start() + len(part)

@@ -16,6 +16,7 @@ from webapp.vocabularies.protobuf import as_bytes, as_float, as_text, fields
 
 _PIECES, _TRAINER, _NORMALIZER = 1, 2, 3
 _ALGORITHMS: Mapping[int, Algorithm] = {1: "unigram", 2: "bpe"}
+_SURFACE = " \u2047 ".encode()  # what the library gives for an unknown piece, where the model says nothing
 _OTHER_ALGORITHMS = {3: "words", 4: "single characters"}
 
 
@@ -52,6 +53,7 @@ def sentencepiece_pieces(data: bytes) -> Part:
         prefix=bool(normalizer.get(3, 1)),
         fewer_blanks=bool(normalizer.get(4, 1)),
         escapes=bool(normalizer.get(5, 1)),
+        surface=as_text(trainer.get(44, _SURFACE)),
     )
 
 

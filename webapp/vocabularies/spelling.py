@@ -55,7 +55,8 @@ def bytes_of(string: str) -> bytes:
 @dataclass(slots=True, frozen=True)
 class Spelling:
     """Says how a vocabulary is read. `replace` are texts and what they stand for; `fallback`: `<0xHH>` is a byte;
-    `prefix` begins what goes on with a word, of WordPiece only."""
+    `prefix` begins what goes on with a word, of WordPiece only; `unknown`: a piece, and the text that SentencePiece
+    gives for it."""
 
     decoder: Decoder
     replace: tuple[tuple[str, str], ...] = ()
@@ -64,6 +65,7 @@ class Spelling:
     first: bool = False
     prefix: str | None = None
     cleanup: bool = False
+    unknown: tuple[str, str] | None = None
 
     def raw(self, string: str) -> bytes:
         """The bytes of a token. A string that is no spelling at all stands for itself, as in the library."""
@@ -73,6 +75,8 @@ class Spelling:
         if self.prefix is not None:
             goes_on = string.startswith(self.prefix)
             return self._clean(string[len(self.prefix) :] if goes_on else f" {string}")
+        if self.unknown is not None and string == self.unknown[0]:
+            return self.unknown[1].encode()
         byte = _BYTE.fullmatch(string) if self.fallback else None
         if byte:
             return bytes.fromhex(byte[1])
@@ -132,4 +136,6 @@ def _require_order(kinds: Sequence[str]) -> None:
 
 def of_data(data: dict[str, Any]) -> Spelling:
     """The spelling that was written as a dictionary (`asdict`) in JSON."""
-    return Spelling(**{**data, "replace": tuple((old, new) for old, new in data["replace"])})
+    unknown = data.get("unknown")  # not in what was kept by older versions
+    pairs = {"replace": tuple((old, new) for old, new in data["replace"]), "unknown": unknown and (*unknown,)}
+    return Spelling(**{**data, **pairs})

@@ -106,6 +106,7 @@ def _prepared(source: bytes, config: Any, slots: Mapping[int, str]) -> tuple[byt
         "vocab_size": backend.get_vocab_size(),
         "spelling": asdict(spelling),
         "exact": files.is_exact(source, pieces, spelling),
+        "assumed": files.assumed(source, tokenizer, config),
         "loses": losses(tokenizer, spelling),
         "added": [[token["id"], token["content"], token["special"]] for token in added],
         "templates": files.templates(files.config_of(source, config)),

@@ -82,3 +82,8 @@ def test_what_stands_for_the_unknown_is_no_marker_in_a_pasted_text(tokenizer: To
 def test_a_marker_is_told_by_its_id_without_the_blank_before_it(tokenizer: TokenizerAdapter) -> None:
     call, end = tokenizer.pieces_of([tokenizer.marker_ids["<tool_call>"], tokenizer.marker_ids["[SEP]"]])
     assert [(call.text, call.marker), (end.text, end.marker)] == [("<tool_call>",) * 2, (" [SEP]", "[SEP]")]
+
+
+def test_a_list_of_words_says_in_its_name_what_is_assumed(make_library: Callable[..., TokenizerLibrary]) -> None:
+    lines = "\n".join(word_piece()["model"]["vocab"]).encode()
+    assert make_library().add_upload("vocab.txt", lines)["label"].endswith(", lower case assumed")

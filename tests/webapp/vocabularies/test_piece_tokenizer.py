@@ -6,6 +6,7 @@ import base64
 import json
 import random
 import struct
+from dataclasses import asdict
 from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
@@ -22,7 +23,8 @@ from webapp.vocabularies.files import rebuild
 from webapp.vocabularies.piece_table import added_of_table, piece_table, spelling_of_table
 from webapp.vocabularies.piece_tokenizer import PieceTokenizer
 from webapp.vocabularies.plain_json import VocabularyError
-from webapp.vocabularies.sanitize import MAX_ADDED, sanitize, tokenizer_text
+from webapp.vocabularies.sanitize import sanitize, tokenizer_text
+from webapp.vocabularies.spelling import of_data
 
 BITS = (
     *(
@@ -132,6 +134,23 @@ def test_a_table_tells_how_it_is_spelled_and_which_pieces_are_tokens_by_themselv
     assert (bare.raw("▁"), bare.strip, bare.fallback) == ("▁".encode(), 0, False)
 
 
+@pytest.mark.parametrize("trainer", [{}, {44: "?"}])
+def test_what_is_unknown_decodes_as_the_library_has_it(trainer: dict[int, Any]) -> None:
+    data = model(SMALL, trainer)
+    spelling = of_data(json.loads(json.dumps(asdict(spelling_of_table(rebuild(data))))))
+    library = sentencepiece.SentencePieceProcessor(model_proto=data)
+    text = "".join([spelling.raw(SMALL[at][0]).decode() for at in (2, 3, 0, 4)])
+    assert text.removeprefix(" ") == library.decode([2, 3, 0, 4])
+
+
+@pytest.mark.parametrize("kind", [1, 2])
+def test_many_symbols_of_a_models_own_are_found_as_the_library_finds_them(kind: int) -> None:
+    own = [(f"<{number}>", 0.0, USER) for number in range(12_000)]
+    bytes_ = [(f"<0x{byte:02X}>", -20.0, BYTE) for byte in range(256)]
+    data = model([*SMALL, *own, ("<", 0.0, USER), ("<1", 0.0, USER), *bytes_], {3: kind, 35: 1}, {4: 0})
+    assert differing(data, ["a<11999>b<1<12>", "<", "<<1>a", "<12000>", "b <3>< 4>"]) == []
+
+
 WRONG = {
     "cut off": (model(SMALL)[:-9], "the file is not whole"),
     "endless number": (model(SMALL) + b"\xff" * 11, "the file is not whole"),
@@ -145,7 +164,6 @@ WRONG = {
     "score of eight bytes": (model(SMALL) + member(1, member(1, "x") + b"\x11" + b"\0" * 8), "a score .* is no number"),
     "no text": (model(SMALL) + member(1, member(1, b"\xff")), "a piece of the model is no text"),
     "number": (model(SMALL) + member(1, 3), "a number where a message stands"),
-    "symbols": (model([*SMALL, *[(f"<{i}>", 0.0, USER) for i in range(MAX_ADDED)]]), "10,001 symbols of its own"),
     "normal form": (model(SMALL, {}, {2: b"\xff\xff\0\0abcd"}), "the table of the normal form is broken"),
 }  # fmt: skip
 

@@ -58,6 +58,7 @@ def test_preparing_tells_what_is_to_know(toy: Data, prepare: Callable[..., Data]
         "vocab_size": 267,
         "spelling": asdict(Spelling("byte_level")),
         "exact": True,
+        "assumed": "",
         "loses": [],
         "added": [[264, "<|end|>", True], [265, "<think>", False], [300, "<tool_call>", False]],
         "templates": {"chat_template": "{{ x }}"},
