@@ -27,9 +27,11 @@ from parsers.intake.library_dialects import (
     is_cohere,
     is_langchain,
     is_llama_index,
+    is_pydantic_ai,
     is_vercel,
     langchain_as_chat,
     llama_index_as_chat,
+    pydantic_ai_as_chat,
     vercel_as_chat,
 )
 from parsers.intake.moments import Moment
@@ -454,6 +456,7 @@ FAMILIES = (
     Family("Groq", lambda p: _failed_generation(p) is not None, read=_failed_chunks, whole=True),
     Family("LangChain", is_langchain, parsed=True, translate=langchain_as_chat, rewrites="LangChain shows"),
     Family("LlamaIndex", is_llama_index, parsed=True, translate=llama_index_as_chat),
+    Family("pydantic-ai", is_pydantic_ai, parsed=True, translate=pydantic_ai_as_chat),
     Family("Vercel AI SDK", is_vercel, parsed=True, translate=vercel_as_chat),
     Family("Cohere", is_cohere, parsed=True, translate=cohere_as_chat),
     Family(
@@ -550,7 +553,7 @@ FAMILIES = (
 # A payload without any of these keys has none of the shapes: most objects are told apart by this alone.
 _CLUES = BEDROCK_EVENTS | frozenset((
     "additional_kwargs", "args", "block_type", "blocks", "candidates", "choices", "content", "delta", "error", "event",
-    "failed_generation", "function", "functionCall", "function_call", "generated_text", "input", "kwargs", "message",
-    "msg", "object", "output", "output_ids", "part_kind", "parts", "reasoningContent", "reasoning_content", "response",
-    "role", "schema", "sglext", "text", "text_output", "token", "toolUse", "tool_calls", "type",
+    "event_kind", "failed_generation", "function", "functionCall", "function_call", "generated_text", "input", "kwargs",
+    "message", "msg", "object", "output", "output_ids", "part_kind", "parts", "reasoningContent", "reasoning_content",
+    "response", "role", "schema", "sglext", "text", "text_output", "token", "toolUse", "tool_calls", "type",
 ))  # fmt: skip

@@ -39,6 +39,10 @@ _ASIDE = frozenset(("usage", "sglext", "output_ids", "prompt_token_ids", "prompt
 _BACKWARDS = Warn(
     "times_unusable", "Its time stamps run backwards or differ in kind, so when each chunk came is not known."
 )
+_CUSTOM = "custom_tool_call"  # the kind of an item of OpenAI's Responses
+_CUSTOM_CALLS = Warn(
+    "other_chunk", "Calls of custom tools, whose input is any text, are left out: only calls of functions are read."
+)
 _TOLD = 3  # outputs of a log whose warnings of one code are told: a log can hold thousands
 
 
@@ -225,21 +229,27 @@ def chat_intake(log: Log) -> Intake:
     calls = [call for one in whole for call in objects_of(one.get("tool_calls")) or ()]
     if log.family.rewrites and calls and not _as_written(calls, log.payloads):
         found.warnings += (rewritten_arguments(log.family.rewrites),)
+    if any(isinstance(value, dict) and value.get("type") == _CUSTOM for value in _values_in(log.payloads)):
+        found.warnings += (_CUSTOM_CALLS,)
     said = [(code, chunk[code]) for chunk in chunks for code in OF_OTHER_LOGS if code in chunk]
     found.warnings += tuple([Warn(code, words) for code, words in said])
     found.notes = ("Its parts were turned into OpenAI chat chunks, one for each that says something.",)
     return found
 
 
-def _as_written(calls: Sequence[Payload], payloads: Sequence[Payload]) -> bool:
-    """Return whether the arguments of all calls stand as texts in the payloads that they were read from."""
-    texts, queue = set[str](), list[Any](payloads)
+def _values_in(payloads: Sequence[Payload]) -> Iterator[Any]:
+    """Yield the payloads, and all values at any depth in them."""
+    queue = list[Any](payloads)
     while queue:
         value = queue.pop()
-        if isinstance(value, str):
-            texts.add(value)
-        elif isinstance(value, dict | list):
+        yield value
+        if isinstance(value, dict | list):
             queue.extend(value.values() if isinstance(value, dict) else value)
+
+
+def _as_written(calls: Sequence[Payload], payloads: Sequence[Payload]) -> bool:
+    """Return whether the arguments of all calls stand as texts in the payloads that they were read from."""
+    texts = {value for value in _values_in(payloads) if isinstance(value, str)}
     given = [object_of(call.get("function")).get("arguments") for call in calls]
     return all(isinstance(text, str) and text in texts for text in given)
 

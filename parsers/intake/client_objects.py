@@ -60,14 +60,15 @@ _CUT = Warn("broken_off", "The last object breaks off: what was pasted is not wh
 
 @dataclass(slots=True)
 class _Printed:
-    """The stream in the making: chunks by response, whole answers, calls without a message, raw outputs, and
-    LlamaIndex's responses."""
+    """The stream in the making: chunks by response, whole answers, calls without a message, raw outputs, LlamaIndex's
+    responses, and the numbers of LangChain's calls among its blocks."""
 
     chunks: dict[str | None, list[Payload]] = field(default_factory=dict)
     answers: list[Payload] = field(default_factory=list)
     calls: list[Payload] = field(default_factory=list)
     raw: list[Recording] = field(default_factory=list)
     responses: list[Payload] = field(default_factory=list)
+    places: dict[Any, int] = field(default_factory=dict)
     names: Counter[str] = field(default_factory=Counter)
     unread: int = 0
     rewritten: bool = False
@@ -163,7 +164,7 @@ def _take(printed: _Printed, name: str, item: Named) -> None:
     elif name in _ANSWERS:
         printed.answers.append({**fields, "object": _ANSWER})
     elif name in _DELTAS:
-        _add_chunk(printed, _delta_choice(name, fields))
+        _add_chunk(printed, _delta_choice(name, fields, printed.places))
     elif name == _RESPONSE:
         printed.responses.append(fields)
     elif name in _MESSAGES and fields.get("role") not in ASKERS:
@@ -228,9 +229,9 @@ def _field_as_json(value: Any) -> Any:
     return value if isinstance(value, int | float | None) else None
 
 
-def _delta_choice(name: str, fields: Payload) -> Payload:
+def _delta_choice(name: str, fields: Payload, places: dict[Any, int]) -> Payload:
     if name == "AIMessageChunk":
-        return langchain_choice(fields, chunk=True)[1]
+        return langchain_choice(fields, places, chunk=True)[1]
     if name == "StreamingParseResult":
         calls = [_call_delta(call) for call in _objects(fields.get("calls"))]
         fields = {"content": fields.get("normal_text") or None, **({"tool_calls": calls} if calls else {})}
@@ -239,7 +240,7 @@ def _delta_choice(name: str, fields: Payload) -> Payload:
 
 def _message_choice(name: str, fields: Payload) -> Payload:
     if name == "AIMessage":
-        return langchain_choice(fields, chunk=False)[1]
+        return langchain_choice(fields, {}, chunk=False)[1]
     # LlamaIndex's message has the name of others, and blocks.
     answer = block_message(ChatState(), fields) if "blocks" in fields else None
     return {"message": fields} if answer is None else answer["choices"][0]

@@ -39,6 +39,7 @@ _NAMES = ("name", "toolName", "tool_name", "tool")
 _IDS = ("id", "toolCallId", "call_id", "tool_call_id", "toolUseId", "tool_id")
 _ARGUMENTS = ("input", "args", "arguments", "rawInput", "tool_kwargs")
 _INSIDE = ("functionCall", "function_call", "toolUse", "toolInvocation")  # a block without a kind that holds its call
+_OF_PART = frozenset(("text", "thought", "thoughtSignature", "thought_signature"))
 _AWS_THOUGHT = "reasoningContent"
 _SPEAKERS = frozenset(("assistant", "model", "ai"))
 _LISTS = ("content", "parts", "blocks", "contents")
@@ -71,7 +72,8 @@ def is_block(block: Payload) -> bool:
     if isinstance(block.get(_AWS_THOUGHT), dict):
         return True
     if kind in _CALL:
-        return isinstance(first_of(block, _IDS), str) and first_of(block, _ARGUMENTS) is not None
+        known = isinstance(first_of(block, _IDS), str) or "part_kind" in block
+        return known and first_of(block, _ARGUMENTS) is not None
     if kind == "message":
         return block.get("role") in (None, "assistant") and objects_of(block.get("content")) is not None
     if kind in _TEXT or kind in _THOUGHT:
@@ -83,9 +85,14 @@ def blocks_of(payload: Payload) -> list[Payload] | None:
     """Return the blocks of a message that has nothing but blocks, else None."""
     for name in _LISTS:
         found = objects_of(payload.get(name))
-        if found and all(is_block(one) or set(one) <= {"text", "thought", "thoughtSignature"} for one in found):
+        if found and all(is_block(one) or _is_part(one) for one in found):
             return found
     return None
+
+
+def _is_part(block: Payload) -> bool:
+    """Return whether an object is a part of Gemini's with a text; Python's client has None for all else."""
+    return _OF_PART.issuperset([name for name, value in block.items() if value is not None])
 
 
 def is_block_message(payload: Payload) -> bool:

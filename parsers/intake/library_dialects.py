@@ -2,7 +2,8 @@
 
 Vercel's AI SDK 4 to 6: the parts of `fullStream` and of a UI message stream. Cohere's chat, version 2: answers and
 events. LangChain 1: messages as JSON, by themselves or as `dumps` writes them, with the calls that it could not read.
-LlamaIndex 0.14: responses, whose `raw` is what the server sent, where that is an answer of chat completions.
+pydantic-ai 1 and 2: the events of a stream of parts. LlamaIndex 0.14: responses, whose `raw` is what the server sent,
+where that is an answer of chat completions.
 """
 
 from __future__ import annotations
@@ -142,15 +143,18 @@ def langchain_as_chat(frames: list[Frame]) -> list[Frame]:
 
 def _langchain(state: ChatState, payload: Payload) -> Payload:
     fields = object_of(payload.get("kwargs")) if payload.get("lc") == 1 else payload
-    kind, choice = langchain_choice(fields, chunk=fields.get("type") == "AIMessageChunk")
+    kind, choice = langchain_choice(fields, state.calls, chunk=fields.get("type") == "AIMessageChunk")
     about = object_of(fields.get("response_metadata"))
     state.name, state.model = word_of(fields.get("id")), word_of(about.get("model_name"))
     more = {"finish_reason": choice["finish_reason"]} if "finish_reason" in choice else {}
     return state.chunk(choice[kind], more.get("finish_reason"), kind)
 
 
-def langchain_choice(fields: Payload, *, chunk: bool) -> tuple[str, Payload]:
-    """Return the choice that a message of LangChain stood in, and the key of what it says there."""
+def langchain_choice(fields: Payload, places: dict[Any, int], *, chunk: bool) -> tuple[str, Payload]:
+    """Return the choice that a message of LangChain stood in, and the key of what it says there.
+
+    Calls that stand among blocks are numbered as those are; `places` are the numbers that they have among calls.
+    """
     kind, parts = ("delta", "tool_call_chunks") if chunk else ("message", "tool_calls")
     more, about = object_of(fields.get("additional_kwargs")), object_of(fields.get("response_metadata"))
     said: Payload = {"role": "assistant", "content": None}
@@ -163,6 +167,8 @@ def langchain_choice(fields: Payload, *, chunk: bool) -> tuple[str, Payload]:
     said["content"] = word_of(content) or said["content"]
     said |= {key: more[key] for key in _BESIDE if more.get(key)}
     calls = objects_of(more.get("tool_calls")) or [_call(one, chunk) for one in _kept_calls(fields, parts)]
+    for call in calls if blocks and chunk else ():
+        call["index"] = places.setdefault(call.get("index"), len(places))
     calls = calls or [part for name, part in inside if name == "tool_calls" and not chunk]
     if calls:
         said["tool_calls"] = calls
@@ -180,6 +186,35 @@ def _call(call: Payload, chunk: bool) -> Payload:
         return whole_call(call.get("id"), call.get("name"), as_text(call.get("args")))
     function = {key: call[own] for key, own in (("name", "name"), ("arguments", "args")) if call.get(own)}
     return {"index": call.get("index"), "id": call.get("id"), "function": function}
+
+
+_PYDANTIC_EVENTS = ("part_start", "part_delta", "part_end", "final_result")
+
+
+def is_pydantic_ai(payload: Payload) -> bool:
+    """Return whether an object is an event of pydantic-ai's stream of the parts of a response."""
+    return payload.get("event_kind") in _PYDANTIC_EVENTS
+
+
+def pydantic_ai_as_chat(frames: list[Frame]) -> list[Frame]:
+    """Translate events of pydantic-ai; the end of a part says again what came before it."""
+    return list(chat_frames(frames, _pydantic_ai))
+
+
+def _pydantic_ai(state: ChatState, payload: Payload) -> Payload | None:
+    place = {"index": payload.get("index")}
+    part = object_of(payload.get("part") if payload["event_kind"] == "part_start" else None)
+    if isinstance(part.get("tool_name"), str):
+        begun = state.call_start(place, part.get("tool_call_id"), part["tool_name"])
+        given = part.get("args")
+        begun["choices"][0]["delta"]["tool_calls"][0]["function"]["arguments"] = "" if given is None else as_text(given)
+        return begun
+    delta = object_of(payload.get("delta"))
+    if delta.get("args_delta") is not None:
+        return state.arguments(place, as_text(delta["args_delta"]))
+    words = word_of(part.get("content", delta.get("content_delta")))
+    kind = word_of(part.get("part_kind", delta.get("part_delta_kind")))
+    return state.chunk({"reasoning" if kind == "thinking" else "content": words}) if words else None
 
 
 def is_llama_index(payload: Payload) -> bool:

@@ -26,11 +26,16 @@ from parsers.intake.evidence import Intake, Payload, Warn, number
 from parsers.intake.written_values import LEFT_OUT, Named, literal_at, object_of, value_at
 from parsers.wire.read import read_stream
 
+_ASKED = "request"  # the kind of what pydantic-ai sent, which is no output
 # What the name of a class says that its fields do not.
 _SAYS: Mapping[str, Payload] = {
     "TextPart": {"part_kind": "text"}, "ThinkingPart": {"part_kind": "thinking"},
     "ToolCallPart": {"part_kind": "tool-call"}, "ModelResponse": {"kind": "response"},
-    "FunctionCall": {"type": "function_call"}, "Part": {"part_kind": "text"}, "TextBlock": {"block_type": "text"},
+    "PartStartEvent": {"event_kind": "part_start"}, "PartDeltaEvent": {"event_kind": "part_delta"},
+    "PartEndEvent": {"event_kind": "part_end"}, "FinalResultEvent": {"event_kind": "final_result"},
+    "TextPartDelta": {"part_delta_kind": "text"}, "ThinkingPartDelta": {"part_delta_kind": "thinking"},
+    "ModelRequest": {"kind": _ASKED}, "FunctionCall": {"part_kind": "function-call"},
+    "Part": {"part_kind": "text"}, "TextBlock": {"block_type": "text"},
     "ThinkingBlock": {"block_type": "thinking"}, "ToolCallBlock": {"block_type": "tool_call"},
     "ToolSelection": {"block_type": "tool_call"},
 }  # fmt: skip
@@ -91,7 +96,7 @@ def _found(printed: _Printed, body: str) -> Intake | None:
     if _is_conversation(printed.objects):
         found = found_in(printed.objects)
         return None if found is None else _told(found, printed)
-    sent = list(map(unwrapped, printed.objects))
+    sent = list(map(unwrapped, _answered(printed.objects)))
     values = sent if printed.plain else _as_sent(sent)
     known = [value for value in values if family_of(value, framed=len(values) > 1) is not None]
     if printed.plain and (printed.stray or 0 < len(known) < len(values)):
@@ -105,6 +110,12 @@ def _found(printed: _Printed, body: str) -> Intake | None:
         inner = [one for value in values if (one := found_in(value)) is not None]
         found = inner[0] if len(inner) == 1 and inner[0].usable else None
     return None if found is None else _told(found, printed)
+
+
+def _answered(values: list[Payload]) -> list[Payload]:
+    """Return the last response among the messages of pydantic-ai; all of any other values."""
+    last = [value for value in values if value.get("kind") == "response"][-1:]
+    return last if last and any(value.get("kind") == _ASKED for value in values) else values
 
 
 def _is_conversation(values: Sequence[Payload]) -> bool:
@@ -267,5 +278,7 @@ def _in_calls(functions: Sequence[Payload]) -> Iterator[Payload]:
     """Put a call around each function; one with a name begins the next call."""
     place = -1
     for function in functions:
-        place = max(place + bool(function.get("name")), 0)
-        yield {"tool_calls": [{"index": place, "type": "function", "function": function}]}
+        named = bool(function.get("name"))
+        place = max(place + named, 0)
+        call = {"index": place, "type": "function", "function": function}
+        yield {"tool_calls": [call | {"id": f"call_{place}"} if named else call]}

@@ -35,7 +35,7 @@ _TOKEN = re.compile(
         |[bBuU]?(?:'(?:[^'\\\n]++|\\[\s\S])*+'|"(?:[^"\\\n]++|\\[\s\S])*+")
         |`(?:[^`\\]++|\\[\s\S])*+`)
     | (?P<date>\d{4}-\d\d-\d\dT[\d:.]{5,15}Z)
-    | (?P<left>\[(?:(?:Object|Array|Circular|Function|AsyncFunction|Getter|Setter|class|Symbol\()[^\[\]\n]*+
+    | (?P<left>\[(?:(?:(?:Object|Array|Circular|Function|AsyncFunction|Getter|Setter|class)\b(?!\()|Symbol\()[^\[\]\n]*+
         |_?[A-Z]\w{0,60}Error(?::\ \[\n[\s\S]{0,4000}?\n\s*\](?=\])|:[^\n]*?(?=\][,\n]))?+)\])
     | (?P<error>_?[A-Z]\w{0,60}Error(?:\ \[\w{1,60}\])?+:(?=\ )[\s\S]{0,4000}?
         (?:\n\s+at\ [^\n]*?(?=\s*\{?\n|,?\n|\Z))++)

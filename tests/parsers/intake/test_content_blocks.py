@@ -87,6 +87,89 @@ COHERE = (
 )
 
 
+GEMINI = "Content(parts=[Part(text='Hm.', thought=True), Part(text='Well.'), {}], role='model')"
+PYDANTIC = "ModelResponse(parts=[ThinkingPart(content='Hm.'), TextPart(content='Well.'), {}], model_name='m')"
+OF_PYDANTIC = "ToolCallPart(tool_name='f', args='{}', tool_call_id='a')"
+ASKED = "ModelRequest(parts=[UserPromptPart(content='Go.', timestamp=datetime.datetime(2026, 1, 5))])"
+EVENTS = """\
+PartStartEvent(index=0, part=ThinkingPart(content='H'))
+PartDeltaEvent(index=0, delta=ThinkingPartDelta(content_delta='m.'))
+PartStartEvent(index=1, part=TextPart(content=''))
+FinalResultEvent(tool_name=None, tool_call_id=None)
+PartDeltaEvent(index=1, delta=TextPartDelta(content_delta='Well.'))
+PartStartEvent(index=2, part=ToolCallPart(tool_name='f', tool_call_id='a'))
+PartDeltaEvent(index=2, delta=ToolCallPartDelta(args_delta='{}', tool_call_id='a'))
+"""
+WHOLE_CALL = "PartStartEvent(index=0, part=ToolCallPart(tool_name='f', args='{}', tool_call_id='a'))\n"
+PRINTED: list[tuple[str, Story]] = [
+    (MISTRAL, ALL),
+    (COHERE, ALL),
+    (PYDANTIC.replace("{}", OF_PYDANTIC, 1), ALL),
+    (f"[{ASKED}, {PYDANTIC.replace('{}', OF_PYDANTIC, 1)}, {ASKED}]", ALL),
+    (EVENTS, ALL),
+    (WHOLE_CALL + EVENTS.replace("index=", "index=1"), Story("Hm.", "Well.", ("f", "f"), "{}{}")),
+    ("Function(arguments='{}', name='f')", Story("", "", ("f",), "{}")),
+]
+
+
+@pytest.mark.parametrize(("text", "story"), PRINTED)
+def test_what_libraries_print_is_the_message_it_shows(text: str, story: Story) -> None:
+    found = recognise(text.encode(), pasted=True)
+    assert (found.kind, found.usable) == ("client_objects", True)
+    assert found.recording is not None
+    assert message(found.recording) == story
+
+
+OF_GEMINI = "FunctionCall(args={'a': 1}, name='f')"
+NONE = {"function_call": None, "thought": None, "text": None}
+DUMPED = {
+    "role": "model",
+    "parts": [
+        NONE | {"text": "Hm.", "thought": True, "thought_signature": "x"},
+        NONE | {"text": "Well."},
+        NONE | {"function_call": {"id": None, "name": "f", "args": {"a": 1}}},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        (GEMINI.replace("{}", f"Part(function_call={OF_GEMINI})"), True),
+        (repr(DUMPED), True),
+        (json.dumps(DUMPED), True),
+        (OF_GEMINI, False),
+        (f"[{OF_GEMINI}]", False),
+    ],
+)
+def test_parts_of_gemini_are_a_message_and_no_call_of_their_class(text: str, whole: bool) -> None:
+    found = recognise(text.encode(), pasted=True)
+    assert found.recording is not None
+    assert message(found.recording) == Story("Hm." * whole, "Well." * whole, ("f",), '{"a": 1}')
+
+
+def of_langchain(block: dict[str, Any], **part: Any) -> str:
+    chunks = [{"index": block["index"], **part}] if part else []
+    return f"AIMessageChunk(content=[{block!r}], additional_kwargs={{}}, id='r', tool_call_chunks={chunks!r})\n"
+
+
+def test_calls_among_langchains_blocks_are_numbered_as_calls() -> None:
+    text = of_langchain({"type": "text", "text": "Well.", "index": 0})
+    text += of_langchain({"type": "tool_use", "id": "a", "index": 1}, id="a", name="f", args="{")
+    text += of_langchain({"type": "input_json_delta", "partial_json": "}", "index": 1}, args="}")
+    found = recognise(text.encode(), pasted=True)
+    assert found.recording is not None
+    deltas = [chunk["choices"][0]["delta"] for chunk in found.recording.stream or ()]
+    assert [call["index"] for delta in deltas for call in delta.get("tool_calls", ())] == [0, 0]
+
+
+def test_calls_of_custom_tools_are_said_to_be_left_out() -> None:
+    custom = {"type": "custom_tool_call", "call_id": "b", "name": "sh", "input": "ls"}
+    call = {"type": "function_call", "call_id": "a", "name": "f", "arguments": "{}"}
+    found = recognise(json.dumps({"object": "response", "output": [call, custom]}).encode(), pasted=True)
+    assert [warn.code for warn in found.warnings if "custom tools" in warn.words] == ["other_chunk"]
+
+
 @pytest.mark.parametrize("text", [MISTRAL, COHERE])
 def test_a_printed_message_says_all_that_it_holds(text: str) -> None:
     found = recognise(text.encode(), pasted=True)
