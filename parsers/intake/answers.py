@@ -29,6 +29,7 @@ from parsers.intake.api_logs import (
     several_outputs_warning,
 )
 from parsers.intake.chat_streams import chat_intake
+from parsers.intake.content_blocks import sent_call
 from parsers.intake.curl_traces import curl_trace
 from parsers.intake.evidence import Intake, Payload, Reader, Warn, number
 from parsers.intake.json_frames import object_frames
@@ -245,6 +246,9 @@ def _listed(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     made = {key: _listed(one) for key, one in value.items()}
+    calls = objects_of(made.get("tool_calls")) or []
+    if calls and all("function" not in call and "name" in call for call in calls):  # as OpenLLMetry flattens them
+        made["tool_calls"] = [sent_call(call, number) for number, call in enumerate(calls)]
     if made and all(key.isdigit() for key in made):
         items = [made[key] for key in sorted(made, key=int)]
         return [next(iter(one.values())) if isinstance(one, dict) and set(one) in _ITEMS else one for one in items]

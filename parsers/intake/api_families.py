@@ -457,7 +457,7 @@ FAMILIES = (
     Family("LangChain", is_langchain, parsed=True, translate=langchain_as_chat, rewrites="LangChain shows"),
     Family("LlamaIndex", is_llama_index, parsed=True, translate=llama_index_as_chat),
     Family("pydantic-ai", is_pydantic_ai, parsed=True, translate=pydantic_ai_as_chat),
-    Family("Vercel AI SDK", is_vercel, parsed=True, translate=vercel_as_chat),
+    Family("Vercel AI SDK", is_vercel, parsed=True, translate=vercel_as_chat, rewrites="The AI SDK shows"),
     Family("Cohere", is_cohere, parsed=True, translate=cohere_as_chat),
     Family(
         "OpenAI completions",
@@ -480,6 +480,11 @@ FAMILIES = (
     ),
     Family(
         "Bedrock Converse", is_bedrock, parsed=True, translate=bedrock_as_chat, rewrites="Bedrock's API sends",
+    ),
+    Family(
+        "Bedrock's Llama", lambda p: _has(p, generation=str) and "generation_token_count" in p,
+        read=lambda p: [RawChunk(p["generation"], finish=_finish_of(p.get("stop_reason")))],
+        caveat="Special tokens are in the text only where Bedrock kept them.",
     ),
     Family("Gemini", is_gemini, parsed=True, translate=gemini_as_chat, rewrites="Gemini's API sends"),
     Family(
@@ -553,7 +558,8 @@ FAMILIES = (
 # A payload without any of these keys has none of the shapes: most objects are told apart by this alone.
 _CLUES = BEDROCK_EVENTS | frozenset((
     "additional_kwargs", "args", "block_type", "blocks", "candidates", "choices", "content", "delta", "error", "event",
-    "event_kind", "failed_generation", "function", "functionCall", "function_call", "generated_text", "input", "kwargs",
-    "message", "msg", "object", "output", "output_ids", "part_kind", "parts", "reasoningContent", "reasoning_content",
-    "response", "role", "schema", "sglext", "text", "text_output", "token", "toolUse", "tool_calls", "type",
+    "event_kind", "failed_generation", "function", "functionCall", "function_call", "generated_text", "generation",
+    "input", "kwargs", "message", "msg", "object", "output", "output_ids", "part_kind", "parts", "reasoningContent",
+    "reasoning_content", "response", "role", "schema", "sglext", "text", "text_output", "token", "toolCalls", "toolUse",
+    "tool_calls", "type",
 ))  # fmt: skip

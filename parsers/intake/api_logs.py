@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from parsers.intake.api_families import UNKNOWN, Family, RawChunk, family_of, is_failure, parsed_stream
 from parsers.intake.chunk_bytes import unwrapped
+from parsers.intake.content_blocks import in_one_message
 from parsers.intake.evidence import (
     REPLAY,
     Fact,
@@ -151,7 +152,7 @@ def response_log(value: Any, *, framed: bool = False) -> Log | None:
     items = value if isinstance(value, list) else [value]
     if not items or not all(isinstance(item, dict) for item in items):
         return None
-    items = list(map(unwrapped, items))
+    items = in_one_message(list(map(unwrapped, items)))
     found = [family_of(item, framed=framed) for item in items]
     if None in found:
         return None

@@ -40,9 +40,10 @@ _RAW = ("RequestOutput", "CompletionOutput")
 _RESPONSE = "ChatResponse"  # of LlamaIndex: around a message; Ollama's of the same name is read by its keys
 ASKERS = frozenset(("user", "system", "developer", "tool", "function"))  # who speaks in what a model was asked
 NAMES = (*_CHUNKS, *_ANSWERS, *_CALLS, *_DELTAS, *_MESSAGES, *_WHOLE_CALLS, *_RAW)
+# What OpenAI's Agents SDK puts around an item of a response has the name of SGLang's part of a call.
 _OBJECT = re.compile(
     rf"(?:\[\s*+)?(?<![\w.])(?:[a-z_]\w*+\.)*+(?:(?:{'|'.join(sorted(NAMES, key=len, reverse=True))})\("
-    rf"|{_RESPONSE}\((?=message=ChatMessage\())",
+    rf"(?!agent=)|{_RESPONSE}\((?=message=ChatMessage\())",
     re.ASCII,
 )
 _UNSET = ("Unset", "NotGiven", "Omit")  # what clients print of a field that was not sent

@@ -67,13 +67,13 @@ def _kind_of(block: Payload) -> str:
 def is_block(block: Payload) -> bool:
     """Return whether an object is surely a block: its kind is one, and it holds what such a block does."""
     kind = _kind_of(block)
-    if any(isinstance(object_of(block.get(name)).get("name"), str) for name in _INSIDE):
+    if any(isinstance(first_of(object_of(block.get(name)), _NAMES), str) for name in _INSIDE):
         return "role" not in block  # else it is a message, with a call of the old kind beside what it says
     if isinstance(block.get(_AWS_THOUGHT), dict):
         return True
     if kind in _CALL:
         known = isinstance(first_of(block, _IDS), str) or "part_kind" in block
-        return known and first_of(block, _ARGUMENTS) is not None
+        return known and (first_of(block, _ARGUMENTS) is not None or "state" in block)  # of a call that goes on
     if kind == "message":
         return block.get("role") in (None, "assistant") and objects_of(block.get("content")) is not None
     if kind in _TEXT or kind in _THOUGHT:
@@ -82,17 +82,27 @@ def is_block(block: Payload) -> bool:
 
 
 def blocks_of(payload: Payload) -> list[Payload] | None:
-    """Return the blocks of a message that has nothing but blocks, else None."""
+    """Return the blocks of a message that has nothing but blocks, some of them of kinds that are known; else None."""
     for name in _LISTS:
         found = objects_of(payload.get(name))
-        if found and all(is_block(one) or _is_part(one) for one in found):
-            return found
-    return None
+        if found and all(is_block(one) or _is_part(one) or _kind_of(one) for one in found):
+            return found if any(is_block(one) or _is_part(one) for one in found) else None
+    text = payload.get("content")
+    return [{"type": "text", "text": text}] if isinstance(text, str) and _CALLS_BESIDE[1] in payload else None
+
+
+def in_one_message(payloads: list[Payload]) -> list[Payload]:
+    """Return the message in which blocks stood that were taken out of it, of which some are nothing but a text; any
+    other objects as they are."""
+    bare = [one for one in payloads if _is_part(one) and not is_block(one)]
+    blocks = bare and all(is_block(one) or _is_part(one) for one in payloads) and len(bare) < len(payloads)
+    return [{"role": "assistant", "content": payloads}] if blocks else payloads
 
 
 def _is_part(block: Payload) -> bool:
-    """Return whether an object is a part of Gemini's with a text; Python's client has None for all else."""
-    return _OF_PART.issuperset([name for name, value in block.items() if value is not None])
+    """Return whether an object is a text of Gemini's or Bedrock's; Gemini's client has None for all else."""
+    given = [name for name, value in block.items() if value is not None]
+    return isinstance(block.get("text"), str) and _OF_PART.issuperset(given)
 
 
 def is_block_message(payload: Payload) -> bool:
@@ -178,13 +188,13 @@ def said_beside(payload: Payload, blocks: Sequence[Payload]) -> Iterator[tuple[s
         return
     for place in (payload, object_of(payload.get("additional_kwargs"))):
         calls = objects_of(first_of(place, _CALLS_BESIDE)) or []
-        yield from [("tool_calls", _as_sent(call, number)) for number, call in enumerate(calls)]
+        yield from [("tool_calls", sent_call(call, number)) for number, call in enumerate(calls)]
         if calls:
             return
 
 
-def _as_sent(call: Payload, number: int) -> Payload:
-    """Return a call beside blocks as OpenAI's API sends it, whichever library's names it has."""
+def sent_call(call: Payload, number: int) -> Payload:
+    """Return a call beside blocks or a text as OpenAI's API sends it, whichever library's names it has."""
     function = call.get("function")
     if not isinstance(function, dict):
         return object_of(next(said_in([{"id": f"call_{number}", **call, "type": "tool_call"}]))[1])

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from parsers.intake.chat_dialects import ChatState, chat_frames, whole_call
-from parsers.intake.content_blocks import as_text, block_message, finish_of, first_of, joined_text, said_in
+from parsers.intake.content_blocks import as_text, block_message, finish_of, first_of, joined_text, said_in, sent_call
 from parsers.intake.evidence import Payload
 from parsers.intake.json_frames import Frame
 from parsers.intake.written_values import object_of, objects_of, word_of
@@ -35,6 +35,8 @@ _CALL_IDS = ("toolCallId", "id")
 def is_vercel(payload: Payload) -> bool:
     """Return whether an object is a part of a stream of Vercel's AI SDK."""
     kind = payload.get("type")
+    if _is_result(payload):
+        return True
     if not isinstance(kind, str) or kind not in _VERCEL:
         return False
     if kind == "reasoning":
@@ -43,12 +45,29 @@ def is_vercel(payload: Payload) -> bool:
     return len(payload) == 1 or not told.isdisjoint(payload)
 
 
+def _is_result(payload: Payload) -> bool:
+    """Return whether an object is what `generateText` returns, or one of its steps."""
+    calls = objects_of(payload.get("toolCalls"))
+    return calls is not None and isinstance(payload.get("text"), str) and isinstance(payload.get("finishReason"), str)
+
+
+def _result(state: ChatState, payload: Payload) -> Payload:
+    thought = first_of(payload, ("reasoningText", "reasoning"))
+    parts: list[tuple[str, Any]] = [("reasoning", thought)] if isinstance(thought, str) else []
+    parts += said_in(objects_of(thought) or [])
+    parts += [("content", payload["text"])] if payload["text"] else []
+    parts += [("tool_calls", sent_call(call, at)) for at, call in enumerate(payload["toolCalls"])]
+    return state.answer(parts, **finish_of(payload, ("finishReason",)))
+
+
 def vercel_as_chat(frames: list[Frame]) -> list[Frame]:
     """Translate parts of a stream of Vercel's AI SDK; those that say nothing are left out."""
     return list(chat_frames(frames, _vercel))
 
 
 def _vercel(state: ChatState, payload: Payload) -> Payload | None:
+    if _is_result(payload):
+        return _result(state, payload)
     kind = str(payload.get("type"))
     words, call_id = first_of(payload, _VERCEL_WORDS), word_of(first_of(payload, _CALL_IDS))
     place: Payload = {"item_id": call_id}

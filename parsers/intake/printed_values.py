@@ -22,6 +22,7 @@ from parsers.intake.api_families import family_of
 from parsers.intake.api_logs import response_log
 from parsers.intake.chunk_bytes import unwrapped
 from parsers.intake.client_objects import ASKERS, NAMES, as_json, is_unset
+from parsers.intake.content_blocks import in_one_message
 from parsers.intake.evidence import Intake, Payload, Warn, number
 from parsers.intake.written_values import LEFT_OUT, Named, literal_at, object_of, value_at
 from parsers.wire.read import read_stream
@@ -96,7 +97,7 @@ def _found(printed: _Printed, body: str) -> Intake | None:
     if _is_conversation(printed.objects):
         found = found_in(printed.objects)
         return None if found is None else _told(found, printed)
-    sent = list(map(unwrapped, _answered(printed.objects)))
+    sent = in_one_message(list(map(unwrapped, _answered(printed.objects))))
     values = sent if printed.plain else _as_sent(sent)
     known = [value for value in values if family_of(value, framed=len(values) > 1) is not None]
     if printed.plain and (printed.stray or 0 < len(known) < len(values)):
@@ -113,7 +114,9 @@ def _found(printed: _Printed, body: str) -> Intake | None:
 
 
 def _answered(values: list[Payload]) -> list[Payload]:
-    """Return the last response among the messages of pydantic-ai; all of any other values."""
+    """Return the last response among the messages of pydantic-ai, the items in those of OpenAI's Agents SDK, and any
+    other values as they are."""
+    values = [value["raw_item"] if isinstance(value.get("raw_item"), dict) else value for value in values]
     last = [value for value in values if value.get("kind") == "response"][-1:]
     return last if last and any(value.get("kind") == _ASKED for value in values) else values
 

@@ -38,6 +38,14 @@ def test_events_in_bytes_are_read_as_those_of_their_api(log: str) -> None:
     )
 
 
+def test_the_chunks_of_bedrocks_llama_are_raw_output() -> None:
+    chunks = [{"generation": text, "generation_token_count": 1, "stop_reason": None} for text in ("<think>", "\n")]
+    log = "\n".join([repr({"chunk": {"bytes": json.dumps(chunk).encode()}}) for chunk in chunks])
+    found = recognise(log.encode(), pasted=True)
+    assert found.recording is not None
+    assert found.recording.text == "<think>\n"
+
+
 @pytest.mark.parametrize("spelled", ["no base64!", base64.b64encode(b"text").decode()])
 def test_bytes_that_hold_no_object_stay_as_they_are(spelled: str) -> None:
     assert recognise(json.dumps({"chunk": {"bytes": spelled}}).encode(), pasted=True).kind == "raw_text"

@@ -26,6 +26,7 @@ def choice(part: dict[str, Any], key: str = "message") -> dict[str, Any]:
     return {"id": "c", "object": kind, "choices": [{"index": 0, key: part, "finish_reason": "tool_calls"}]}
 
 
+INVOCATION = {"toolCallId": "a", "toolName": "f", "args": {}, "state": "call"}
 SHAPES: list[tuple[Any, Story]] = [
     (said(TEXT, tool_calls=[CALL]), CALLED),
     (choice(said(TEXT, tool_calls=[CALL])), CALLED),
@@ -55,6 +56,26 @@ SHAPES: list[tuple[Any, Story]] = [
     (said([{"type": "thinking", "thinking": "Hm."}], refusal="No."), Story("Hm.", "No.")),
     ({"type": "ai", "content": "", "additional_kwargs": {"refusal": "No."}}, Story("", "No.")),
     (said([{"type": "image_url", "image_url": {"url": "x"}}, *TEXT], tool_calls=[CALL]), CALLED),
+    (said([*TEXT, {"type": "of_the_future", "data": "x"}], tool_calls=[CALL]), CALLED),
+    (said("Well.", toolInvocations=[{"toolCallId": "a", "toolName": "f", "args": {}, "state": "result"}]), CALLED),
+    (said("Well.", parts=[*TEXT, {"type": "tool-invocation", "toolInvocation": INVOCATION}]), CALLED),
+    (said(None, parts=[*TEXT, {"type": "tool-f", "toolCallId": "a", "state": "input-streaming"}]), CALLED),
+    ({"text": "Well.", "reasoningText": "Hm.", "toolCalls": [INVOCATION], "finishReason": "tool-calls"}, ALL),
+    (
+        {"text": "", "reasoning": [{"type": "reasoning", "text": "Hm."}], "toolCalls": [], "finishReason": "stop"},
+        Story("Hm."),
+    ),
+    ([{"text": "Well."}, {"toolUse": {"toolUseId": "a", "name": "f", "input": {}}}], CALLED),
+    (
+        {
+            "gen_ai.completion.0.role": "assistant",
+            "gen_ai.completion.0.content": "Well.",
+            "gen_ai.completion.0.tool_calls.0.id": "a",
+            "gen_ai.completion.0.tool_calls.0.name": "f",
+            "gen_ai.completion.0.tool_calls.0.arguments": "{}",
+        },
+        CALLED,
+    ),
 ]  # fmt: skip
 
 
@@ -109,6 +130,11 @@ PRINTED: list[tuple[str, Story]] = [
     (EVENTS, ALL),
     (WHOLE_CALL + EVENTS.replace("index=", "index=1"), Story("Hm.", "Well.", ("f", "f"), "{}{}")),
     ("Function(arguments='{}', name='f')", Story("", "", ("f",), "{}")),
+    (
+        "[ToolCallItem(agent=Agent(name='A'), raw_item=ResponseFunctionToolCall(arguments='{}', call_id='c', name='f', "
+        "type='function_call'), type='tool_call_item')]",
+        Story("", "", ("f",), "{}"),
+    ),
 ]
 
 
