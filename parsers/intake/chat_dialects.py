@@ -166,13 +166,13 @@ def _as_sent(choice: Payload) -> Payload:
     """Return the chunk or the answer of a choice, with the arguments of its calls as text."""
     kind = "delta" if "delta" in choice else "message"
     said = object_of(choice.get(kind))
-    calls = objects_of(said.get("tool_calls"))
-    if calls:
-        choice = {**choice, kind: {**said, "tool_calls": list(map(_with_text, calls, range(len(calls))))}}
+    calls, thought = objects_of(said.get("tool_calls")), word_of(said.get("thinking"))  # Ollama's reasoning
+    said = {**said, "tool_calls": list(map(with_text, calls, range(len(calls))))} if calls else said
+    choice = {**choice, kind: {"reasoning": thought, **said} if thought else said}
     return {"object": "chat.completion" + (".chunk" if kind == "delta" else ""), "choices": [choice]}
 
 
-def _with_text(call: Payload, place: int) -> Payload:
+def with_text(call: Payload, place: int) -> Payload:
     """Return a call as OpenAI's API sends it; Ollama gives it neither an id nor arguments as text."""
     function = object_of(call.get("function"))
     given = function.get("arguments")

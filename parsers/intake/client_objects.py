@@ -20,7 +20,7 @@ from typing import Any
 
 from parsers.intake.api_families import CHAT, rewritten_arguments
 from parsers.intake.api_logs import Log
-from parsers.intake.chat_dialects import ChatState
+from parsers.intake.chat_dialects import ChatState, with_text
 from parsers.intake.chat_streams import chat_intake, may_finish
 from parsers.intake.content_blocks import block_message
 from parsers.intake.evidence import REPLAY, Intake, Payload, Warn, intake_of, make_labels_differ, number
@@ -170,12 +170,11 @@ def _take(printed: _Printed, name: str, item: Named) -> None:
         printed.responses.append(fields)
     elif name in _MESSAGES and fields.get("role") not in ASKERS:
         # LangChain keeps the text that a provider sent beside the objects, or not.
-        rewritten = (
-            name == "AIMessage"
-            and bool(fields.get("tool_calls"))
-            and not object_of(fields.get(_ALWAYS)).get("tool_calls")
-        )
-        printed.rewritten = printed.rewritten or rewritten
+        calls = _objects(fields.get("tool_calls"))
+        rewritten = name == "AIMessage" and bool(calls) and not object_of(fields.get(_ALWAYS)).get("tool_calls")
+        objects = any(isinstance(object_of(call.get("function")).get("arguments"), dict) for call in calls)
+        printed.rewritten = printed.rewritten or rewritten or objects
+        fields = {**fields, "tool_calls": list(map(with_text, calls, range(len(calls))))} if objects else fields
         printed.answers.append({"object": _ANSWER, "choices": [{"index": 0, **_message_choice(name, fields)}]})
     elif name in _WHOLE_CALLS:
         printed.calls.append(fields)
@@ -286,7 +285,7 @@ def _intake(printed: _Printed, most: str, why: str) -> Intake:
     if len(outputs) == 1:
         outputs[0].label = ""
     doubts = [_CUT] if printed.cut else []
-    doubts += [rewritten_arguments("LangChain shows")] if printed.rewritten else []
+    doubts += [rewritten_arguments("The library shows")] if printed.rewritten else []
     if printed.unread:
         words = f"{number(printed.unread, 'object')} cannot be read and left out: not printed whole, perhaps."
         doubts.append(Warn("bad_object", words))

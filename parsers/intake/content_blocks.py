@@ -44,8 +44,9 @@ _AWS_THOUGHT = "reasoningContent"
 _SPEAKERS = frozenset(("assistant", "model", "ai"))
 _LISTS = ("content", "parts", "blocks", "contents")
 # What other APIs put beside the blocks of a message, and clients of theirs keep there: nothing of it may be lost.
-_THOUGHT_BESIDE = ("reasoning_content", "reasoning", "tool_plan", "thinking")
+_THOUGHT_BESIDE = ("reasoning_content", "reasoning", "tool_plan", "thinking", "thought")
 _CALLS_BESIDE = ("tool_calls", "toolInvocations")
+_KEPT = "additional_kwargs"  # of LangChain and LlamaIndex: what the provider sent
 _REASONS = ("stop_reason", "finish_reason", "finishReason", "stopReason")
 FINISHES = STOPS | {
     "tool-calls": "tool_calls", "tool_call": "tool_calls", "TOOL_CALL": "tool_calls", "COMPLETE": "stop",
@@ -87,8 +88,9 @@ def blocks_of(payload: Payload) -> list[Payload] | None:
         found = objects_of(payload.get(name))
         if found and all(is_block(one) or _is_part(one) or _kind_of(one) for one in found):
             return found if any(is_block(one) or _is_part(one) for one in found) else None
-    text = payload.get("content")
-    return [{"type": "text", "text": text}] if isinstance(text, str) and _CALLS_BESIDE[1] in payload else None
+    text, kept = payload.get("content"), object_of(payload.get(_KEPT)).get("tool_calls")
+    beside = isinstance(text, str) and bool(objects_of(payload.get(_CALLS_BESIDE[1])) or objects_of(kept))
+    return [{"type": "text", "text": text}] if beside else None
 
 
 def in_one_message(payloads: list[Payload]) -> list[Payload]:
@@ -179,14 +181,15 @@ def block_message(state: ChatState, payload: Payload) -> Payload | None:
 
 def said_beside(payload: Payload, blocks: Sequence[Payload]) -> Iterator[tuple[str, Any]]:
     """Yield what a message says beside its blocks, as far as the blocks do not say it too."""
-    inside = list(said_in(blocks))
+    inside, places = list(said_in(blocks)), (payload, object_of(payload.get(_KEPT)))
     if not any(name == "reasoning" for name, _ in inside):
-        yield from [("reasoning", text) for name in _THOUGHT_BESIDE if (text := word_of(payload.get(name)))][:1]
+        thoughts = [word_of(place.get(name)) for place in places for name in _THOUGHT_BESIDE]
+        yield from [("reasoning", text) for text in thoughts if text][:1]
     if not any(name == "content" for name, _ in inside):
         yield from [("content", text) for text in [word_of(payload.get(_REFUSAL))] if text]
     if any(name == "tool_calls" for name, _ in inside):
         return
-    for place in (payload, object_of(payload.get("additional_kwargs"))):
+    for place in places:
         calls = objects_of(first_of(place, _CALLS_BESIDE)) or []
         yield from [("tool_calls", sent_call(call, number)) for number, call in enumerate(calls)]
         if calls:

@@ -168,7 +168,7 @@ class _Reader:
         return reason
 
     def _delta(self, said: Mapping[str, Any], *, whole: bool) -> MessageDelta | None:
-        calls = self._calls(said.get("tool_calls"), whole=whole)
+        calls = self._calls(said.get("tool_calls") or _calls_in(said.get("content")), whole=whole)
         if isinstance(legacy := said.get("function_call"), Mapping):
             self._note("function_call", "It holds the old `function_call`: clients that read tool_calls see no call.")
             calls.append(self._function(0, None, legacy))
@@ -265,6 +265,14 @@ def text_in(content: Any, *, thoughts: bool = False) -> str:
         return "" if thoughts else content
     found = [_text_of(part) for part in content if _is_thought(part) is thoughts] if isinstance(content, list) else []
     return "".join(found)
+
+
+def _calls_in(content: Any) -> list[Any] | None:
+    """The calls that proxies leave among the parts of a content, as Anthropic has them; None without any."""
+    parts = [part for part in content if isinstance(part, Mapping)] if isinstance(content, list) else []
+    uses = [part for part in parts if part.get("type") == "tool_use"]
+    called = [{"name": part.get("name"), "arguments": _shown(part.get("input"))} for part in uses]
+    return [{"id": one.get("id"), "function": function} for one, function in zip(uses, called, strict=True)] or None
 
 
 def _is_thought(part: Any) -> bool:

@@ -35,6 +35,9 @@ SHAPES: list[tuple[Any, Story]] = [
     (said("Well.", function_call={"name": "f", "arguments": "{}"}), CALLED),
     (said(TEXT, tool_calls=[{"id": "a", "function": {"name": "f", "arguments": {}}}]), CALLED),
     (said(TEXT, additional_kwargs={"tool_calls": [CALL]}), CALLED),
+    (said("Well.", additional_kwargs={"tool_calls": [CALL], "reasoning_content": "Hm."}), ALL),
+    (said("Well.", thinking="Hm.", tool_calls=[{"function": {"name": "f", "arguments": {}}}]), ALL),
+    (choice(said([*TEXT, {"type": "tool_use", "id": "a", "name": "f", "input": {}}])), CALLED),
     (said(TEXT, toolInvocations=[{"toolCallId": "a", "toolName": "f", "args": {}, "state": "call"}]), CALLED),
     (said([*TEXT, {"type": "tool_use", "id": "a", "name": "f", "input": {}}], tool_calls=[CALL]), CALLED),
     (said(TEXT, tool_plan="Hm.", tool_calls=[CALL]), ALL),
@@ -130,6 +133,11 @@ PRINTED: list[tuple[str, Story]] = [
     (EVENTS, ALL),
     (WHOLE_CALL + EVENTS.replace("index=", "index=1"), Story("Hm.", "Well.", ("f", "f"), "{}{}")),
     ("Function(arguments='{}', name='f')", Story("", "", ("f",), "{}")),
+    (
+        "ChatMessage(role=<MessageRole.ASSISTANT: 'assistant'>, content='Well.', tool_calls=[ChatMessageToolCall("
+        "function=ChatMessageToolCallFunction(name='f', arguments={}, description=None), id='a', type='function')])",
+        CALLED,
+    ),
     (
         "[ToolCallItem(agent=Agent(name='A'), raw_item=ResponseFunctionToolCall(arguments='{}', call_id='c', name='f', "
         "type='function_call'), type='tool_call_item')]",
