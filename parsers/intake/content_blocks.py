@@ -83,11 +83,11 @@ def is_block(block: Payload) -> bool:
 
 
 def blocks_of(payload: Payload) -> list[Payload] | None:
-    """Return the blocks of a message that has nothing but blocks, some of them of kinds that are known; else None."""
+    """Return the blocks of a message, of which some are of kinds that are known; None where it has none."""
     for name in _LISTS:
         found = objects_of(payload.get(name))
-        if found and all(is_block(one) or _is_part(one) or _kind_of(one) for one in found):
-            return found if any(is_block(one) or _is_part(one) for one in found) else None
+        if found and any(is_block(one) or _is_part(one) for one in found):
+            return found
     text, kept = payload.get("content"), object_of(payload.get(_KEPT)).get("tool_calls")
     beside = isinstance(text, str) and bool(objects_of(payload.get(_CALLS_BESIDE[1])) or objects_of(kept))
     return [{"type": "text", "text": text}] if beside else None

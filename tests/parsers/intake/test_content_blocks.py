@@ -60,6 +60,13 @@ SHAPES: list[tuple[Any, Story]] = [
     ({"type": "ai", "content": "", "additional_kwargs": {"refusal": "No."}}, Story("", "No.")),
     (said([{"type": "image_url", "image_url": {"url": "x"}}, *TEXT], tool_calls=[CALL]), CALLED),
     (said([*TEXT, {"type": "of_the_future", "data": "x"}], tool_calls=[CALL]), CALLED),
+    (
+        {
+            "role": "model",
+            "parts": [{"text": "Well."}, {"inlineData": {}}, {"functionCall": {"id": "a", "name": "f", "args": {}}}],
+        },
+        CALLED,
+    ),
     (said("Well.", toolInvocations=[{"toolCallId": "a", "toolName": "f", "args": {}, "state": "result"}]), CALLED),
     (said("Well.", parts=[*TEXT, {"type": "tool-invocation", "toolInvocation": INVOCATION}]), CALLED),
     (said(None, parts=[*TEXT, {"type": "tool-f", "toolCallId": "a", "state": "input-streaming"}]), CALLED),
