@@ -34,7 +34,7 @@ def test_one_click_from_the_first_page_shows_what_is_wrong_and_what_ended_it(
     expect(tab.locator("#headline")).to_have_attribute("data-severity", "error")
     tab.locator(".case-bar").get_by_role("link", name="Compare").click()
     expect(tab.locator(".compare-sentence")).to_contain_text("The calls differ.")
-    expect(tab.locator("#step-b")).to_contain_text("recorded")
+    expect(tab.locator("#step-a")).to_contain_text("recorded")
 
 
 @pytest.mark.parametrize("script", [True, False])
