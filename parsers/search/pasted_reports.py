@@ -79,6 +79,11 @@ def _parts(given: Given) -> int:
     return len(found) if any(found) else 0
 
 
+def is_part_label(line: str) -> bool:
+    """Return whether a line is a heading, or a label in bold, that names a part of a report."""
+    return line.startswith(("#", "**")) and any((one := label.match(line)) and _is_label(one) for label, _ in _LABELS)
+
+
 def _is_label(found: re.Match[str]) -> bool:
     """Return whether words are a heading of their own, or a label: nothing follows, or a colon does."""
     end = found["end"].strip(" *】]")
