@@ -24,9 +24,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from os.path import commonprefix
 from urllib.parse import unquote_to_bytes
 
+from parsers.compare.divergence import shared_prefix
 from parsers.intake.evidence import Peeled
 from parsers.intake.packing import packing_of, unpacked
 from parsers.intake.plain_text import BOM, without_shell_escapes
@@ -269,7 +269,8 @@ _LETTERS = re.compile(r"\w*\Z")
 def _without_common(of: Lined) -> Rest:
     """Take off what all lines begin with, but for its numbers and its level, whatever program wrote that."""
     heads = [_VARIES.sub(_variable, line[:_HEAD].rstrip()) for line in of.held]
-    common = commonprefix(heads) if len(heads) > 1 else ""
+    lowest, highest = min(heads, default=""), max(heads, default="")
+    common = lowest[: shared_prefix(lowest, highest)] if len(heads) > 1 else ""
     if own := _OWN.search(common):
         common = common[: own.start()]
     if len(common) < min(map(len, heads), default=0):

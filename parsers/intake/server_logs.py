@@ -71,6 +71,7 @@ _QUOTING = (
     " output:", "Failed to parse input at pos ", "Parsing chat message:", "Parsing input with format ", "next token: ",
     "error parsing tool call: raw='", "Model Output:",
 )  # fmt: skip
+_LEFT_OUT = ("...", "…")  # whoever quoted the message left the output out
 _COMPARED = 64  # quotes from the beginning on, with which each later one is compared
 _QUOTE = 80  # characters before the phrase in which the string that holds it may begin
 
@@ -296,7 +297,8 @@ def _quotes_in(body: str, mark: re.Pattern[str], stop: str, *, is_told: bool) ->
     while found := mark.search(body, at):
         quote = _quote_in_string(body, found) or _bare_quote(body, found, stop, is_told=is_told)
         quote.position = int(found[1]) if mark.groups else 0
-        yield quote
+        if not quote.text.startswith(_LEFT_OUT):
+            yield quote
         at = max(quote.end, found.end())
 
 

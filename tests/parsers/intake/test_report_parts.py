@@ -7,7 +7,7 @@ import json
 import pytest
 
 from parsers.intake import recognise
-from parsers.intake.known_errors import KNOWN_ERRORS, known_errors
+from parsers.search.known_errors import KNOWN_ERRORS, known_errors
 from tests.clients.told import RAW
 from tests.parsers.intake.recorded_files import STORIES, message, recorded
 
