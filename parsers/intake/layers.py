@@ -227,6 +227,7 @@ _PREFIXES: tuple[tuple[str, str, str], ...] = (
     ("level", "the level of a log and its origin",
      rf"[ \t]*(?:[\w.]{{1,60}} - )?\[?{_LEVEL}\b\]?(?::[\w.]{{1,60}}:(?: |(?=\S))|[ \t:|-]*(?:{_TIME} )?"
      r"(?:\[?[\w./-]{1,80}:\d+\](?: |$)|[\w.]{1,60}:[\w.-]{1,60}\.py:\d+ |- )?)"),
+    ("level", "the level of a log", r"##\[\w{1,20}\] ?"),
     ("place", "the name of a file and the number of a line", r"(?:[\w./-]+\.\w{1,6}[:-](?:\d{1,7}[:-])?)"),
     ("number", "the number of a line", r"[ \t]*\d{1,7}(?:[:-](?!\d)|\t| ?\|| {1,2}|\.|$) ?"),
     ("box", "a line at the side", r"[ \t]*[|│┃║](?: |(?=\S)|$)"),
@@ -262,8 +263,8 @@ _VARIES = re.compile(rf"(?P<level>\b{_LEVEL}\b *)|\d+")
 _VARIED = {"\0": r"\d+", "\1": rf"{_LEVEL} *"}
 _HEAD = 200  # characters of a line in which a prefix is looked for
 # What a recording's own lines begin with.
-_OWN = re.compile(r"[{\"']|\[(?=\s*(?:[{\[\"']|\Z))|\b(?:data|event|id|retry):")
-_LETTERS = re.compile(r"\w*\Z")
+_OWN = re.compile(r"[{\"']|\[(?=\s*(?:[{\[\"']|\Z))|\b(?:data|event|id|retry):|\b[A-Za-z_][\w.]*\(")
+_LETTERS = re.compile(r"[\w.=(]*\Z")
 
 
 def _without_common(of: Lined) -> Rest:

@@ -12,10 +12,11 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from parsers.intake.evidence import Intake, Part, holds_markers, number
+from parsers.intake.evidence import Intake, Part, number
 from parsers.intake.plain_text import without_lone_surrogates
 from parsers.intake.requests import take_request
 from parsers.intake.surroundings import MOST, Block, code_blocks, is_fence
+from parsers.search.markup import is_marked
 from parsers.search.pasted import look
 from parsers.search.quoted_parts import is_code, is_output
 from parsers.vocabulary.types import Recording
@@ -46,7 +47,7 @@ def _part(body: str, block: Block, found: Intake | None) -> Part:
 
 def is_raw(text: str) -> bool:
     """Return whether a code block holds markers as a model writes them, not as parsers and answers have them."""
-    return holds_markers(text) and is_output(text) and not is_code(text)
+    return is_marked(text) and is_output(text) and not is_code(text)
 
 
 _EXPECTED = re.compile(

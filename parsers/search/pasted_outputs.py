@@ -47,14 +47,19 @@ def outputs_in(text: str, kind: Pasted) -> list[str]:
         return [] if turn is None else [turn.words]
     if kind in QUOTING and (generated := failed_generations(text)):
         return list(dict.fromkeys(generated))
-    marked = list(_quotes(text)) if kind in QUOTING else []
+    marked = [one for one in _quotes(text) if not _is_prompt(one.text)] if kind in QUOTING else []
     if kind in WRITTEN and (blocks := [one.text for one in marked if one.in_block]):
         return list(dict.fromkeys(blocks))
     quotes = [one.text for one in marked]
-    bare = [one for one in filter(is_output, bare_quotes(text)) if kind in PRINTED]
+    bare = [one for one in filter(is_output, bare_quotes(text)) if kind in PRINTED and not _is_prompt(one)]
     bare = [one for one in bare if not any(_is_end_of(one, quote) for quote in quotes)]
     best = max(bare or quotes, key=_worth, default=None)
     return [] if best is None else [best]
+
+
+def _is_prompt(text: str) -> bool:
+    seen = look(text)
+    return seen is not None and seen.kind in TEMPLATED
 
 
 def _is_end_of(bare: str, quote: str) -> bool:

@@ -46,6 +46,7 @@ _TOLD = re.compile(r"\b(?:I|we)(?:'ve| have|'m| am)? (?:noticed|found|saw|got|en
 _FIELD = re.compile(
     r"(?:\w+[.\[\]\d]+)*(?:tool_calls|reasoning(?:_content)?|content|finish_reason|arguments)|</?\w{3,20}>"
 )
+_VALUES = frozenset(("none", "null", '""', "''"))  # what an explanation names as well
 _OBJECT_LINE = re.compile(r"^[{\[][\"'{].*", re.MULTILINE)
 _HEADING = 3  # words that may follow in a heading
 _LABEL = r"^\s{{0,4}}(?P<head>#{{1,6}} |\*\*|【|\[)?(?:[-*] )?[^\w|]{{0,4}}(?:{})(?![a-z])(?P<end>.{{0,80}})"
@@ -180,7 +181,8 @@ def _is_told_around_quotes(given: Given) -> bool:
     quotes = list(quotes_in(given.text[:PROSE]))
     if any(quote.marked.is_block and is_marked(quote.text) and _is_log(quote.text) for quote in quotes):
         return True
-    if FAULT.search(said) is None or ADVICE.search(said) or EXPLAINS.search(said):
+    wrong = {found[0].lower() for found in FAULT.finditer(said)} - _VALUES
+    if not wrong or ADVICE.search(said) or EXPLAINS.search(said):
         return False
     if any(quote.marked.is_block for quote in quotes):
         return any(_is_sent(quote.text) for quote in quotes)
