@@ -113,8 +113,7 @@ class _Search:
             for under in filter(None, map(self._under, ways)):
                 if _is_first_rate(under.found):
                     return under
-                if second is None or _is_better(under.found, second.found):
-                    second = under
+                second = _better(under, second)
             if second is not None and has_whole_arguments(second.found):
                 return second
         return second
@@ -138,8 +137,8 @@ def _is_first_rate(found: Intake) -> bool:
     return found.kind != "client_objects" and has_whole_arguments(found)
 
 
-def _is_better(found: Intake, than: Intake) -> bool:
-    return has_whole_arguments(found) and not has_whole_arguments(than)
+def _better(under: _Under, than: _Under | None) -> _Under:
+    return under if than is None or has_whole_arguments(under.found) else than
 
 
 def has_whole_arguments(found: Intake) -> bool:

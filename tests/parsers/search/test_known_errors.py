@@ -89,6 +89,7 @@ SAID = [
     "a" * 201 + ": MALFORMED_FUNCTION_CALL",
     "MALFORMED_FUNCTION_CALL\n" * 13,
     "MALFORMED_FUNCTION_CALL" + " " * 3_000,
+    "The server said to all of us: MALFORMED_FUNCTION_CALL",
     "nothing is wrong",
 ]
 
