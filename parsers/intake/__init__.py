@@ -28,6 +28,7 @@ The modules in the order in which the bytes pass them. Each imports only those a
     string_lists       deltas and texts as programs print them
     token_records      token ids, with or without texts
     litellm_logs       the log of LiteLLM -> the answers that it quotes
+    told_logs          where a log ends that stands between people's words
     server_logs        lines of a server's log that quote an output
     quoted_outputs     errors, reports and conversations that quote an output
     client_objects     printed objects of client libraries -> chat chunks
@@ -41,7 +42,6 @@ The modules in the order in which the bytes pass them. Each imports only those a
     python_modules     a file of Python -> the records that it makes
     vllm_suites        samples of vLLM's tests -> cases
     peeling            which layers come off by themselves, and which are offered
-    known_errors       errors that people paste alone, and what each means
     report_parts       the parts of a bug report, each named by what it is
     recognise          every reader in order -> the answer, with the other readings
     alignment          texts of chunks, tokens -> which tokens came with each

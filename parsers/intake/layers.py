@@ -26,10 +26,11 @@ from functools import cached_property
 from itertools import pairwise
 from urllib.parse import unquote_to_bytes
 
+from parsers.compare.divergence import shared_prefix
 from parsers.intake.evidence import Peeled
 from parsers.intake.packing import packing_of, unpacked
 from parsers.intake.plain_text import BOM, without_shell_escapes
-from parsers.intake.written_values import quoted_at, whole_object
+from parsers.intake.written_values import literal_at, quoted_at, whole_object
 
 LARGEST = 50_000_000  # bytes that a compressed file may hold
 _MOST = 6  # layers of bytes, one in the other
@@ -226,6 +227,7 @@ _PREFIXES: tuple[tuple[str, str, str], ...] = (
     ("level", "the level of a log and its origin",
      rf"[ \t]*(?:[\w.]{{1,60}} - )?\[?{_LEVEL}\b\]?(?::[\w.]{{1,60}}:(?: |(?=\S))|[ \t:|-]*(?:{_TIME} )?"
      r"(?:\[?[\w./-]{1,80}:\d+\](?: |$)|[\w.]{1,60}:[\w.-]{1,60}\.py:\d+ |- )?)"),
+    ("level", "the level of a log", r"##\[\w{1,20}\] ?"),
     ("place", "the name of a file and the number of a line", r"(?:[\w./-]+\.\w{1,6}[:-](?:\d{1,7}[:-])?)"),
     ("number", "the number of a line", r"[ \t]*\d{1,7}(?:[:-](?!\d)|\t| ?\|| {1,2}|\.|$) ?"),
     ("box", "a line at the side", r"[ \t]*[|│┃║](?: |(?=\S)|$)"),
@@ -255,6 +257,49 @@ def _without_prefix(name: str, pattern: re.Pattern[str]) -> Without:
 def _rises(marks: list[re.Match[str]]) -> bool:
     numbers = [int(found[0]) for mark in marks if (found := _NUMBER.search(mark[0]))]
     return len(numbers) == len(marks) and all(one < two for one, two in pairwise(numbers))
+
+
+_VARIES = re.compile(rf"(?P<level>\b{_LEVEL}\b *)|\d+")
+_VARIED = {"\0": r"\d+", "\1": rf"{_LEVEL} *"}
+_HEAD = 200  # characters of a line in which a prefix is looked for
+# What a recording's own lines begin with.
+_OWN = re.compile(r"[{\"']|\[(?=\s*(?:[{\[\"']|\Z))|\b(?:data|event|id|retry):|\b[A-Za-z_][\w.]*\(")
+_LETTERS = re.compile(r"[\w.=(]*\Z")
+
+
+def _without_common(of: Lined) -> Rest:
+    """Take off what all lines begin with, but for its numbers and its level, whatever program wrote that."""
+    heads = [_VARIES.sub(_variable, line[:_HEAD].rstrip()) for line in of.held]
+    lowest, highest = min(heads, default=""), max(heads, default="")
+    common = lowest[: shared_prefix(lowest, highest)] if len(heads) > 1 else ""
+    if own := _OWN.search(common):
+        common = common[: own.start()]
+    if len(common) < min(map(len, heads), default=0):
+        common = _LETTERS.sub("", common)
+    if not common.strip(" \t\0"):
+        return None
+    spelt = re.sub("[\0\1]", lambda one: _VARIED[one[0]], re.escape(common.rstrip()))
+    mark = re.compile(rf"{spelt}(?: |$)?")
+    return "\n".join([mark.sub("", line, count=1) for line in of.lines]), len(heads)
+
+
+def _variable(found: re.Match[str]) -> str:
+    """A number is NUL, a level is U+0001: what differs from line to line in the prefixes of a log."""
+    return "\1" if found["level"] else "\0"
+
+
+# What a log may write before an object on one line, when it is more than words: a model says words before an object.
+_LOGGED = re.compile(r"(?=[^{}\"']{0,200}[\d|\]>)])[^{}\"']{1,200}?(?=\[?\{\s*[\"'])")
+
+
+def _without_head(of: Lined) -> Rest:
+    """Take off what a log wrote before the one value that is all the rest of its line."""
+    head = _LOGGED.match(of.text) if len(of.held) == 1 else None
+    if head is None:
+        return None
+    rest = of.text[head.end() :].rstrip()
+    found = literal_at(rest)
+    return (rest, 1) if found is not None and found.whole and found.end == len(rest) else None
 
 
 _LABEL = re.compile(r"[ \t]*[A-Za-z_][\w. /-]{0,60}(?:: ?|= ?| - |=> ?)(?=[\[{'\"(<]|data:|[a-zA-Z_.]+\(|[a-z_]+=\S)")
@@ -337,6 +382,8 @@ LAYERS: tuple[Layer, ...] = (
     Layer("colours", "colours of a terminal", _whole(_without_colours)),
     Layer("html", "escapes or tags of HTML", _whole(_without_html)),
     *[Layer(name, words, _without_prefix(name, re.compile(at))) for name, words, at in _PREFIXES],
+    Layer("common", "what all lines begin with, as a log writes it", _without_common),
+    Layer("head", "what a log wrote before it", _without_head),
     Layer("label", "a word before it", _without_label),
     Layer("markdown", "escapes of Markdown", lambda of: _replaced(of.text, _MARKDOWN, "")),
     Layer("quotes", "typographic quotation marks", _whole(_without_typed_quotes), offered=True),

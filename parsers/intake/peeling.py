@@ -1,20 +1,25 @@
 """Which layers come off: by themselves only where a text was no recording with them and is one without.
 
-The search goes from layer to layer, the first that is there first, and tries another way where that leads nowhere; a
-few tries are all it has, whatever the text. What it finds by layers that are `offered` only is not taken but offered,
-and so is a raw text that has markers, or more of them, without a layer.
+The search tries one layer, then two and so on: the fewest are the likeliest, and of as many those under which the
+arguments of calls are whole, since a layer too many takes their escapes. A few tries are all it has, whatever the text.
+What it finds by layers that are `offered` only is not taken but offered, and so is a raw text that has markers, or more
+of them, without a layer.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
+from parsers.checks.json_text import is_whole_object
 from parsers.intake.evidence import Intake, Offer, Peeled, WarnCode, holds_markers
 from parsers.intake.layers import LAYERS, Layer, Lined, Rest
+from parsers.vocabulary.types import Recording
+from parsers.wire.read import read_stream
 
-_TRIES = 16
+_TRIES = 24
 _DEPTH = 5
 _OFFERS = 3
 # A text that has none of these in it is no recording under any layer that leaves letters as they are.
@@ -48,7 +53,7 @@ def is_damaged(found: Intake) -> bool:
 
 def is_clean(found: Intake, text: str) -> bool:
     """Return whether a text is a recording as it was printed: whole, and nothing in it that no program writes."""
-    if not is_recording(found) or is_damaged(found):
+    if not is_recording(found) or is_damaged(found) or _is_quote(found):
         return False
     return found.kind not in _PRINTED or _FOREIGN.search(text) is None
 
@@ -77,6 +82,20 @@ class Peeling:
         return self._known[key]
 
 
+class _Way(NamedTuple):
+    """A text under layers: what is left of it, and what came off."""
+
+    text: str
+    taken: tuple[Peeled, ...] = ()
+
+
+class _Under(NamedTuple):
+    """A recording that stands under layers, and what came off."""
+
+    found: Intake
+    taken: tuple[Peeled, ...]
+
+
 @dataclass(slots=True)
 class _Search:
     """A search for a recording under layers. `left` are the tries that it still has."""
@@ -86,23 +105,55 @@ class _Search:
     left: int = _TRIES
     seen: set[str] = field(default_factory=set)
 
-    def find(self, text: str, taken: tuple[Peeled, ...] = ()) -> tuple[Intake, tuple[Peeled, ...]] | None:
-        """Return the first recording that stands under layers of the text, and the layers."""
-        for layer, rest, step in list(self.peeling.steps(self.layers, text)):
-            if self.left <= 0 or rest in self.seen:
-                continue
-            self.seen.add(rest)
-            way = (*taken, step)
-            if layer.name not in _HIDING and _TELLING.search(rest) is None:
-                continue
-            self.left -= 1
-            found = self.peeling.read(rest)
-            if is_clean(found, rest) and not _is_quote(found):
-                return found, way
-            deeper = self.find(rest, way) if len(way) < _DEPTH else None
-            if deeper is not None:
-                return deeper
-        return None
+    def find(self, text: str) -> _Under | None:
+        """Return the recording under the fewest layers of the text, one with whole arguments before any other."""
+        second, ways = None, [_Way(text)]
+        for _ in range(_DEPTH):
+            ways = [step for way in ways for step in self._steps(way)]
+            for under in filter(None, map(self._under, ways)):
+                if _is_first_rate(under.found):
+                    return under
+                second = _better(under, second)
+            if second is not None and has_whole_arguments(second.found):
+                return second
+        return second
+
+    def _steps(self, way: _Way) -> Iterator[_Way]:
+        """Every text that is left when one more layer comes off, once."""
+        for layer, rest, step in self.peeling.steps(self.layers, way.text):
+            if rest not in self.seen and (layer.name in _HIDING or _TELLING.search(rest)):
+                self.seen.add(rest)
+                yield _Way(rest, (*way.taken, step))
+
+    def _under(self, way: _Way) -> _Under | None:
+        """The recording that is left; None where there is none, or the search has no tries any more."""
+        self.left -= 1
+        found = self.peeling.read(way.text) if self.left >= 0 else None
+        return _Under(found, way.taken) if found is not None and is_clean(found, way.text) else None
+
+
+def _is_first_rate(found: Intake) -> bool:
+    """Return whether nothing better can be found: objects that a program printed may be the lines of a stream."""
+    return found.kind != "client_objects" and has_whole_arguments(found)
+
+
+def _better(under: _Under, than: _Under | None) -> _Under:
+    return under if than is None or has_whole_arguments(under.found) else than
+
+
+def has_whole_arguments(found: Intake) -> bool:
+    """Return whether the arguments of each call that was recorded are an object, or none."""
+    texts = [text for output in found.outputs for text in _arguments(output)]
+    return all(not text.strip() or is_whole_object(text) for text in texts)
+
+
+def _arguments(output: Recording) -> Iterable[str]:
+    """What the server sent as the arguments of each call."""
+    calls: dict[int, list[str]] = {}
+    for chunk in read_stream(output.stream or ()):
+        for call in chunk.delta.tool_calls if chunk.delta is not None else ():
+            calls.setdefault(call.index, []).append(call.arguments or "")
+    return map("".join, calls.values())
 
 
 def _is_quote(found: Intake) -> bool:

@@ -8,11 +8,12 @@ errors, as pasted in public reports.)
 
 from __future__ import annotations
 
+from parsers.intake.api_logs import several_outputs_warning
 from parsers.intake.evidence import Fact, Intake, Kind, Warn, intake_of, number, text_facts
 from parsers.intake.plain_text import without_lone_surrogates
-from parsers.search.pasted import pasted_as
+from parsers.search.pasted import look, pasted_as
 from parsers.search.pasted_kinds import Pasted
-from parsers.search.pasted_outputs import PRINTED, WRITTEN, quoted_in
+from parsers.search.pasted_outputs import PRINTED, WRITTEN, outputs_in
 from parsers.search.pasted_prompts import last_turn
 from parsers.vocabulary.types import Recording
 
@@ -21,24 +22,26 @@ _UNSURE = Warn(
 )
 _SPECIALS = Warn("special_tokens", "Special tokens are in the text only where the server kept them.")
 _KINDS: tuple[tuple[frozenset[Pasted], Kind, str, str], ...] = (
-    (PRINTED, "server_log", "error that quotes an output", "It is an error or a log"),
-    (WRITTEN, "code_block", "bug report that quotes an output", "It is the text of a bug report"),
+    (PRINTED, "server_log", "error that quotes", "It is an error or a log"),
+    (WRITTEN, "code_block", "bug report that quotes", "It is the text of a bug report"),
 )
 
 
 def read_quote(body: str) -> Intake | None:
-    """Read the output that a traceback, a line of a log or a bug report quotes."""
-    pasted = pasted_as(body)
+    """Read the outputs that a traceback, a line of a log or a bug report quotes, even one that may be no report."""
+    seen = look(body)
     for kinds, kind, title, said in _KINDS:
-        text = quoted_in(body, pasted) if pasted in kinds else None
-        if text is not None:
+        told = seen is not None and seen.kind in kinds and (seen.surely or seen.kind in WRITTEN)
+        texts = [without_lone_surrogates(text) for text in (outputs_in(body, seen.kind) if seen and told else ())]
+        if texts:
+            several = f"{len(texts)} outputs" if len(texts) > 1 else "an output"
             return intake_of(
                 kind,
-                f"{title}, {number(len(text), 'character')}",
-                [Recording(text=without_lone_surrogates(text))],
+                f"{title} {several}, {number(sum(map(len, texts)), 'character')}",
+                [Recording(text=text) for text in texts],
                 why=f"{said}, and markers of a model's output stand in what it quotes.",
                 facts=text_facts([_UNSURE]),
-                warnings=[_UNSURE, _SPECIALS],
+                warnings=[_UNSURE, _SPECIALS, *several_outputs_warning(len(texts))],
             )
     return None
 

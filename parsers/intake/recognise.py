@@ -37,7 +37,6 @@ from parsers.intake.evidence import (
     number,
     text_facts,
 )
-from parsers.intake.known_errors import known_errors
 from parsers.intake.layers import from_bytes, peeled
 from parsers.intake.litellm_logs import raw_responses
 from parsers.intake.logged_values import read_logged_values
@@ -47,7 +46,7 @@ from parsers.intake.pretty_messages import read_pretty_messages
 from parsers.intake.printed_values import read_printed_objects, read_printed_values, read_quoted_values
 from parsers.intake.python_modules import Modules
 from parsers.intake.quoted_outputs import read_conversation, read_quote
-from parsers.intake.report_parts import further_outputs, report_parts
+from parsers.intake.report_parts import further_outputs, is_expected, report_parts
 from parsers.intake.requests import RequestBeside, merged_request, take_request
 from parsers.intake.server_logs import read_server_log
 from parsers.intake.string_lists import read_delta_lines, read_quoted, read_string_list
@@ -63,6 +62,7 @@ from parsers.intake.surroundings import (
 from parsers.intake.token_records import read_replay_record, read_token_ids, read_token_pairs
 from parsers.intake.vllm_suites import read_vllm_suite
 from parsers.intake.written_values import choices_of, object_of, string_at, whole_object, whole_value, word_of
+from parsers.search.known_errors import NOTHING_GENERATED, is_known_alone, known_errors
 from parsers.search.pasted import look, pasted_as
 from parsers.search.pasted_kinds import Pasted
 from parsers.vocabulary.types import RecordedDelta, Recording
@@ -187,6 +187,8 @@ def _readings(text: str, filename: str | None, around: Transcript, asked: Reques
     name = (filename or "").lower()
     found += filter(None, [read(around.body) for suffix, read in NAMED.items() if name.endswith(suffix)])
     found += filter(None, [reader(asked.body) for reader in _READERS])
+    if found and found[0].kind == "text_literal" and is_known_alone(asked.body):
+        found = []  # an error's own words, as Python prints those of a KeyError
     sure, doubtful = ([], []) if found else _within(asked.body)
     found += sure
     found += [] if found else filter(None, [reader(asked.body) for reader in _LATE])
@@ -211,7 +213,7 @@ def _within(body: str) -> tuple[list[Intake], list[Intake]]:
     if logged is not None:
         return [logged], []
     part, quote = _recording_in_prose(body), read_quote(body)
-    own = part is not None and _is_part(part[0].text) and pasted_as(body) is None
+    own = part is not None and _is_part(part[0].text) and not _is_report(body)
     recordings = [] if part is None else [part[1]]
     quotes = [] if quote is None else [quote]
     first = [*quotes, *recordings] if quote is not None and quote.kind == "server_log" else [*recordings, *quotes]
@@ -219,17 +221,24 @@ def _within(body: str) -> tuple[list[Intake], list[Intake]]:
     return ([], first) if own else (first[:1], first[1:])
 
 
+def _is_report(body: str) -> bool:
+    """Return whether a text is surely no output, or like a bug report: what it shows goes before its words."""
+    seen = look(body)
+    return seen is not None and (seen.surely or seen.kind is Pasted.REPORT)
+
+
 def _add_surroundings(taken: Intake, around: Transcript, asked: RequestBeside) -> None:
     """Add what stood around the body, such as the request; but raw text that quotes such lines stays so."""
     if around.secret or asked.secret:
         taken.warnings += (Warn("secret", _SECRET),)
+    if taken.parts or _is_report(around.body):
+        taken.parts = report_parts(around.body, _sure_recordings)
     if taken.kind == "raw_text" and not asked.leading:
         return
     if taken.kind not in ("raw_text", "request"):
         notes = (f"{number(around.skipped, 'line')} of HTTP around it skipped.",) if around.skipped else ()
         taken.notes = (*notes, *asked.notes, *taken.notes)
         taken.why += asked.why
-    taken.parts = report_parts(around.body, _sure_recordings) if taken.parts else ()
     taken.warnings += asked.warnings
     if around.curl_error:
         taken.warnings += (Warn("curl_error", f"curl ended with an error: {around.curl_error}."),)
@@ -246,6 +255,8 @@ def _complete(found: Intake) -> None:
     """Add what follows from outputs and request: labels, facts, asks, and how to record what is missing."""
     _drop_special_token_doubt(found)
     _label(found.outputs)
+    said = [] if found.usable else [warn.words for warn in found.warnings if warn.code == "error"]
+    refused = _explain(found, "\n".join(said))
     torn = any(warn.code in _TORN for warn in found.warnings)
     for output in found.outputs:
         output.gaps = output.gaps or (torn and output.stream is not None)
@@ -254,7 +265,7 @@ def _complete(found: Intake) -> None:
     first = found.recording
     sure = first is not None and first.text is not None
     sure = sure and all(fact.certainty == "exact" for fact in found.facts if fact.about == "text")
-    if not found.captures:
+    if not (found.captures or refused):
         found.captures = () if sure or found.kind in _NO_CAPTURE else captures(found.server)
     if first is not None:
         found.facts = facts_about(first, found.facts if first is found.outputs[0] else ())
@@ -278,15 +289,26 @@ def _drop_special_token_doubt(found: Intake) -> None:
         found.facts = tuple([fact for fact in found.facts if (fact.about, fact.certainty) != ("text", "assumed")])
 
 
+def _explain(found: Intake, text: str) -> bool:
+    """Say what the errors in a text mean, and how to record what the model wrote; return whether nothing was: the
+    requests were refused."""
+    errors = list(known_errors(text))
+    refused = bool(errors) and all(error.refused for error in errors)
+    found.notes += (*[error.meaning for error in errors], *[NOTHING_GENERATED] * refused)
+    if errors and not refused:
+        found.captures = captures(next(filter(None, [error.server for error in errors]), None))
+    return refused
+
+
 def _raw_text(text: str, notes: tuple[str, ...]) -> Intake:
     fact = Fact("text", "exact", "The text is taken as it was given, character for character.")
-    pasted = pasted_as(text)
-    title = f"{pasted.words if pasted else 'raw model output'}, {number(len(text), 'character')}"
+    seen = look(text)
+    title = f"{seen.kind.words if seen and seen.surely else 'raw model output'}, {number(len(text), 'character')}"
     outputs = (Recording(text=text),)
     made = Intake(kind="raw_text", title=title, usable=True, outputs=outputs, notes=notes, facts=(fact,))
-    errors = list(known_errors(text)) if pasted in _ERRORS and not holds_markers(text) else []
-    made.notes += tuple([error.meaning for error in errors])
-    made.captures = captures(next(filter(None, [error.server for error in errors]), None)) if errors else ()
+    told = seen is not None and (seen.surely or seen.kind is Pasted.REPORT or not holds_markers(text))
+    if seen is not None and seen.kind in _ERRORS and told:
+        _explain(made, text)
     return made
 
 
@@ -332,6 +354,7 @@ def _recording_in_prose(body: str) -> tuple[Block, Intake] | None:
     read = next(filter(None, map(_sure_recordings, blocks_by_kind(body))), None)
     if read is None:
         return None
+    read.sort(key=lambda one: is_expected(body, one[0]))  # what should have come is listed behind what came
     block, found = read[0]
     others = f"{body[: block.start]}\n{body[block.end :]}".split("\n")
     left = sum(1 for line in others if line.strip() and not is_fence(line))

@@ -35,6 +35,7 @@ from parsers.intake.evidence import (
 )
 from parsers.intake.plain_text import without_lone_surrogates
 from parsers.intake.surroundings import COLOUR, LOG_LINE, without_prefixes
+from parsers.intake.told_logs import stretches, told_end
 from parsers.intake.written_values import Literal, Named, Shortened, ids_of, literal_at, quoted_at, string_at
 from parsers.vocabulary.types import RecordedDelta, Recording
 
@@ -59,13 +60,19 @@ _POSITION = re.compile(r"(?:\b|(?<=\\n))Failed to parse input at pos (\d{1,12}):
 _PARSING = re.compile(r"\bParsing (?:chat message|input with format [^:\n]{1,60}): ?")
 _TOKEN = re.compile(r"\bnext token: +(\d{1,9}) '")
 _TASK = re.compile(r"\btask +(\d{1,9})\b")
-_OLLAMA = re.compile(r"error parsing tool call: raw='")
+_OLLAMA, _OLLAMA_END = re.compile(r"error parsing tool call: raw='"), "', err="
 _STUDIO = re.compile(r"(?:(?<![^\s\]\"'])|(?<=\\n))Model Output: ?")
-_NEXT = re.compile(rf"{LOG_LINE.pattern}|Failed to parse input at pos \d")
+# What llama.cpp prints between the texts, at the beginning of a line (common/chat.cpp, common/chat-parser.cpp).
+_NEXT = re.compile(
+    rf"{LOG_LINE.pattern}|Failed to parse (?:input at pos \d|up to error:)|Parsing (?:chat message:|input with format )"
+    r"|Pars(?:ed|ing) (?:message:|error:)|Partial parse:|Grammar (?:triggered|still awaiting)"
+)
 _QUOTING = (
     " output:", "Failed to parse input at pos ", "Parsing chat message:", "Parsing input with format ", "next token: ",
     "error parsing tool call: raw='", "Model Output:",
 )  # fmt: skip
+_LEFT_OUT = ("...", "…")  # whoever quoted the message left the output out
+_COMPARED = 64  # quotes from the beginning on, with which each later one is compared
 _QUOTE = 80  # characters before the phrase in which the string that holds it may begin
 
 _CUT = Warn("text_cut", "The log was started with --max-log-len, which cut the text: its end is missing.")
@@ -278,13 +285,20 @@ class _Quote:
     position: int = 0
 
 
-def _quotes(body: str, mark: re.Pattern[str]) -> Iterator[_Quote]:
-    """Yield every text that follows the mark, inside the string that holds the mark or bare."""
+def _quotes(body: str, mark: re.Pattern[str], stop: str = "") -> Iterator[_Quote]:
+    """Yield every text that follows the mark, inside the string that holds the mark or bare, up to `stop` if that is
+    there. Nothing that a report quotes goes on behind its code block, or behind what the report says next."""
+    for stretch, is_told in stretches(body, mark):
+        yield from _quotes_in(stretch, mark, stop, is_told=is_told)
+
+
+def _quotes_in(body: str, mark: re.Pattern[str], stop: str, *, is_told: bool) -> Iterator[_Quote]:
     at = 0
     while found := mark.search(body, at):
-        quote = _quote_in_string(body, found) or _bare_quote(body, found)
+        quote = _quote_in_string(body, found) or _bare_quote(body, found, stop, is_told=is_told)
         quote.position = int(found[1]) if mark.groups else 0
-        yield quote
+        if not quote.text.startswith(_LEFT_OUT):
+            yield quote
         at = max(quote.end, found.end())
 
 
@@ -297,39 +311,58 @@ def _quote_in_string(body: str, found: re.Match[str]) -> _Quote | None:
             break
     else:
         return None
-    before = body[max(0, at - 3) : at].rstrip()
-    if before and before[-1] not in ":=({[,":
+    before = body[max(0, at - 3) : at]
+    first = not before.rpartition("\n")[2].strip()
+    if not first and before.rstrip()[-1] not in ":=({[,":
         return None
     string = quoted_at(body, at) or Literal("", at)
     again = found.re.search(string.value)
     return _Quote(string.value[again.end() if again else 0 :], string.end, string.whole)
 
 
-def _bare_quote(body: str, found: re.Match[str]) -> _Quote:
+def _bare_quote(body: str, found: re.Match[str], stop: str, *, is_told: bool) -> _Quote:
+    end = body.find(stop, found.end()) if stop else -1
+    if end >= 0:
+        return _Quote(_uncoloured(body, found, end), end)
     at = body.find("\n", found.end())
     while at >= 0 and _NEXT.match(body, at + 1) is None:
         at = body.find("\n", at + 1)
     end = len(body) if at < 0 else at
-    text = body[found.end() : end].removesuffix("\n").removesuffix("\r")
+    end = told_end(body, found.end(), end) if is_told else end
+    text = _uncoloured(body, found, end).removesuffix("\n").removesuffix("\r")
+    return _Quote(text, end, not stop)
+
+
+def _uncoloured(body: str, found: re.Match[str], end: int) -> str:
+    text = body[found.end() : end]
     coloured = "\x1b" in body[max(0, found.start() - 200) : found.start()]
-    return _Quote(COLOUR.sub("", text) if coloured else text, end)
+    return COLOUR.sub("", text) if coloured else text
 
 
 def _read_llama_failures(body: str) -> Intake | None:
     rest = list(_quotes(body, _POSITION))
-    found = list(_quotes(body, _UNPARSED)) or [quote for quote in rest if quote.position == 0] or rest
+    found = list(_quotes(body, _UNPARSED)) or _without_ends(rest)
     warnings = [_LLAMA_SPECIALS]
-    if found and found[0].position:
-        words = f"{_TAIL} It begins at offset {found[0].position:,}."
+    late = next((quote.position for quote in found if quote.position), 0)
+    if late and late == found[0].position:
+        words = f"{_TAIL} It begins at offset {late:,}."
         warnings = [Warn("text_start_missing", words), _LLAMA_SPECIALS]
     return _quotes_intake(found, "llama.cpp", "a message of its parser that quotes the output", warnings)
 
 
+def _without_ends(quotes: Sequence[_Quote]) -> list[_Quote]:
+    """Leave out the quotes that are the end of one that is quoted from its beginning on."""
+    whole = [one.text for one in quotes if not one.position][:_COMPARED]
+    return [one for one in quotes if not one.position or not any(text.endswith(one.text) for text in whole)]
+
+
 def _read_ollama(body: str) -> Intake | None:
-    found = list(_quotes(body, _OLLAMA))
+    found = list(_quotes(body, _OLLAMA, _OLLAMA_END))
     for quote in found:
-        text, mark, _ = quote.text.rpartition("', err=")
-        quote.text, quote.whole = (text, True) if mark else (quote.text.removesuffix("'"), quote.text.endswith("'"))
+        text, mark, _ = quote.text.partition(_OLLAMA_END)
+        if not (mark or quote.whole):
+            text, quote.whole = text.removesuffix("'"), text.endswith("'")
+        quote.text = text
     return _quotes_intake(found, "Ollama", "an error that quotes a call it could not read", [_CALL])
 
 
@@ -339,8 +372,12 @@ def _read_studio(body: str) -> Intake | None:
 
 
 def _quotes_intake(found: Sequence[_Quote], server: str, sign: str, warnings: list[Warn]) -> Intake | None:
-    texts = dict.fromkeys([without_lone_surrogates(quote.text) for quote in found])
-    outputs = [Recording(text, "server_log") for text in texts]
+    texts = {without_lone_surrogates(quote.text): quote.position for quote in reversed(found)}
+    several = len(texts) > 1
+    outputs = [
+        Recording(text, "server_log", f"from offset {position:,} on" if position and several else "")
+        for text, position in reversed(texts.items())
+    ]
     half = [] if all(quote.whole for quote in found) else [_HALF]
     return _log_intake(outputs, server, f"It holds {sign}.", [*warnings, *half])
 

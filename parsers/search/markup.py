@@ -50,6 +50,12 @@ def marker_in(text: str) -> int:
     return min([match.start() for pattern in (LEFT_OVER, BODY) if (match := pattern.search(text))], default=-1)
 
 
+def last_marker_in(text: str, start: int, end: int) -> int:
+    """The end of the last such marker in a part of a text; -1 where there is none."""
+    ends = [match.end() for pattern in (LEFT_OVER, BODY, any_marker()) for match in pattern.finditer(text, start, end)]
+    return max(ends, default=-1)
+
+
 @dataclass(slots=True, frozen=True)
 class AlmostMarker:
     """Text [start, end) that is almost the marker `literal`."""

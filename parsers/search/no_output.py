@@ -12,12 +12,14 @@ from parsers.search.guess import guesses
 from parsers.search.pasted import look, pasted_as
 from parsers.search.pasted_kinds import Pasted
 from parsers.search.pasted_outputs import quoted_in
+from parsers.search.pasted_quotes import blocks_in
 from parsers.search.verdict_evidence import Evidence
 from parsers.vocabulary.trace import Proof, Topic
 from parsers.vocabulary.types import Context
 from parsers.vocabulary.words import quoted
 
-# People and models write these in sentences: a form that is of words alone takes nothing away from a pass.
+# People and models write these in sentences: a form that is of words alone takes nothing away from a pass. A report
+# that shows what a program sent is more than words.
 _WORDED = frozenset((Pasted.REPORT, Pasted.ERROR, Pasted.CONVERSATION))
 _PROMISING = ("tool_calls", "function_call")  # finish reasons by which more was sent than an empty message
 
@@ -76,7 +78,10 @@ def perhaps_no_output(evidence: Evidence) -> Verdict | None:
     """Nothing is wrong, and what was given has the form of something else from its first line to its last: who wrote it
     nobody can say."""
     message, found = evidence.message, look(evidence.text)
-    if found is None or found.kind in _WORDED or message.tool_calls or message.reasoning:
+    if found is None or message.tool_calls or message.reasoning:
+        return None
+    shows = found.kind is Pasted.REPORT and next(blocks_in(evidence.text), None) is not None
+    if found.kind in _WORDED and not shows:
         return None
     words = f"This may be no output of a model: it looks like {found.kind.words}."
     advice = Detail(f"If a model wrote it, all checks hold; if not: {found.kind.advice}")

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from parsers.search.known_errors import is_known_alone
 from parsers.search.pasted_kinds import Pasted, serves_models
 from parsers.wire.chat_parts import ChatPart, chat_part_of
 
@@ -61,8 +62,12 @@ def json_of(text: str) -> Any:
 
 def is_broken_answer(text: str) -> bool:
     """Return whether a text that is no JSON begins as an answer of a chat API does, as JSON or as Python prints it."""
-    begun = _BEGUN.match(text) is not None
-    return begun and len({found[1] for found in _ANSWER_KEY.finditer(text)}) >= _KEYS_OF_ANSWER
+    return _BEGUN.match(text) is not None and holds_answer(text, _KEYS_OF_ANSWER)
+
+
+def holds_answer(text: str, least: int = 1) -> bool:
+    """Return whether a text has keys in it that only answers of chat APIs have, at least so many."""
+    return len({found[1] for found in _ANSWER_KEY.finditer(text)}) >= least
 
 
 def is_logged(line: str) -> bool:
@@ -134,7 +139,8 @@ def _is_server_error(value: Any) -> bool:
     failed = value.get("object") == "error" and isinstance(value.get("message"), str)
     refused = isinstance(detail, str) and len(value) == 1
     status = isinstance(value.get("message"), str) and isinstance(value.get("code", value.get("status")), int)
-    bare = refused or (status and value.keys() <= _OF_ERRORS)
+    known = any(is_known_alone(words) for key in ("error", "message") if isinstance(words := value.get(key), str))
+    bare = refused or known or (status and value.keys() <= _OF_ERRORS)
     return (said and len(value) == 1) or failed or (invalid and isinstance(detail, list)) or bare
 
 

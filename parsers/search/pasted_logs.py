@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from parsers.search.known_errors import is_known_alone
 from parsers.search.line_forms import JOURNAL, PREFIX
 from parsers.search.markup import marker_in
 from parsers.search.pasted_json import is_logged
@@ -180,6 +181,10 @@ def _is_invalid(given: Given) -> bool:
     return Given("\n".join(_told(given))).are(_INVALID_LINE)
 
 
+def _is_known(given: Given) -> bool:
+    return is_known_alone(given.text)
+
+
 # The surest first.
 LOGS = (
     Shape(Pasted.RUBY, _is_ruby, always),
@@ -188,5 +193,6 @@ LOGS = (
     Shape(Pasted.STACK, _is_stack, always),
     Shape(Pasted.LOG, _is_log, _is_served),
     Shape(Pasted.LOG, _is_json_log, _is_served),
+    Shape(Pasted.ERROR, _is_known, always),
     Shape(Pasted.ERROR, _is_error, _is_surely_error),
 )

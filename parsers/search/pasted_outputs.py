@@ -1,21 +1,23 @@
 """The output that something else quotes: a log, an error, a report, a conversation.
 
-Of a log it is what a record quotes without marks, else the longest text between marks; of a report what stands in a
-block or between marks, where it is more than the name of a marker; of a conversation, or a prompt, the assistant's last
-turn. A prompt in a log is none, nor is a value that the error itself shortened. Linear in the text.
+Of a log it is what a record quotes without marks, else the longest text between marks; of a report what stands in its
+blocks, each an output of its own, else the longest text between marks; of a conversation, or a prompt, the assistant's
+last turn. A prompt in a log is none, nor is a value that the error itself shortened. Linear in the text.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from parsers.search.markup import BODY, LEFT_OVER, is_marked, marker_in
+from parsers.search.markup import BODY, is_marked, marker_in
 from parsers.search.pasted import look
 from parsers.search.pasted_kinds import Pasted
 from parsers.search.pasted_logs import as_meant, bare_quotes
 from parsers.search.pasted_prompts import last_turn
 from parsers.search.pasted_quotes import Quote, quotes_in
+from parsers.search.quoted_parts import failed_generations, is_code, is_output, printed_strings
 
 PRINTED = frozenset((Pasted.TRACEBACK, Pasted.RUBY, Pasted.STACK, Pasted.ERROR, Pasted.LOG, Pasted.SERVER_ERROR))
 WRITTEN = frozenset((Pasted.REPORT,))
@@ -23,21 +25,41 @@ TEMPLATED = frozenset((Pasted.PROMPT, Pasted.CONVERSATION))
 QUOTING = PRINTED | WRITTEN | TEMPLATED  # kinds that may quote an output
 _PROMPT = re.compile(r"\b(?:prompt|chat_template|messages)\w{0,20}['\"]?\s?[:=]\s?\Z")
 _SHORTENED = re.compile(r"\binput_value=\Z")  # pydantic leaves out the middle of long values
-_WORD = re.compile(r"[^\W\d_]{2}")  # the id of a token stands beside its text in errors
 _BESIDE = 40  # characters before a quote that say what it is
 
 
+class _Quoted(NamedTuple):
+    """A quoted output, and whether it stands on lines of its own."""
+
+    text: str
+    in_block: bool
+
+
 def quoted_in(text: str, kind: Pasted) -> str | None:
-    """Return the output that a text of some kind quotes; None without any."""
+    """Return the output that a text of some kind quotes, the first of those in blocks; None without any."""
+    return next(iter(outputs_in(text, kind)), None)
+
+
+def outputs_in(text: str, kind: Pasted) -> list[str]:
+    """Return the outputs that a text of some kind quotes: several only where a report has several blocks of them."""
     if kind in TEMPLATED:
         turn = last_turn(text)
-        return None if turn is None else turn.words
-    if kind not in QUOTING:
-        return None
-    marked = [*filter(_is_output, _quotes(text))]
-    bare = bare_quotes(text) if kind in PRINTED else []
-    bare = [one for one in bare if not any(_is_end_of(one, quote) for quote in marked)]
-    return max([*filter(_is_output, bare)] or marked, key=_worth, default=None)
+        return [] if turn is None else [turn.words]
+    if kind in QUOTING and (generated := failed_generations(text)):
+        return list(dict.fromkeys(generated))
+    marked = [one for one in _quotes(text) if not _is_prompt(one.text)] if kind in QUOTING else []
+    if kind in WRITTEN and (blocks := [one.text for one in marked if one.in_block]):
+        return list(dict.fromkeys(blocks))
+    quotes = [one.text for one in marked]
+    bare = [one for one in filter(is_output, bare_quotes(text)) if kind in PRINTED and not _is_prompt(one)]
+    bare = [one for one in bare if not any(_is_end_of(one, quote) for quote in quotes)]
+    best = max(bare or quotes, key=_worth, default=None)
+    return [] if best is None else [best]
+
+
+def _is_prompt(text: str) -> bool:
+    seen = look(text)
+    return seen is not None and seen.kind in TEMPLATED
 
 
 def _is_end_of(bare: str, quote: str) -> bool:
@@ -46,26 +68,25 @@ def _is_end_of(bare: str, quote: str) -> bool:
     return as_meant(bare).startswith(end)
 
 
-def _quotes(text: str) -> Iterator[str]:
-    """The quoted texts with markers in them; of a block that is a log or an error, what that quotes."""
+def _quotes(text: str) -> Iterator[_Quoted]:
+    """The quoted outputs; of a block that is a log or an error, what that quotes."""
     for quote in quotes_in(text):
         before = text[max(0, quote.start - _BESIDE) : quote.start]
-        if not is_marked(quote.text) or _PROMPT.search(before) or _is_shortened(quote, before):
-            continue
-        inner = look(quote.text) if quote.marked.is_block else None
-        if inner is None:
-            yield quote.text if quote.text[:1] != " " else quote.text.strip()
-        elif inner.kind in PRINTED and (told := quoted_in(quote.text, inner.kind)) is not None:
-            yield told
+        if is_marked(quote.text) and not (_PROMPT.search(before) or _is_shortened(quote, before)):
+            yield from [_Quoted(one, quote.marked.is_block) for one in _outputs_of(quote) if is_output(one)]
+
+
+def _outputs_of(quote: Quote) -> list[str]:
+    if not quote.marked.is_block:
+        return [quote.text if quote.text[:1] != " " else quote.text.strip()]
+    inner = look(quote.text)
+    if inner is not None:
+        return outputs_in(quote.text, inner.kind) if inner.kind in PRINTED else []
+    return [one for one in printed_strings(quote.text) or [quote.text] if not is_code(one)]
 
 
 def _is_shortened(quote: Quote, before: str) -> bool:
     return "..." in quote.text and _SHORTENED.search(before) is not None
-
-
-def _is_output(text: str) -> bool:
-    """Return whether a quoted text is more than the name of a marker: a call's body, or words beside it."""
-    return BODY.search(text) is not None or len(_WORD.findall(LEFT_OVER.sub(" ", text))) > 1
 
 
 def _worth(text: str) -> tuple[bool, int]:

@@ -12,10 +12,12 @@ import re
 from functools import cache
 
 from parsers.formats.model import builtin_formats
-from parsers.search.markup import marker_in
-from parsers.search.pasted_kinds import PROSE, Given, Pasted, Shape
+from parsers.search.known_errors import known_errors
+from parsers.search.markup import is_marked, marker_in
+from parsers.search.pasted_json import holds_answer
+from parsers.search.pasted_kinds import PROSE, Given, Pasted, Shape, never
 from parsers.search.pasted_lines import Line, forms_of, is_sentence
-from parsers.search.pasted_quotes import blocks_in
+from parsers.search.pasted_quotes import blocks_in, quotes_in
 from parsers.search.report_words import ADVICE, EXPLAINS, FAULT, IDIOM, OFFERS, PARTS, POLITE, RUNS
 
 _SERVER = re.compile(
@@ -41,6 +43,11 @@ _VERSION = re.compile(
 )
 # Its writer saw something, as a model does that looks into files too.
 _TOLD = re.compile(r"\b(?:I|we)(?:'ve| have|'m| am)? (?:noticed|found|saw|got|enabled)\b", re.IGNORECASE)
+_FIELD = re.compile(
+    r"(?:\w+[.\[\]\d]+)*(?:tool_calls|reasoning(?:_content)?|content|finish_reason|arguments)|</?\w{3,20}>"
+)
+_VALUES = frozenset(("none", "null", '""', "''"))  # what an explanation names as well
+_OBJECT_LINE = re.compile(r"^[{\[][\"'{].*", re.MULTILINE)
 _HEADING = 3  # words that may follow in a heading
 _LABEL = r"^\s{{0,4}}(?P<head>#{{1,6}} |\*\*|【|\[)?(?:[-*] )?[^\w|]{{0,4}}(?:{})(?![a-z])(?P<end>.{{0,80}})"
 _LABELS = [(re.compile(_LABEL.format(words), re.IGNORECASE | re.MULTILINE), telling) for words, telling in PARTS]
@@ -79,6 +86,11 @@ def _parts(given: Given) -> int:
     return len(found) if any(found) else 0
 
 
+def is_part_label(line: str) -> bool:
+    """Return whether a line is a heading, or a label in bold, that names a part of a report."""
+    return line.startswith(("#", "**")) and any((one := label.match(line)) and _is_label(one) for label, _ in _LABELS)
+
+
 def _is_label(found: re.Match[str]) -> bool:
     """Return whether words are a heading of their own, or a label: nothing follows, or a colon does."""
     end = found["end"].strip(" *】]")
@@ -94,6 +106,8 @@ def _is_form(given: Given) -> bool:
         return False
     begun = _TITLE.match(first) or not is_sentence(first) or any(label.match(first) for label, _ in _LABELS)
     formed = _parts(given) >= 2 or _TICKED.search(given.text) is not None or _is_headed(first)
+    if begun and sum(map(_is_label, _LABELS[-1][0].finditer(given.said))) > 1:
+        return True
     return bool(begun and formed) and (_names_server(given.text) or _PARSING.search(given.text) is not None)
 
 
@@ -158,6 +172,32 @@ def _is_told_by_its_user(given: Given) -> bool:
     return _own_signs(given, said) > least
 
 
+def _is_told_around_quotes(given: Given) -> bool:
+    """Return whether somebody says what goes wrong around what a program sent: people report so, and models explain so
+    where they are asked."""
+    said = POLITE.sub(" ", given.said)
+    if marker_in(given.lines[0].lstrip()) == 0 or not any(map(is_sentence, said.splitlines())):
+        return False
+    quotes = list(quotes_in(given.text[:PROSE]))
+    if any(quote.marked.is_block and is_marked(quote.text) and _is_log(quote.text) for quote in quotes):
+        return True
+    wrong = {found[0].lower() for found in FAULT.finditer(said)} - _VALUES
+    if not wrong or ADVICE.search(said) or EXPLAINS.search(said):
+        return False
+    if any(quote.marked.is_block for quote in quotes):
+        return any(_is_sent(quote.text) for quote in quotes)
+    return any(map(_is_answer, [*[quote.text for quote in quotes], *_OBJECT_LINE.findall(given.text[:PROSE])]))
+
+
+def _is_sent(text: str) -> bool:
+    """Return whether a quoted text has to do with calls or answers: markers, keys of an API, an error."""
+    return is_marked(text) or _FIELD.fullmatch(text) is not None or _is_answer(text)
+
+
+def _is_answer(text: str) -> bool:
+    return holds_answer(text) or any(known_errors(text))
+
+
 def _is_surely_form(given: Given) -> bool:
     said = POLITE.sub(" ", given.said)
     worded = any(map(is_sentence, given.lines)) or any(map(_TITLE.match, given.lines))
@@ -190,4 +230,5 @@ _IN_SENTENCE = re.compile(
 REPORTS = (
     Shape(Pasted.REPORT, _is_form, _is_surely_form),
     Shape(Pasted.REPORT, _is_about_parsing, _is_told_by_its_user),
+    Shape(Pasted.REPORT, _is_told_around_quotes, never),
 )

@@ -170,7 +170,7 @@ FAULT, RUNS, IDIOM, ADVICE, EXPLAINS = [
 # What is asked of whoever reads, politely: it speaks to somebody, and is no advice.
 POLITE = re.compile(
     r"\b(?:can|could|would|do|did|will|have|thank) (?:any of )?you\b|\bif you (?:need|want|have)\b"
-    r"|\bfor your (?:reference|information)\b|\byou guys\b"
+    r"|\bfor your (?:reference|information)\b|\blet me know\b|\byou guys\b"
     r"|\b(?:könn(?:en|ten)|wissen|haben) Sie\b|\bpouvez-vous\b|\bmerci\b[^.\n]{0,40}\bvo(?:us|tre)\b(?: aide)?"
     r"|\bpodr[ií]an?\b",
     re.IGNORECASE,
@@ -194,7 +194,8 @@ PARTS = (
     (r"expect(?:ed|ation)|erwartet\w*|soll-verhalten|(?:résultat )?attendu|esperado|atteso|期望|预期|期待|기대"
      r"|ожида\w+", True),
     (r"(?:steps to |to )?reproduc\w+|schritte zum nachstellen|复现|再現手順|재현|repro", True),
-    (r"your (?:current )?environment|name and version|relevant log output|first bad commit|before submitting"
+    (r"your (?:current )?environment|what is the (?:issue|bug)|which version of LM Studio|name and version"
+     r"|relevant log output|first bad commit|before submitting"
      r"|who can help"
      r"|which llama\.cpp modules", True),
 )  # fmt: skip

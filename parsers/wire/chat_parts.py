@@ -61,6 +61,8 @@ def _is_delta(value: Mapping[str, Any]) -> bool:
     if not _OF_MESSAGES.issuperset(value):
         return False
     calls, older = value.get("tool_calls"), value.get("function_call")
+    if {"content", "reasoning_content", "tool_calls"} <= value.keys():
+        return True
     if calls and isinstance(calls, list):
         return all(isinstance(call, dict) and _is_call(call) for call in calls)
     if isinstance(older, dict):

@@ -44,6 +44,12 @@ PREFIXES: dict[str, Damage] = {
     "level": _before(lambda _: "DEBUG:client:"),
     "level alone": _before(lambda _: "INFO     "),
     "vLLM": _before(lambda at: f"(APIServer pid=1) INFO 11-28 10:00:{_second(at)} [logger.py:39] "),
+    "loguru": _before(
+        lambda at: f"2025-11-28 10:00:{_second(at)}.5 | {'INFO' if at % 2 else 'DEBUG'}".ljust(34) + "| a.b:go:4 - "
+    ),
+    "tracing": _before(lambda at: f"2025-11-28T10:00:{_second(at)}.123Z DEBUG router::http: "),
+    "actions": _before(lambda at: f"2025-11-28T10:00:{_second(at)}.1234567Z ##[debug]"),
+    "another": _before(lambda at: f"<{at}> worker-7/3 [out] "),
     "compose": _before(lambda _: "vllm-1  | "),
     "kubectl": _before(lambda _: "[pod/vllm-7f9c/vllm] "),
     "CRI": _before(lambda at: f"2025-11-28T10:00:{_second(at)}.123456789Z stdout F "),

@@ -11,7 +11,7 @@ import pytest
 
 from parsers.intake import recognise
 from tests.parsers.intake.damages import BYTES, OFFERED, PREFIXES, WHOLE
-from tests.parsers.intake.recorded_files import BY_SHAPE, faults
+from tests.parsers.intake.recorded_files import BY_SHAPE, faults, message
 
 BASE = BY_SHAPE["oai_delta_dict"]
 
@@ -62,7 +62,39 @@ INDENTED = json.dumps({"choices": [{"index": 0, "message": {"role": "assistant",
 def test_a_prefix_inside_an_object_of_many_lines_comes_off_it() -> None:
     stamped = "\n".join([f"2025-11-28 10:00:00,123 INFO {line}" for line in INDENTED.split("\n")])
     found = recognise(stamped.encode(), pasted=True)
-    assert (found.kind, [one.name for one in found.layers]) == ("json_response", ["time", "level"])
+    assert (found.kind, [one.name for one in found.layers]) == ("json_response", ["common"])
+
+
+ARGUMENTS = json.dumps({"to": 'it\'s "her"', "at": "C:\\new"})
+CALLED = {"id": "a", "type": "function", "function": {"name": "say", "arguments": ARGUMENTS}}
+ANSWERED = {"role": "assistant", "content": "On it.", "tool_calls": [CALLED]}
+CHUNK = {
+    "object": "chat.completion.chunk",
+    "choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, **CALLED}]}}],
+}
+WHOLE_ANSWER = {"object": "chat.completion", "choices": [{"index": 0, "message": ANSWERED, "finish_reason": "stop"}]}
+CARRIED = {
+    "events": f"data: {json.dumps(CHUNK)}\n\ndata: [DONE]\n",
+    "events without the last end": f"data: {json.dumps(CHUNK)}\n\ndata: [DONE]",
+    "an answer over many lines": json.dumps(WHOLE_ANSWER, indent=2),
+    "messages": json.dumps([{"role": "user", "content": "Tell her."}, ANSWERED]),
+    "messages, printed": repr([{"role": "user", "content": "Tell her."}, ANSWERED]),
+}
+
+
+@pytest.mark.parametrize("damage", [*PREFIXES, "HTML", "HTML, pre", "HTML of a quote"])
+@pytest.mark.parametrize("carried", CARRIED)
+def test_whatever_is_carried_comes_out_with_its_arguments_as_they_were(carried: str, damage: str) -> None:
+    found = recognise((PREFIXES | WHOLE)[damage](CARRIED[carried]).encode(), pasted=True)
+    assert found.recording is not None
+    assert message(found.recording).arguments == ARGUMENTS
+
+
+PROSE = 'The API returns {"choices": [{"index": 0, "message": {"role": "assistant", "content": "Hm."}}]}'
+
+
+def test_words_before_an_answer_are_a_models_and_stay() -> None:
+    assert recognise(PROSE.encode(), pasted=True).layers == ()
 
 
 # Of bytes: how they begin, and what they are nevertheless.

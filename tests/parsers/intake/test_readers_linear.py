@@ -82,6 +82,7 @@ REPEATED: list[tuple[Reader, str, str]] = [
     (read_server_log, "", "{'m': 'Failed to parse input at pos 1: x'}"),
     (read_server_log, "", "error parsing tool call: raw='"),
     (read_server_log, "", "Model Output: x\nINFO\n"),
+    (read_server_log, "Since when?\n", "```\nFailed to parse input at pos 1: x\n```\nand so it goes on here, again.\n"),
     (read_dynamo, PARITY, "[a, "),
     (read_dynamo, PARITY, "- "),
     (read_dynamo, PARITY, "{"),

@@ -187,6 +187,30 @@ QUOTED: list[tuple[str, list[str], list[str]]] = [
 ]
 
 
+FAILED = "Failed to parse input at pos"
+SPELT = json.dumps(f"{FAILED} 9: {CALL}")
+WRITTEN = "<tool_call>\n<function=save>\n<parameter=to>\n\n# a\n\nb\n</parameter>\n</function>\n</tool_call>"
+# What a report says beside what it quotes is no part of it.
+QUOTED += [
+    (f"My agent stops here:\n\n```\n{FAILED} 0: {CALL}\n```\n\nAn older build is fine.\n", [CALL], ["special_tokens"]),
+    (f"```\n {FAILED} 0: {CALL}\n```\n```\n{SPELT}\n```\n", [CALL], ["special_tokens"]),
+    (f"So:\n```\n{json.dumps(f'{FAILED} 0: a{CALL}')}\n```\n~~~\n{SPELT[:-1]}\n~~~\n", [f"a{CALL}"],
+     ["special_tokens"]),
+    (f"```\n{FAILED} 0: one\n```\n```\n{FAILED} 4: two\n```\n", ["one", "two"], ["special_tokens"]),
+    (f"{FAILED} 0: {WRITTEN}\n\n## Steps to reproduce\n\nTwo cards\n", [WRITTEN], ["special_tokens"]),
+    (f"Since the update every second call of mine fails.\n{FAILED} 0: {WRITTEN}\n\nThe other card is idle.",
+     [WRITTEN], ["special_tokens"]),
+    (f"Since the update every second call of mine fails.\n{FAILED} 0: plain\n<details>\nmore", ["plain"],
+     ["special_tokens"]),
+    (f"srv a\n{FAILED} 0: {WRITTEN}\n\nThe other card is idle.", [f"{WRITTEN}\n\nThe other card is idle."],
+     ["special_tokens"]),
+    (f"Parsing chat message: {CALL}\nParsing input with format Hermes 2 Pro: {CALL}\n"
+     "Failed to parse up to error: line 2", [CALL], ["special_tokens"]),
+    ("error parsing tool call: raw='ls\n', err=bad 'l' {\"error\": \"error parsing tool call: raw='du\\n', err=bad\"}",
+     ["ls\n", "du\n"], ["only_the_call"]),
+]  # fmt: skip
+
+
 @pytest.mark.parametrize(("body", "texts", "warnings"), QUOTED)
 def test_what_a_failed_parser_quotes_is_taken(body: str, texts: list[str], warnings: list[str]) -> None:
     found = read_server_log(body)
