@@ -63,7 +63,7 @@ from parsers.intake.token_records import read_replay_record, read_token_ids, rea
 from parsers.intake.vllm_suites import read_vllm_suite
 from parsers.intake.written_values import choices_of, object_of, string_at, whole_object, whole_value, word_of
 from parsers.search.known_errors import NOTHING_GENERATED, is_known_alone, known_errors
-from parsers.search.pasted import look, pasted_as
+from parsers.search.pasted import look
 from parsers.search.pasted_kinds import Pasted
 from parsers.vocabulary.types import RecordedDelta, Recording
 from parsers.wire.chat_parts import chat_part_of

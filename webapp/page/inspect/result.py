@@ -1,8 +1,8 @@
 """The result pane: the message, every character tagged with the step that sent it.
 
 Because a message only ever grows, "the message at step N" is the whole message with everything later than N toned
-down. So the pane is drawn once per window; stepping only moves the line between sent and not yet sent. Text sent
-outside the window is folded into runs that say how much there is. The wire view is the same answer in chunks, as an
+down. So the pane is drawn once per window; stepping only moves the line between sent and not yet sent. Of a long run,
+text sent outside the window is folded into runs that say how much there is and lead there. The wire view is the same answer in chunks, as an
 event stream, or as the one object.
 """
 
@@ -12,7 +12,7 @@ import json
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import chain, zip_longest
 from operator import attrgetter
@@ -36,6 +36,7 @@ from webapp.page.inspect.window import Window
 
 _TABLE_LIMIT = 100_000
 _CALLS_SHOWN, _NAME = 60, 100
+_WHOLE = 1_000  # steps: of a run of so few all that is sent is shown, wherever the window is
 _FOLDED = 2_000
 _SHORT = 24  # characters that are shown though they were sent outside the window: to count them takes as much room
 _MEMBERS_SHOWN, _MEMBERS_BESIDE = 100, 20  # of a call: sent in the window, and on either side of it
@@ -133,6 +134,7 @@ class Result:
 
 def result(index: TraceIndex, window: Window, context: Context, expect: dict[str, Any] | None) -> Result:
     """The result pane of `window`."""
+    window = window if index.total > _WHOLE else replace(window, first=1, last=index.total)
     low = bisect_left(index.call_ends, window.first)
     high = max(low, bisect_right(index.call_begins, window.last))
     low = max(low, high - _CALLS_SHOWN)

@@ -47,13 +47,21 @@ def test_the_schema_speaks_about_each_member(make: Any) -> None:
     assert [(row.schema, row.unknown) for row in rows] == [("string or null", False), ("not in schema", True)]
 
 
-def test_text_outside_the_window_is_folded(make: Any) -> None:
-    run = make.run("word " * 900, parser="passthrough")
+def test_all_of_a_short_message_is_shown_wherever_the_window_is(make: Any) -> None:
+    run = make.run("word " * 300, parser="passthrough")
+    found = result(index_of(run), window_around(index_of(run), 150), Context(), None)
+    assert index_of(run).total > 150
+    assert "".join([item.text for item in found.content]) == "word " * 300
+    assert not any(item.folded for item in found.content)
+
+
+def test_text_outside_the_window_of_a_long_run_is_folded(make: Any) -> None:
+    run = make.run("word " * 1_500, parser="passthrough")
     found = result(index_of(run), window_around(index_of(run), 400), Context(), None)
     assert found.content[0].folded.endswith("from step 1 on")
     assert found.content[-1].folded
     folded = sum(int(item.folded.split()[0].replace(",", "")) for item in found.content if item.folded)
-    assert folded + sum(len(item.text) for item in found.content) == 4500
+    assert folded + sum(len(item.text) for item in found.content) == 7_500
 
 
 def test_calls_that_were_rejected_alike_are_counted(make: Any) -> None:
