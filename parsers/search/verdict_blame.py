@@ -108,9 +108,12 @@ def _failing_cuts(evidence: Evidence, numbers: Sequence[int]) -> Verdict | None:
         return None
     one, failure = min(raised, key=lambda pair: rank(pair[0]))
     where = "" if failure.slow else _fed(evidence.replayer.trace(one.smallest))
-    words = f"The parser fails {under(one.smallest, len(evidence.text))}{where}, with {failure.words.rstrip('.')}."
+    who = f"The parser fails {under(one.smallest, len(evidence.text))}{where}"
+    who = "The parser's code path for whole outputs fails" if evidence.is_one_shot(one) else who
+    words = f"{who}, with {failure.words.rstrip('.')}."
     total, failing = sum([each.count for each in evidence.outcomes]), sum([each.count for each, _ in raised])
-    share = Detail(f"{failing:,} of {counted(total, 'chunking')} make it fail.")
+    verb = "makes" if failing == 1 else "make"
+    share = Detail(f"{failing:,} of {counted(total, 'chunking')} {verb} it fail.")
     proof, details = Proof(json_of(one.smallest)), (share, *evidence.messages(numbers))
     return Verdict("parser_failed", "error", "parser", words, details, tuple(numbers), proof)
 

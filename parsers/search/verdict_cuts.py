@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -21,6 +22,7 @@ from parsers.vocabulary.types import Message
 from parsers.vocabulary.words import counted
 
 BY_ONE_SHOT = "read by the one for whole outputs"
+_SYMBOLS = re.compile(r"[{}\[\]<>|]|[^\w\s.,;:!?'\"()…–—-]{2,}")  # what no sentence has
 IN_PARTS = "as soon as the output comes in more than one delta"
 
 
@@ -174,8 +176,11 @@ def _right(evidence: Evidence) -> OutcomeClass:
 
 
 def _is_answer(message: Message, text: str) -> bool:
-    """Return whether a message has nothing but text of the output, in its order, none of which looks like markup."""
+    """Return whether the content has nothing but text of the output, in its order, none of which looks like markup,
+    whoever's that is, or belongs to a call."""
     content, characters = message.content or "", iter(text)
-    if message.tool_calls or message.reasoning or marker_in(content) >= 0 or TAG.search(content):
+    if message.reasoning or marker_in(content) >= 0 or TAG.search(content):
+        return False
+    if message.tool_calls and (_SYMBOLS.search(content) or any(call.name in content for call in message.tool_calls)):
         return False
     return all(char in characters for char in content)

@@ -22,7 +22,7 @@ from parsers.selection.registry import Evidence, build, get_format, policies, se
 from parsers.vocabulary.drops import LOST
 from parsers.vocabulary.events import ContentText, Event, Failure, Raised, ReasoningText
 from parsers.vocabulary.trace import Finding, StreamParser, Topic
-from parsers.vocabulary.types import Context, Message, Piece, Span, Tool
+from parsers.vocabulary.types import Context, Message, Piece, Span, Tool, ToolCall
 from tests.corpus import case_named
 from tests.parsers.search.faulty import (
     LEAKY,
@@ -496,6 +496,20 @@ def test_where_no_grammar_is_known_the_outcome_with_most_calls_is_right() -> Non
     assert "when the output comes token by token, both calls are lost" in said.headline
 
 
+@pytest.mark.parametrize(
+    ("left", "lost"),
+    [("\nThat was all.", "is lost"), ("\n@@end of it", "is added"), ("\ncall f now", "is added")],
+)
+def test_where_no_grammar_is_known_and_calls_are_equal_a_text_is_right_that_is_no_markup(left: str, lost: str) -> None:
+    text = f'@@call f {{"a": 1}}@@end{left}'
+    given = replace(replayer(text), format=None, make=lambda: named("mine"))
+    call = ToolCall("1", "f", '{"a": 1}')
+    more, less = Message(content=f"{left}", tool_calls=[call]), Message(content=None, tool_calls=[call])
+    outcomes = [outcome(0, more, TRACED, 4, 4), replace(outcome(1, less, WHOLE, 1, 1), grade="text")]
+    said = verdict([finding("C1")], given.trace(TRACED), given, outcomes=outcomes)
+    assert f"{lost}" in said.headline, said.headline
+
+
 def test_the_right_message_may_come_from_the_second_code_path_only_or_from_nowhere() -> None:
     given = replayer(TWO)
     lost, right = replay_without_calls(given), given.trace(WHOLE).message
@@ -506,6 +520,23 @@ def test_the_right_message_may_come_from_the_second_code_path_only_or_from_nowhe
     both = [wrong, outcome(1, Message(content="Hi."), WHOLE, 1, 1)]
     said = verdict([finding("C1")], given.trace(TRACED), given, outcomes=both)
     assert "; none gives what the format reads." in " ".join(said.sentences)
+
+
+@pytest.mark.parametrize(
+    ("apart", "words"),
+    [
+        (True, "The parser's code path for whole outputs fails, with KeyError"),
+        (False, "when the output comes in one delta"),
+    ],
+)
+def test_a_failure_of_the_path_for_whole_outputs_is_told_as_one_of_that_path(apart: bool, words: str) -> None:
+    given = replayer(TWO)
+    given = replace(given, one_shot=given.make) if apart else given
+    fails = replace(outcome(1, Message(), WHOLE, 1, 1), raised=Failure("KeyError", "'boom'"))
+    outcomes = [outcome(0, given.trace(TRACED).message, TRACED, 4, 4), fails]
+    said = verdict([finding("E1")], given.trace(TRACED), given, outcomes=outcomes)
+    assert words in said.headline
+    assert said.sentences[0] == "1 of 5 chunkings makes it fail."
 
 
 def test_what_the_contract_allows_is_not_what_is_blamed() -> None:
