@@ -104,12 +104,19 @@ def minimized(replayer: Replayer, start: Start, form: Form, rules: Rules, replay
     found = run_checks(subject_of(small, trace, small.trace(WHOLE), others, rules=rules, variants=made)).findings
     names = next((group for group in (COMPARING, RAISING) if name in group), (name,))
     names = (*names, *COMPARING) if start.finding.topic is Topic.CHUNKS else names
-    alike = sorted([one for one in found if one.check in names], key=lambda one: one.check != name)
+    alike = [one for one in found if one.check in names]
+    alike.sort(key=lambda one: (_is_of_another(one, (chunking, *beside[:1])), one.check != name))
     if not alike:
         return None
     shown, context = _with_harm(alike[0], small, chunking, beside), small.context
     said = Minimized(shown.check, shown, form.pieces, chunking, context, replays, beside, right, never, read)
     return _with_messages(said, small)
+
+
+def _is_of_another(one: Finding, pair: Sequence[Chunking]) -> bool:
+    """Return whether a finding that compares speaks of a chunking that is neither of these."""
+    named = () if one.proof is None else (one.proof.chunking, one.proof.wrong)
+    return any(Chunking.model_validate(given) not in pair for given in named if given is not None)
 
 
 def _with_harm(shown: Finding, small: Replayer, chunking: Chunking, beside: Sequence[Chunking]) -> Finding:

@@ -184,7 +184,8 @@ class Differs:
 
     `sound`: whether the calls of both are whole, whether the other one's message is what the format itself reads, and,
     where calls differ, whether that reads calls without a flaw. `harm`: what becomes of the calls that the format
-    reads; it may be another in a form that the other chunking reads rightly (`met`), where it did not before.
+    reads; it may be another in a form that the other chunking reads rightly (`met`), where it did not before. `calls`
+    are those of the other message.
     """
 
     rules: Rules
@@ -193,6 +194,7 @@ class Differs:
     other: Chunking = WHOLE
     harm: frozenset[Hashable] = frozenset()
     met: bool = False
+    calls: int = 0
     replays: int = 0
 
     @classmethod
@@ -207,12 +209,12 @@ class Differs:
         called = bool(of_calls(kind)) and is_called(replayer)
         harm = frozenset() if own is None else of_calls(kind_of(one.message, own.message, LOOSE))
         met = own is not None and same_message(own.message, beside.message, LOOSE)
-        return cls(rules, kind, (*sound, read, called), other, harm, met)
+        return cls(rules, kind, (*sound, read, called), other, harm, met, len(beside.message.tool_calls))
 
     @property
-    def worth(self) -> tuple[bool, bool]:
-        """Return whether the other message is the right one, and whether calls differ."""
-        return self.sound[2], bool(of_calls(self.kind))
+    def worth(self) -> tuple[bool, bool, int]:
+        """Return whether the other message is the right one, whether calls differ, and how many whole calls it has."""
+        return self.sound[2], bool(of_calls(self.kind)), self.calls if self.sound[1] else 0
 
     def holds(self, replayer: Replayer, chunking: Chunking) -> bool:
         """See Target."""

@@ -102,7 +102,7 @@ def test_a_second_fault_that_shows_everywhere_keeps_no_second_call_in_the_small_
     found = search.result().found.minimized
     assert found is not None
     assert found.text == '<tool_call>{"name":"get_time","arguments":{}}</tool_call>Bf'
-    assert found.chunking.cuts == (56,), "inside the marker, before its last character"
+    assert found.chunking.cuts == (1,), "inside a marker, where the verdict's is"
 
 
 def test_calls_that_were_whole_stay_whole() -> None:
