@@ -2,8 +2,8 @@
 
 Because a message only ever grows, "the message at step N" is the whole message with everything later than N toned
 down. So the pane is drawn once per window; stepping only moves the line between sent and not yet sent. Of a long run,
-text sent outside the window is folded into runs that say how much there is and lead there. The wire view is the same answer in chunks, as an
-event stream, or as the one object.
+text sent outside the window is folded into runs that say how much there is and lead there. The wire view is the same
+answer in chunks, as an event stream, or as the one object.
 """
 
 from __future__ import annotations
