@@ -1,4 +1,4 @@
-"""A replay put onto the message that it sends, for a comparison with one of which no output is known.
+"""A replay put onto the message that it sends, for a comparison with one that reads no output, as a recording.
 
 The text of such a trace is what was sent, in the order in which it was sent: reasoning, content, names and arguments,
 each character with its owner. Ids are no part of it, since every server makes up its own. The steps are those of the

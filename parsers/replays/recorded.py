@@ -9,14 +9,12 @@ Checks judge such a parser by what it sends (`Subject.black_box`).
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any, Protocol
 
 from parsers.replays.chunking import cut_pieces
-from parsers.vocabulary.channels import Channel, delta_texts
 from parsers.vocabulary.events import (
     CallArguments,
     CallEnd,
@@ -291,39 +289,3 @@ def as_sent(trace: Trace, stream: ServerStream) -> None:
     for call, index in zip(trace.message.tool_calls, sorted(names), strict=True):
         call.name, call.id = "".join(names[index]), ids[index] or None
     trace.finish_reason = stream.finish_reason or ""
-
-
-# Where the chunks of a server stand in an output that they were recorded without.
-#
-# A recording may have the raw output and the server's chunks, and not say which text came with which chunk. To show
-# them beside a replay of the output, every chunk is put where the replay was fed the last of what the chunk sends: the
-# same character of the same channel. That is an estimate, good for finding one's place and no evidence of when a server
-# sent anything.
-
-PLACED = "Its chunks stand where the other parser sends the same: which text came with which was not recorded."
-
-
-def put_beside(stream: ServerStream, pieces: Sequence[Piece], reference: Trace) -> ServerStream:
-    """The stream with the output's tokens shared out by what `reference`, a replay of the output, sends. O(n)."""
-    sent = Counter[Channel]()
-    ends, at = [0], 0
-    for chunk in stream.chunks:
-        if chunk.delta is not None:
-            at = max([at, *_places(chunk.delta, sent, reference)])
-        ends.append(at)
-    ends[-1] = max(at, len(reference.text))
-    return replace(stream, fed=cut_pieces(pieces, ends[1:]))
-
-
-def _places(delta: MessageDelta, sent: Counter[Channel], reference: Trace) -> list[int]:
-    """For each text of a delta, where in the output its last character came from; nothing where nobody knows."""
-    found = []
-    for channel, text in delta_texts(delta):
-        if text and channel.part != "id":
-            sent[channel] += len(text)
-            place = reference.channels[channel].place(sent[channel] - 1)
-            if place.raw is not None:
-                found.append(min(place.raw + 1, len(reference.text)))
-            elif place.step is not None:
-                found.append(reference.steps[place.step - 1].span.end)
-    return found

@@ -44,7 +44,7 @@ function draw(page, at) {
   for (const field of document.querySelectorAll("[data-cursor-field]")) field.value = String(at);
   const states = current.map(({ summary = "" }, index) => `${letter(page.sides[index])} ${summary}`);
   page.root.querySelector("[data-compare-summary]").textContent = states.join(" · ");
-  return `Character ${at} of ${page.most}.${parting.length ? " The sides part here." : ""} ${words}`;
+  return `${page.root.dataset.unit} ${at} of ${page.most}.${parting.length ? " The sides part here." : ""} ${words}`;
 }
 
 /* Up to where the output of a strip is fed to the sides that read it. */

@@ -24,7 +24,7 @@ import { isPlain, mark, say, write } from "./dom.js";
 import { lasting } from "./private.js";
 import { ask, WINDOW_SWAP } from "./request.js";
 
-const PLACE = /(, )((?:step|chunk|character) [\d,]+ of [\d,]+|end of the stream)( ·)/; // in the title of a page
+const PLACE = /(, )((?:step|chunk|character|column) [\d,]+ of [\d,]+|end of the stream)( ·)/; // in the title of a page
 const MOVES = "[data-jump], [data-leap]";
 const STEADY = 400; // milliseconds between two moves of a key that is held down, at most
 

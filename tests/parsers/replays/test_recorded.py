@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from parsers.replays.chunking import RECORDED, TRACED, WHOLE
-from parsers.replays.recorded import Recorded, ServerStream, put_beside, server_stream
+from parsers.replays.recorded import Recorded, ServerStream, server_stream
 from parsers.replays.replayer import Replayer
 from parsers.vocabulary.events import Diagnostic
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import MessageDelta, Piece, RecordedDelta, Span, ToolCall, ToolCallDelta, UsageError
-from tests.parsers.parsing import trace_of
 
 Payload = dict[str, Any]
 
@@ -147,40 +145,6 @@ def test_a_stream_knows_its_text_and_whether_it_was_cut_short() -> None:
     stream = server_stream([chunk({"reasoning": "Hm."}), chunk({}), said("Hi"), chunk({}, "length")])
     assert (stream.text, stream.finish_reason, stream.cut_short) == ("Hm.Hi", "length", "length")
     assert server_stream([chunk({}, "stop")]).cut_short is None
-
-
-OUTPUT = '<think>Hm.</think>Hi<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>!'
-
-
-def test_chunks_stand_beside_the_output_where_a_replay_sends_the_same() -> None:
-    reference = trace_of("qwen", *OUTPUT)
-    stream = server_stream([
-        chunk({}), chunk({"reasoning": "Hm."}), said("Hi"), call(id="x", name="f", arguments=""),
-        call(arguments='{"a"'), call(arguments=": 1}"), call(1, name="g"), said("!"), chunk({}, "tool_calls"),
-    ])  # fmt: skip
-    placed = put_beside(stream, tuple([Piece(char) for char in OUTPUT]), reference)
-    texts = ["".join([piece.text for piece in part]) for part in placed.fed or ()]
-    assert texts == [
-        "", "<think>Hm.", "</think>Hi", '<tool_call>{"name": "f', '", "arguments": {"a"', ": 1}", "", "}</tool_call>!",
-        "",
-    ]  # fmt: skip
-    assert played(placed).trace(RECORDED).text == OUTPUT
-
-
-def test_what_no_replay_sends_stands_where_the_chunk_before_does_and_the_last_chunk_takes_the_rest() -> None:
-    reference = trace_of("qwen", *OUTPUT)
-    stream = server_stream([said("Hi"), chunk({"reasoning": "Hm., and more"}), call(7, name="other")])
-    placed = put_beside(stream, tuple([Piece(char) for char in OUTPUT]), reference)
-    texts = ["".join([piece.text for piece in part]) for part in placed.fed or ()]
-    assert texts == ["<think>Hm.</think>Hi", "", OUTPUT.partition("</think>Hi")[2]]
-
-
-def test_a_replay_that_says_no_places_puts_chunks_where_its_steps_end() -> None:
-    blind = trace_of("qwen", *OUTPUT)
-    blind.steps = [replace(step, events=()) for step in blind.steps]
-    placed = put_beside(server_stream([said("Hi"), said("!")]), tuple([Piece(char) for char in OUTPUT]), blind)
-    texts = ["".join([piece.text for piece in part]) for part in placed.fed or ()]
-    assert texts[0] == "<think>Hm.</think>Hi"
 
 
 def test_another_output_or_another_parser_of_it_has_no_server() -> None:

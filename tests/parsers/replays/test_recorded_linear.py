@@ -1,4 +1,4 @@
-"""Twice the stream takes about twice the time: read, played back, checked, and put beside an output."""
+"""Twice the stream takes about twice the time: read, played back, and checked beside an output."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ import pytest
 
 from parsers.cases.io import load_case
 from parsers.cases.run import run_case
-from parsers.replays.recorded import put_beside, server_stream
 from parsers.vocabulary.types import Piece
 from parsers.wire.read import read_stream
 from tests.growth import assert_linear, seconds
-from tests.parsers.parsing import trace_of
 
 pytestmark = pytest.mark.linear
 
@@ -46,13 +44,6 @@ def replayed(stream: list[dict[str, Any]]) -> None:
     run_case(load_case({"schema": 1, "parser": {"name": "recorded"}, "input": {"stream": stream}}))
 
 
-def beside(size: int) -> None:
-    text = "word " * size
-    reference = trace_of("passthrough", *[text[at : at + 5] for at in range(0, len(text), 5)])
-    sent = [chunk({"content": "word "}) for _ in range(size)]
-    put_beside(server_stream(sent), tuple([Piece(char) for char in text]), reference)
-
-
 def agreeing(size: int) -> None:
     sent = [chunk({"content": "word "}) for _ in range(size)]
     given = {"stream": sent, "deltas": [{"text": "word "} for _ in range(size)]}
@@ -68,6 +59,5 @@ def test_time_grows_with_the_stream(
     assert_linear(lambda size: seconds(partial(run, make(size))), SIZES)
 
 
-@pytest.mark.parametrize("run", [beside, agreeing])
-def test_time_grows_with_the_output_beside_it(run: Callable[[int], None]) -> None:
-    assert_linear(lambda size: seconds(partial(run, size)), SIZES)
+def test_time_grows_with_the_output_beside_it() -> None:
+    assert_linear(lambda size: seconds(partial(agreeing, size)), SIZES)

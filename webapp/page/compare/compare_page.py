@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from parsers.compare.divergence import HARMFUL, Grade, Rules, shared_prefix
+from parsers.compare.divergence import Grade, Rules, shared_prefix
 from parsers.vocabulary.channels import TEXT_PARTS
 from parsers.vocabulary.observed import brief
 from webapp.glyphs import count, shorten
 from webapp.page.compare.alignment import Axis, axis_of
 from webapp.page.compare.asked import PAIR, CompareLinks
 from webapp.page.compare.comparison import (
+    SEVERITIES,
     Band,
     Bit,
     Compared,
@@ -56,7 +57,6 @@ SHORT: dict[Grade | None, str] = {
     "spelling": "the same values, written otherwise",
     None: "another finish reason only",
 }
-SEVERITIES = ("error", "warning", "info", "pass")  # the worst first
 
 
 @dataclass(slots=True, frozen=True)
@@ -168,8 +168,8 @@ class _Place:
 
 @dataclass(slots=True, frozen=True)
 class SidesPage:
-    """The panes about the sides. `more` places are not listed; `aligned`: their outputs are not one; `explained`: all
-    that differs does only because tools are not declared; `by_message`: what they send is laid beside each other."""
+    """The panes about the sides. `more` places are not listed; `aligned`: their outputs are not one; `unit`: what
+    the places that the cursor counts are called; `by_message`: what they send is laid beside each other."""
 
     links: CompareLinks
     cursor: _CharacterCursor
@@ -182,7 +182,7 @@ class SidesPage:
     places: list[_Place]
     more: int
     aligned: bool
-    explained: bool
+    unit: str
     by_message: bool = False
 
     @property
@@ -192,6 +192,11 @@ class SidesPage:
         if len(sides) > len(PAIR) or any(side.side.text or side.run.replayer.plays for side in sides):
             return False
         return sides[0].case.parser != sides[1].case.parser
+
+    @property
+    def severity(self) -> str:
+        """How bad the worst is that differs."""
+        return min([first.severity for first in self.sentence.firsts], key=SEVERITIES.index, default="pass")
 
     @property
     def parts_first(self) -> str:
@@ -228,7 +233,7 @@ def sides_page(
     at = min(_start(compared) if links.asked.at is None else links.asked.at, size)
     view = view_around(compared, at)
     changes = sorted({column for found in compared.found for column in found.changes})
-    starts = [place.start for place in compared.partings()]
+    starts = compared.starts
     nav = {"step": _steps_around(compared, at), "change": neighbours(changes, at), "parting": neighbours(starts, at)}
     jumps = {"step": _step_jumps(compared, view)}
     for name, known in (("change", changes), ("parting", starts)):
@@ -247,7 +252,7 @@ def sides_page(
         places=[place_row(first, one, place, size) for place, one in _listed(places, at)],
         more=max(0, len(places) - LISTED),
         aligned=not compared.axis.single,
-        explained=compared.is_explained([at for at, found in enumerate(compared.found, 1) if found.first is not None]),
+        unit=compared.unit,
         by_message=compared.by_message,
     )
 
@@ -456,7 +461,7 @@ def _in_what(compared: Compared) -> str:
 
 
 def _first_of(compared: Compared, one: Placed, found: Comparison) -> _First:
-    first, sends = found.first, None
+    first, sends, number = found.first, None, compared.sides.index(one)
     if found.deltas is not None and found.sends is not None:
         sends = _Sends(found.deltas.index, found.sends)
     if first is None:
@@ -464,22 +469,14 @@ def _first_of(compared: Compared, one: Placed, found: Comparison) -> _First:
     place = "" if found.at is None else f" at {compared.place(found.at)}"
     return _First(
         one.side.name,
-        _severity(compared, one, found),
-        GRADES[found.grade].removesuffix(".") + f"{_why(compared, compared.sides.index(one)).removeprefix(',')}.",
+        compared.severity([number]),
+        GRADES[found.grade].removesuffix(".") + f"{_why(compared, number).removeprefix(',')}.",
         where=f"First in {first.channel}{place}",
         at=found.at,
         steps=(first.step_a, first.step_b),
         texts=_around(first.expected, first.actual),
         sends=sends,
     )
-
-
-def _severity(compared: Compared, one: Placed, found: Comparison) -> str:
-    """How bad another message is: what another output gives is no fault, nor what other tools give."""
-    number = compared.sides.index(one)
-    if compared.axis.hunks[number] or compared.is_explained([number]) or found.grade == "spelling":
-        return "info"
-    return "error" if found.grade in HARMFUL else "warning"
 
 
 def _around(a: str, b: str) -> tuple[str, str]:

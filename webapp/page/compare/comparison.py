@@ -12,9 +12,11 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from markupsafe import Markup
 
+from parsers.compare.divergence import HARMFUL
 from webapp.glyphs import count, shorten, show, spell
 from webapp.page.compare.alignment import Axis, Lane
 from webapp.page.compare.difference import Comparison, Parting, merged, role_at
@@ -25,6 +27,7 @@ from webapp.page.inspect.plots import ALONE, RoleBar, role_bars
 from webapp.page.inspect.window import SPARE, Window, steps_around
 from webapp.page.search.lost import in_marker
 
+SEVERITIES = ("error", "warning", "info", "pass")  # the worst first
 CHARACTERS_EACH_SIDE = 1_500
 TEXT_EACH_SIDE = 600  # columns around the cursor that are read, be they of steps on the page or not
 _LINE_ENDS = re.compile(r"\n")
@@ -57,7 +60,7 @@ class Placed:
         return size if end == len(self.text) and step == self.index.total else self.lane.edge(end)
 
 
-@dataclass(slots=True, frozen=True)
+@dataclass(frozen=True)
 class Compared:
     """All sides, the axis, and each side but the first compared with it. `by_tools` says of each of these whether it
     gives another message only because tools are not declared; all are False where nobody asked."""
@@ -83,16 +86,45 @@ class Compared:
         said = [number <= len(self.by_tools) and self.by_tools[number - 1] for number in numbers]
         return bool(said) and all(said)
 
+    def severity(self, numbers: Iterable[int]) -> str:
+        """How bad it is that sides, counted from 0, differ from the first: what the worst of them comes to; "pass" of
+        none."""
+        return min(map(self._severity, numbers), key=SEVERITIES.index, default="pass")
+
+    def _severity(self, number: int) -> str:
+        """What another output gives is no fault, nor what other tools give. Of a recording, what a server sent counts
+        as it came."""
+        found = self.found[number - 1]
+        if found.first is None:
+            return "pass"
+        if self.is_explained([number]) or found.grade == "spelling" or self._reads_other(number):
+            return "info"
+        return "error" if found.grade in HARMFUL else "warning"
+
+    def _reads_other(self, number: int) -> bool:
+        """Return whether a side and the first read outputs that are not one."""
+        first, other = self.sides[0].side.run, self.sides[number].side.run
+        return not (first.replayer.plays or other.replayer.plays) and first.trace.text != other.trace.text
+
     @property
     def by_message(self) -> bool:
         """Return whether what the sides send is laid beside each other, and not what they read."""
         return any(one.side.sent is not None for one in self.sides)
 
     def place(self, column: int) -> str:
-        """Where a column stands, in words: at which character of the first output, since columns have room for more."""
+        """Where a column stands, in words: at which character of the first output, and at which column where that is
+        another number, since columns have room for what others have more."""
         thing = "message" if self.by_message else "output"
         whose = f"A's {thing}" if any(self.axis.hunks[1:]) else f"the {thing}"
-        return f"the end of {whose}" if self.is_end(column) else f"character {self._offset(column):,} of {whose}"
+        if self.is_end(column):
+            return f"the end of {whose}"
+        offset = self._offset(column)
+        return f"character {offset:,} of {whose}" + (f" (column {column:,})" if offset != column else "")
+
+    @property
+    def unit(self) -> str:
+        """What a column is called: a character, where none is but room for what another side has more."""
+        return "character" if self.size == len(self.sides[0].text) else "column"
 
     def is_end(self, column: int) -> bool:
         """Return whether the first output has ended before a column."""
@@ -105,8 +137,23 @@ class Compared:
         """The places where any side parts from the first; those that touch are one."""
         if len(self.found) == 1:
             return self.found[0].partings
-        places = [place for found in self.found for place in found.partings]
+        return self._merged([place for found in self.found for place in found.partings])
+
+    def partings_of(self, group: Sequence[Placed]) -> list[Parting]:
+        """The places at which a strip is shaded: where its sides part from the first, and on that of the first where
+        any side does. Those that touch are one."""
+        if self.sides[0] in group:
+            return self.partings()
+        own = [found.partings for one, found in self.pairs if one in group]
+        return own[0] if len(own) == 1 else self._merged([place for places in own for place in places])
+
+    def _merged(self, places: Iterable[Parting]) -> list[Parting]:
         return merged([Parting(one.start, one.end, set(one.kinds), [*one.channels]) for one in places], self.size)
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """The columns at which a side begins to part from the first, be it inside of where another one does."""
+        return sorted({start for found in self.found for start in found.starts})
 
 
 @dataclass(slots=True)
@@ -246,14 +293,12 @@ def strips(compared: Compared, view: View, at: int) -> list[Strip]:
     groups: dict[str, list[Placed]] = {}
     for one in compared.sides:
         groups.setdefault(one.text, []).append(one)
-    places = compared.partings()
-    starts = [place.start for place in places]
-    return [_strip(group, compared, view, at, (places, starts)) for group in groups.values()]
+    return [_strip(group, compared, view, at) for group in groups.values()]
 
 
-def _strip(
-    group: list[Placed], compared: Compared, view: View, at: int, parts: tuple[list[Parting], list[int]]
-) -> Strip:
+def _strip(group: list[Placed], compared: Compared, view: View, at: int) -> Strip:
+    places = compared.partings_of(group)
+    parts = places, [place.start for place in places]
     lane, size = group[0].lane, len(group[0].text)
     low, high = lane.offset(view.low), lane.offset(view.high)
     number = compared.sides.index(group[0])

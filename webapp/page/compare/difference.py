@@ -287,9 +287,10 @@ def compare(both: Both, rules: Rules) -> Comparison:
 
 def _divergence(both: Both, rules: Rules, said: list[Parting]) -> Divergence | None:
     """Where the messages part first; a finish reason that a recording has no place for parts nothing. Where a text was
-    only found again, that is where the characters that differ lie, and the parsers know less of it."""
+    only found again, or the texts are not one, that is where the characters that differ lie: the parsers know less of
+    it, and an offset of one text tells nothing about another."""
     found = divergence(both.a.trace, both.b.trace, rules)
-    if found is not None and found.channel.part != "finish_reason" and _is_laid(both):
+    if found is not None and found.channel.part != "finish_reason" and (both.hunks or _is_laid(both)):
         return min(partings(both.a.trace, both.b.trace, rules), key=lambda one: _column(both, one, said))
     return None if found is not None and found.channel.part == "finish_reason" and not both.ends else found
 
@@ -314,10 +315,10 @@ def _sides(both: Both) -> tuple[tuple[TraceIndex, Lane], tuple[TraceIndex, Lane]
 
 
 def _first_at(both: Both, first: Divergence | None, said: list[Parting]) -> int | None:
-    """The column where the messages part first; an offset of one output tells nothing about another."""
+    """The column where the messages part first."""
     if first is None:
         return None
-    if _is_laid(both) and (at := _column(both, first, said)) < both.size:
+    if (both.hunks or _is_laid(both)) and (at := _column(both, first, said)) < both.size:
         return at
     if both.hunks or first.raw is None:
         return min([parting.start for parting in said], default=None)
@@ -332,7 +333,7 @@ def _is_laid(both: Both) -> bool:
 def _column(both: Both, parting: Divergence, said: list[Parting]) -> int:
     """The first column of what parts in a channel; the end where nobody knows."""
     own = [place.start for place in said if str(parting.channel) in place.channels]
-    known = [] if parting.raw is None else [both.on_a.column(parting.raw)]
+    known = [] if parting.raw is None or both.hunks else [both.on_a.column(parting.raw)]
     return min(own or known, default=both.size)
 
 

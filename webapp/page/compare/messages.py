@@ -37,12 +37,12 @@ class _Part:
 @dataclass(slots=True)
 class _Row:
     """One channel on all sides; `differing` are the numbers of those whose text is not that of the first, and
-    `explained` where they differ only because tools are not declared."""
+    `severity` how bad that is."""
 
     label: str
     cells: list[list[_Part]]
     differing: list[int]
-    explained: bool = False
+    severity: str
 
     @property
     def same(self) -> bool:
@@ -52,13 +52,12 @@ class _Row:
 
 @dataclass(slots=True)
 class _CallRow:
-    """One call on all sides; None: that side has no call here. `explained`: where it differs, that is only because
-    tools are not declared."""
+    """One call on all sides; None: that side has no call here. `severity`: how bad it is where it differs."""
 
     heads: list[CallIndex | None]
     same: bool
     rows: list[_Row]
-    explained: bool = False
+    severity: str
 
     @property
     def number(self) -> int:
@@ -72,7 +71,7 @@ class Ends:
 
     words: list[str | None]
     same: bool
-    explained: bool
+    severity: str
 
 
 @dataclass(slots=True)
@@ -106,7 +105,7 @@ def _ends(compared: Compared) -> Ends:
     runs = [one.side.run for one in compared.sides]
     words = [(run.trace.finish_reason or "none") if is_end_known(run.replayer) else None for run in runs]
     others = [] if words[0] is None else [at for at, said in enumerate(words) if said not in (None, words[0])]
-    return Ends(words, not others, compared.is_explained(others))
+    return Ends(words, not others, compared.severity(others))
 
 
 Pairs = Sequence[CallPair | None]  # one call as the first side and each other one have it
@@ -166,7 +165,7 @@ def _call(pairs: Pairs, compared: Compared, view: View) -> _CallRow:
     first, *others = [head.complete if head else None for head in heads]
     apart = {at for at, complete in enumerate(others, 1) if complete != first}
     apart.update(number for row in rows for number in row.differing)
-    return _CallRow(heads, not apart, rows, compared.is_explained(apart))
+    return _CallRow(heads, not apart, rows, compared.severity(apart))
 
 
 def _row(pairs: Sequence[Pair | None], label: str, compared: Compared, view: View) -> _Row:
@@ -184,7 +183,7 @@ def _row(pairs: Sequence[Pair | None], label: str, compared: Compared, view: Vie
         turned = [Hunk(hunk.b0, hunk.b1, hunk.a0, hunk.a1) for hunk in pair.hunks] if pair else []
         cells.append(list(_parts(_Cell(one, pair.b, first, pair.a, turned, *shown))) if pair else [])
     differing = [number for number, pair in enumerate(pairs, 1) if pair and not pair.same]
-    return _Row(label, cells, differing, compared.is_explained(differing))
+    return _Row(label, cells, differing, compared.severity(differing))
 
 
 def _union(hunks: Sequence[Hunk]) -> list[Hunk]:

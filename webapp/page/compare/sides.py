@@ -17,12 +17,10 @@ from parsers.compare.exact_text import on_exact_text
 from parsers.compare.on_message import on_message
 from parsers.decoding import POLICIES, Decode
 from parsers.formats.contracts import contract_named
-from parsers.replays.chunking import TRACED, Chunking, parse_spec, spec
-from parsers.replays.recorded import PLACED, put_beside
-from parsers.replays.replayer import Replayer
+from parsers.replays.chunking import Chunking, parse_spec, spec
 from parsers.selection.registry import policies, resolve
 from parsers.vocabulary.trace import Trace
-from parsers.vocabulary.types import Piece, UsageError
+from parsers.vocabulary.types import UsageError
 from webapp.engines import choose
 from webapp.engines.entered import engine_stamp, entered, unknown
 from webapp.fields import side_at
@@ -81,10 +79,9 @@ class Replayed:
     def words(self) -> str:
         """Return what this side is, in a few words."""
         run = self.run
-        placed = ", placed by what it sends" if PLACED in run.trace.reasons else ""
         start = ", starts in reasoning" if run.context.reasoning_open else ""
         decoding = f", {words}" if (words := decode_words(self.case)) else ""
-        return f"{self._parser_words}{placed}, {self.chunk_words}, markers by {run.trace.mode}{start}{decoding}"
+        return f"{self._parser_words}, {self.chunk_words}, markers by {run.trace.mode}{start}{decoding}"
 
     @property
     def short_words(self) -> str:
@@ -157,7 +154,7 @@ def _started(
 
 def _run(runner: Runner, base: Run, case: Case, chunking: Chunking) -> Run:
     """The replay of a side. Both sides read the same tokens: they are the model's, whatever parser reads them."""
-    if case is base.case and (base.replayer.has_raw or not base.stored):
+    if case is base.case:
         return runner.run(case, chunking)
     stamp = engine_stamp(engine_of(case))
     said = f"{spec(chunking)} {base.key} {stamp} {case.model_dump_json(exclude={'input'}, exclude_defaults=True)}"
@@ -184,20 +181,8 @@ def _on_tokens(base: Run, case: Case, chunking: Chunking, key: str) -> Run:
         stored = tuple([replace(piece, recorded=False) if piece.recorded else piece for piece in stored])
     with error_place("/replay"), collector_paused():
         replayer = replayer_of(case, choice, stored)
-        if stored and not replayer.has_raw:
-            replayer = _placed(base, replayer, stored)
         trace = replayer.trace(chunking)
     return Run(case, choice, replayer, stored, chunking, trace, key, base.beside.under(key))
-
-
-def _placed(base: Run, replayer: Replayer, pieces: tuple[Piece, ...]) -> Replayer:
-    """A stream put into the output by what a parser of the output sends: the case's own, or the one that fits."""
-    case = base.case
-    if base.choice.plays:
-        case = case.model_copy(update={"parser": ParserRef(name="auto"), "replay": ()})
-    reference = replayer_of(case, choose(case), pieces).trace(TRACED)
-    server = replayer.server and put_beside(replayer.server, pieces, reference)
-    return replace(replayer, server=server, pieces=pieces, reasons=(*replayer.reasons, PLACED))
 
 
 def _taken(runner: Runner, case: Case, asked: Side, errors: dict[str, str]) -> tuple[Side, Case, Chunking]:
@@ -330,9 +315,10 @@ CHANGES: dict[str, Callable[[Runner, Case, str], Case]] = {
 
 
 def on_one_text(runner: Runner, sides: list[Replayed]) -> list[Replayed]:
-    """Sides that read one output on one text: the exact one where they decoded the tokens differently. Where of any
-    side no output is known, as of a recording, all are laid by what they send."""
-    if any(not side.run.replayer.has_raw for side in sides):
+    """Sides that read one output on one text: the exact one where they decoded the tokens differently. Where one is a
+    recording, all are laid by what they send: its chunks say nothing of what became of the characters of an output,
+    even where that is known."""
+    if any(side.run.replayer.plays for side in sides):
         return [_by_message(runner, side) for side in sides]
     texts: dict[str, set[str]] = {}
     for side in sides:

@@ -42,8 +42,8 @@ def reds(page: Any) -> list[str]:
     """What the page shows in red."""
     messages = page.messages
     rows = [*messages.texts, *[row for one in messages.calls for row in [one, *one.rows]]]
-    found = [getattr(row, "label", "call") for row in rows if not row.same and not row.explained]
-    found += ["finish"] * (not messages.ends.same and not messages.ends.explained)
+    found = [getattr(row, "label", "call") for row in rows if row.severity == "error"]
+    found += ["finish"] * (messages.ends.severity == "error")
     return found + ["sentence"] * (page.sentence.severity == "error")
 
 
@@ -52,7 +52,7 @@ def test_one_side_without_tools_is_told_and_what_they_explain_is_no_fault(pages:
     assert page.sentence.headline == "The calls differ only because B knows tools and A none."
     assert page.sentence.tools == "With the same tools the messages are the same."
     assert page.sentence.severity == "info"
-    assert page.explained
+    assert page.severity == "info"
     assert [row.same for row in page.messages.calls] == [False]
     assert reds(page) == []
 
@@ -72,7 +72,7 @@ def test_where_no_tools_are_declared_a_parser_that_gives_text_for_a_number_is_no
 def test_what_tools_do_not_explain_stays_a_fault(pages: Pages, arguments: str, tools: Any) -> None:
     page = with_stream(pages, arguments, tools=tools)
     assert page.sentence.headline == "The calls differ."
-    assert not page.explained
+    assert page.severity == "error"
     assert reds(page) == ["call", "arguments", "sentence"]
     said = "" if tools else "No tools are declared, so the types of arguments are a guess."
     assert page.sentence.tools == said
@@ -86,7 +86,7 @@ def test_of_three_sides_each_is_told_apart(pages: Pages) -> None:
         "; C gives", "; C parts"
     )
     assert page.sentence.severity == "error"
-    assert not page.explained
+    assert page.severity == "error"
     assert "sentence" in reds(page)
 
 
@@ -110,7 +110,8 @@ def test_a_finish_reason_that_a_recording_has_no_place_for_is_compared_with_noth
 def test_a_finish_reason_that_was_sent_is_compared(pages: Pages) -> None:
     page = with_stream(pages, ALIKE, chunk({}, "stop"), tools=TOOLS)
     assert page.messages.ends.words == ["tool_calls", "stop"]
-    assert reds(page) == ["finish"]
+    assert (page.sentence.severity, page.messages.ends.severity) == ("warning", "warning")
+    assert reds(page) == []
 
 
 def test_the_matrix_says_what_is_for_want_of_tools(pages: Pages) -> None:

@@ -14,7 +14,6 @@ from flask.testing import FlaskClient
 
 from parsers.cases.case import Case
 from parsers.cases.io import load_case
-from parsers.replays.recorded import PLACED
 from parsers.vocabulary.types import UsageError
 from tests.webapp.page.streams import DELTAS, END, STREAM, TEXT, chunk, stream_case
 from webapp.page.compare.asked import Side
@@ -52,20 +51,6 @@ def test_a_side_plays_the_stream_on_the_texts_of_its_chunks(runner: Runner) -> N
     found = stream_side(runner, stream_case(parser="qwen", deltas=DELTAS), parser="recorded")
     assert (found.errors, found.side.chunk, found.moved) == ({}, "recorded", True)
     assert [step.span.end for step in found.run.trace.steps] == [0, 2, 30, len(TEXT), len(TEXT), len(TEXT)]
-    assert PLACED not in found.run.trace.reasons
-
-
-@pytest.mark.parametrize(
-    ("parser", "words"), [("qwen", {"parser": "recorded"}), ("recorded", {"mode": "text", "parser": "recorded"})]
-)
-def test_a_stream_without_texts_stands_where_the_parser_sends_the_same(
-    runner: Runner, parser: str, words: dict[str, str]
-) -> None:
-    found = stream_side(runner, stream_case(parser=parser, text=TEXT), **words)
-    assert found.run.trace.text == TEXT
-    assert found.run.trace.reasons[-1] == PLACED
-    assert found.words == "recorded, placed by what it sends, as recorded, markers by text"
-    assert [step.span.end for step in found.run.trace.steps[:2]] == [0, 2]
 
 
 def test_the_parser_beside_a_played_stream_reads_the_output(runner: Runner) -> None:
