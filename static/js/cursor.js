@@ -36,7 +36,7 @@ let wanted = null; // the place we go to once its window is here
 let flying = false; // whether a window is on its way: one at a time, however fast the keys come
 const disregarded = new WeakSet(); // requests in place of which the run is posted again: it goes on to the same place
 let moved = -STEADY; // when the cursor moved last
-let queue = []; // moves asked for meanwhile
+let queue = []; // what was asked for meanwhile, in order
 let inText = false; // whether what is being replaced had the focus in the text
 let remembering = 0;
 let announcing = 0;
@@ -67,20 +67,39 @@ function load() {
 
 const isLoaded = (place) => page.first <= place && place <= page.last;
 
+/* What is asked for while a window is on its way is done once that is here: it is meant for the place we go to. */
+export function inTurn(act) {
+  if (flying && wanted !== null) queue.push(act);
+  else act();
+}
+
+/* Whether something else is to be done first, at a place whose window is on its way. */
+const isBehindOthers = () => flying && wanted !== null && queue.length > 0;
+
+/* Goes so many steps on. Where each of them would have led by itself is nobody's place. */
+export function moveBy(steps) {
+  if (isBehindOthers()) queue.push(() => moveBy(steps));
+  else goTo(aim() + steps);
+}
+
 /* Goes to a place, from anywhere. */
 export function goTo(number, { quiet = false } = {}) {
   if (!page || !Number.isFinite(number)) return;
+  if (isBehindOthers()) {
+    queue.push(() => goTo(number, { quiet }));
+    return;
+  }
   const place = Math.max(page.least, Math.min(page.most, Math.round(number)));
   if (isLoaded(place)) {
     const before = at;
     wanted = null;
-    queue = [];
     at = place;
     page.view.removeAttribute("aria-busy");
     draw(quiet);
     lookAhead(before);
+    for (const act of queue.splice(0)) inTurn(act);
   } else {
-    [wanted, queue] = [place, []]; // wherever moves asked for before would have led
+    wanted = place;
     page.view.setAttribute("aria-busy", "true");
     if (!flying) fetchWindow(place);
   }
@@ -106,16 +125,14 @@ function target(kind, direction) {
   return (on ? places?.find((place) => place > at) : places?.findLast((place) => place < at)) ?? null;
 }
 
-/* What is asked for while a window is on its way waits for it: where it leads is not known before. */
+/* Where it leads is not known before the window is here. */
 export function jump(kind, direction) {
   if (!page) return;
-  if (flying && wanted !== null) {
-    queue.push([kind, direction]);
-    return;
-  }
-  const place = target(kind, direction);
-  if (place !== null) goTo(place);
-  else remark(whyNone(kind, direction));
+  inTurn(() => {
+    const place = target(kind, direction);
+    if (place !== null) goTo(place);
+    else remark(whyNone(kind, direction));
+  });
 }
 
 /* A key that leads nowhere says so, in the words of its control. */
@@ -217,7 +234,7 @@ function swapped() {
   drawer.opened?.(page);
   if (old?.most === page.most && old.root.dataset.run === page.root.dataset.run) {
     goTo(asked ?? before, { quiet: asked === null });
-    for (const [kind, direction] of waiting) jump(kind, direction);
+    for (const act of waiting) inTurn(act);
   }
   // the focus went with what was replaced, unless somebody put it elsewhere meanwhile
   if (inText && document.activeElement === document.body) focusPlace();

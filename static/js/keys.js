@@ -1,6 +1,6 @@
 /* Keys. Single keys act only while the focus is inside the inspector or the comparison and not in a field, and one
    switch in the key sheet turns them all off (WCAG 2.1.4). Every key has a visible control that does the same. */
-import { aim, focusPlace, goTo, jump, refocusing, remark, scope } from "./cursor.js";
+import { focusPlace, inTurn, jump, moveBy, refocusing, remark, scope } from "./cursor.js";
 import { openDialog } from "./dialogs.js";
 import { inspector } from "./inspector.js";
 import { editOutput } from "./live.js";
@@ -25,8 +25,8 @@ const BOTH = {
 };
 const INSPECTOR = {
   ...BOTH,
-  PageUp: () => goTo(aim() - 50),
-  PageDown: () => goTo(aim() + 50),
+  PageUp: () => moveBy(-50),
+  PageDown: () => moveBy(50),
   ",": () => jump("emission", "previous"),
   p: () => jump("emission", "previous"),
   ".": () => jump("emission", "next"),
@@ -34,13 +34,13 @@ const INSPECTOR = {
   "{": () => jump("finding", "previous"),
   "}": () => jump("finding", "next"),
   b: () => document.getElementById("until").select(),
-  r: () => runTo("next"),
-  R: () => runTo("previous"),
+  r: () => inTurn(() => runTo("next")),
+  R: () => inTurn(() => runTo("previous")),
   d: nextDivergence,
   e: editOutput,
-  w: askWho,
-  m: () => togglePin(),
-  M: nextPin,
+  w: () => inTurn(askWho),
+  m: () => inTurn(togglePin),
+  M: () => inTurn(nextPin),
   "/": () => openPanel(document.getElementById("filter"))?.focus(),
   ...Object.fromEntries(PANES.map((pane, index) => [index + 1, () => focusPane(pane)])),
 };
@@ -129,7 +129,7 @@ function space(event) {
   event.preventDefault();
   // a button is pressed once the key is let go
   target.addEventListener("keyup", (released) => released.preventDefault(), { once: true });
-  togglePlay();
+  inTurn(togglePlay);
 }
 
 function escape(event) {
