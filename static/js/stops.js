@@ -65,16 +65,17 @@ function go(direction) {
   else {
     goTo(place);
     if (next === undefined) {
-      tell(`None ${on ? "after" : "before"} here: the ${on ? "first" : "last"} of ${places.length}`);
+      const which = `${on ? "first" : "last"} of ${places.length}`;
+      tell(`the ${which} again`, `None ${on ? "after" : "before"} here: the ${which}`);
     }
   }
 }
 
-/* Words beside the field, until the next move. */
-function tell(words) {
+/* Words beside the field, until the next move: two short lines have room there, and the sentence hangs on them. */
+function tell(words, sentence = words) {
   const note = document.querySelector("#stop-note [data-stop-place]");
-  if (note) note.textContent = words;
-  say(words);
+  if (note) Object.assign(note, { textContent: words, title: sentence });
+  say(sentence);
 }
 
 /* Runs to the next or previous stop, of what stands in the field. */

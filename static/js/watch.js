@@ -1,6 +1,6 @@
 /* Pinned steps and what is watched: of the rows of the window two are shown, before and after the step. A pin is part
    of the address; the server draws its row, its flag and how many there are, and nothing that somebody else draws. */
-import { goTo, inTurn, onStep, remember, step } from "./cursor.js";
+import { goTo, onStep, remember, step } from "./cursor.js";
 import { isPlain, mark, say } from "./dom.js";
 import { askFor, choose } from "./request.js";
 
@@ -73,9 +73,7 @@ export function startWatch() {
     if (!control) return;
     event.preventDefault();
     const kept = control.dataset.unpin;
-    if (kept) {
-      togglePin(Number(kept));
-      document.querySelector("#watch .pane-body").focus();
-    } else inTurn(togglePin);
+    togglePin(kept ? Number(kept) : step());
+    if (kept) document.querySelector("#watch .pane-body").focus();
   });
 }

@@ -128,7 +128,10 @@ def test_run_to_goes_on_from_the_start_and_the_keys_are_the_cursors_again(page: 
     page.keyboard.press("b")
     page.keyboard.type("commit")
     page.keyboard.press("Enter")
-    expect(page.locator("#stop-note")).to_contain_text("None after here: the first of 2")
+    note = page.locator("#stop-note [data-stop-place]")
+    expect(note).to_have_text("the first of 2 again")
+    expect(note).to_have_attribute("title", "None after here: the first of 2")
+    assert page.locator("#stop-note").evaluate("one => one.scrollHeight <= one.clientHeight")  # no word is clipped
     expect(page.locator("#strip [data-token]:focus")).to_have_count(1)
     page.keyboard.press("b")
     page.keyboard.type("raised")

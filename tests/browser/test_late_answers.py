@@ -130,6 +130,19 @@ def test_a_window_asked_for_before_a_step_was_pinned_takes_no_pin_away(page: Pag
     expect_pins(page, 1)
 
 
+@pytest.mark.parametrize("delay", [0, 40])
+def test_keys_pressed_while_a_window_is_on_its_way_are_for_the_step_that_was_asked_for(page: Page, delay: int) -> None:
+    page.goto(WINDOWS)
+    expect(page.locator("html[data-ready]")).to_be_attached()
+    window = Held(page, asks_for("window"))
+    for key in ("g", "2", "0", "0", "Enter", "m", "ArrowRight", "m", "PageDown", "m", "g", "1", "Enter", "m"):
+        page.keyboard.press(key, delay=delay)
+    window.await_first()
+    window.release()
+    expect_pins(page, 1, 200, 201, 251)
+    expect(page.locator("#go-to")).to_have_value("1")
+
+
 def test_a_window_asked_for_before_a_filter_was_typed_takes_it_away_neither_from_the_field_nor_the_list(
     page: Page,
 ) -> None:

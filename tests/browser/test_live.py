@@ -57,6 +57,22 @@ def test_the_message_stands_beside_the_text_and_both_fill_the_screen(page: Page,
     assert 0 <= message["left"] - text["right"] <= 2
 
 
+@pytest.mark.parametrize("width", [1440, 1100])
+def test_no_word_of_the_quick_verdict_is_clipped_without_a_way_to_the_rest(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(EXAMPLE)
+    edit(page, " x")
+    grounds = page.locator("#said .grounds")
+    expect(grounds).to_contain_text("quick verdict")
+    more = page.locator("#said .more-grounds")
+    assert grounds.evaluate("one => one.scrollHeight <= one.clientHeight + 1") or more.is_visible()
+    grounds.evaluate("one => one.append(' And more of it'.repeat(30))")  # than the verdict has room for
+    expect(more).to_be_visible()
+    more.click()
+    expect(more).to_be_hidden()
+    assert grounds.evaluate("one => one.scrollHeight <= one.clientHeight + 1")
+
+
 def test_an_edit_that_breaks_the_output_is_said_at_once_and_mended_again(page: Page) -> None:
     page.goto("/example/marker-split-across-tokens")
     edit(page, '\n<tool_call>\n{"name": "f", "arguments": {"a": }}\n</tool_call>')
