@@ -146,6 +146,14 @@ def test_parts_stand_apart_and_inside_the_screen(page: Page, name: str) -> None:
             assert (where, screens_high(page) <= dict(asked.high).get(width, 100)) == (where, True), screens_high(page)
 
 
+@pytest.mark.parametrize("width", [1101, 1200])
+def test_what_scrolls_in_a_pane_of_a_comparison_makes_no_page_longer(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 760})
+    page.goto("/example/two-calls-with-prose/compare?a_chunk=token&b_chunk=whole&c_chunk=token&c_parser=llama")
+    assert page.locator(".picker").evaluate("one => one.scrollHeight > one.clientHeight")
+    assert screens_high(page) == 1
+
+
 TEXT_LINES = {".pairs": 24, ".both-strip": 24}  # pixels of a line of what is compared
 LEAST_PANEL = 140  # pixels of the panel of the dock, in which some lines can be read
 

@@ -261,9 +261,9 @@ def compare(both: Both, rules: Rules) -> Comparison:
     texts, calls = text_pairs(both, rules), call_pairs(both, rules)
     pairs = [*texts, *(part for call in calls for part in call.parts)]
     said = [*_texts(both, pairs), *_ends(both, calls)]
-    places = merged([*_outputs(both), *_owners(both), *said], both.size)
     first, deltas = _divergence(both, rules, said), _deltas(both, rules)
     at = _first_at(both, first, said)
+    places = merged([*_outputs(both), *_owners(both), *said], both.size)  # of which the first take in those they touch
     sends = None if deltas is None else both.size if deltas.end else both.on_b.edge(b.span(deltas.index)[0])
     if first is not None and at is not None and _holding(places, at) is None:
         places = merged([*places, Parting(at, at + 1, {"order"}, [str(first.channel)])], both.size)

@@ -140,3 +140,13 @@ def test_the_cursor_and_the_sentence_count_alike_where_there_is_room_for_what_ot
     assert last.where == f"First in tool_calls[0].arguments at character 9 of A's message (column {last.at})"
     assert last.at == 15
     assert pages(TEXT, Side(), Side(), rules=ANY_ID).unit == "character"
+
+
+def test_of_channels_that_part_in_one_place_the_first_is_named(pages: Pages) -> None:
+    call_text = '<tool_call>\n{"name": "b", "arguments": {"y": 2}}\n</tool_call>'
+    leaked = [chunk({"content": "Hi.\n"}), *STREAM[2:4], chunk({"content": f"\n{call_text}"}), END]
+    read = load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": f"Hi.\n\n{call_text}"}})
+    given = {"parser": {"name": "auto"}, "input": {"stream": leaked}}
+    page = pages("", Side(), Side(text="log"), rules=ANY_ID, texts=lambda _: read, **given)
+    first = page.sentence.firsts[0]
+    assert (first.where, first.texts) == ("First in tool_calls[0].name at character 4 of A's message", ("f", "b"))
