@@ -76,7 +76,7 @@ def compare_form(
     usual = rules_of(case, Asked(), sides)
     return CompareForm(
         wrong=wrong,
-        rows=[_row(side, reader_groups(parsers, reading_formats(runner, side.run))) for side in sides],
+        rows=[_row(side, reader_groups(parsers, reading_formats(runner, side))) for side in sides],
         chunks=_chunks(sides),
         policies=offered.policies,
         contracts=[Option(name, name) for name in builtin_contracts()],

@@ -63,13 +63,16 @@ def _policy(side: Replayed) -> str:
 
 
 def _outputs(sides: Sequence[Replayed], place: int) -> list[str]:
-    """Each output once, under the letters of the sides that read it."""
-    readers: dict[str, list[str]] = {}
+    """Each output that is known once, under the letters of the sides that read it."""
+    readers: dict[str | None, list[str]] = {}
     for side in sides:
-        readers.setdefault(side.run.trace.text, []).append(side.title)
+        readers.setdefault(side.output, []).append(side.title)
     one = len(readers) == 1
     return [
-        output_section(text, place, title="Model output" if one else f"Model output of {', '.join(letters)}")
+        output_section(
+            text or "", place, known=text is not None,
+            title="Model output" if one else f"Model output of {', '.join(letters)}",
+        )  # fmt: skip
         for text, letters in readers.items()
     ]
 

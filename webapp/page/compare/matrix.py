@@ -143,9 +143,10 @@ def _matrix(runner: Runner, side: Replayed, which: str, engines: Sequence[str], 
     """Our parsers alone. Those of engines take their share of the budget."""
     formats = {**builtin_formats(), **formats_folder(runner.settings).formats}
     own = side.run.parser
-    names = list(formats) if which == "all" else near(side.run.trace.text, formats)
+    output = side.output or ""
+    names = list(formats) if which == "all" else near(output, formats)
     base, rows, left = runner.run(side.own), list[MatrixRow](), list[str]()
-    steps = sum(_steps(chunking, len(base.stored), len(side.run.trace.text)) for chunking in CHUNKINGS)
+    steps = sum(_steps(chunking, len(base.stored), len(output)) for chunking in CHUNKINGS)
     steps *= 1 if side.own.tools else 2  # what differs without tools is replayed with some
     for name in dict.fromkeys([*([own] if own in formats else []), *names]):
         taken = len(engines) + len(rows)

@@ -72,7 +72,7 @@ def picker(runner: Runner, case: Case, sides: list[Replayed], links: CompareLink
     if not case.has_raw:
         return Picker(groups, False)
     name, beside = NAMES[len(asked.sides)], replace(first, parser="", policy="")
-    readers = reader_groups(offered_parsers(runner), reading_formats(runner, sides[0].run), own)
+    readers = reader_groups(offered_parsers(runner), reading_formats(runner, sides[0]), own)
     return Picker(groups, False, name, beside.words(name), readers)
 
 
@@ -87,8 +87,8 @@ def _chunkings(run: Run) -> list[tuple[str, str]]:
 
 def _formats(runner: Runner, side: Replayed, own: str) -> dict[str, str]:
     """The built-in formats that are worth a link, each with why: what reads the output, then what shares markers."""
-    found = {name: f"reads {calls or 'a call'}" for name, calls in reading_formats(runner, side.run).items()}
-    for name in near(side.run.trace.text, builtin_formats()):
+    found = {name: f"reads {calls or 'a call'}" for name, calls in reading_formats(runner, side).items()}
+    for name in near(side.output or "", builtin_formats()):
         found.setdefault(name, "shares markers")
     others = [(name, note) for name, note in found.items() if name not in (own, PASSTHROUGH)]
     return dict(others[:PARSERS_SHOWN]) | ({} if own == PASSTHROUGH else {PASSTHROUGH: "all is text"})

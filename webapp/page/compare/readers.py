@@ -19,9 +19,10 @@ from webapp.engines import RESPONSE_TEMPLATE
 from webapp.engines.entered import entered_parsers
 from webapp.formats.folder import formats_folder
 from webapp.glyphs import count
+from webapp.page.compare.sides import Replayed
 from webapp.page.form.form_page import Option, choices
 from webapp.page.form.setup import Setup
-from webapp.runs.runner import Run, Runner
+from webapp.runs.runner import Runner
 
 READ_BY_ALL = 20_000  # characters
 READ, ENGINES, OTHERS, OWN = "Read this output", "Engines entered", "Others", "That of A"
@@ -41,14 +42,15 @@ def offered_parsers(runner: Runner) -> list[Option]:
     return [option for option in offered if option.value != RESPONSE_TEMPLATE]
 
 
-def reading_formats(runner: Runner, run: Run) -> dict[str, str]:
-    """The built-in formats that read the output of a run, best first, each with how many calls it finds; '' where
+def reading_formats(runner: Runner, side: Replayed) -> dict[str, str]:
+    """The built-in formats that read the output of a side, best first, each with how many calls it finds; '' where
     nobody counted. Kept with the run."""
-    return runner.computed(f"reads {run.key}", lambda: _reading(run), size=lambda found: 200 + 150 * len(found))
+    key = f"reads {side.run.key}"
+    return runner.computed(key, lambda: _reading(side), size=lambda found: 200 + 150 * len(found))
 
 
-def _reading(run: Run) -> dict[str, str]:
-    text, context = run.trace.text, run.case.to_context()
+def _reading(side: Replayed) -> dict[str, str]:
+    text, context = side.output or "", side.run.case.to_context()
     if len(text) > READ_BY_ALL:
         return dict.fromkeys(claiming_formats(text, [tool.name for tool in context.tools]), "")
     return {

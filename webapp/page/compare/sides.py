@@ -98,6 +98,13 @@ class Replayed:
         return self.run.chunk_words
 
     @property
+    def output(self) -> str | None:
+        """The output, None where it is not known: a recording reads none, and its case may hold it all the same."""
+        if not self.run.replayer.plays:
+            return self.run.trace.text
+        return self.case.text() if self.case.has_raw else None
+
+    @property
     def standalone(self) -> Case:
         """The side as a case of its own."""
         return self.case.model_copy(update={"replay": (self.run.chunking,)})

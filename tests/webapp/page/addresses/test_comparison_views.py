@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from parsers.cases.io import loads
+from parsers.cases.io import dumps, loads
+from tests.webapp.page.streams import TEXT, stream_case
 
 OUTPUT = 'Hi <tool_call>\n{"name": "f", "arguments": {"a": "b"}}\n</tool_call>'
 CASE = json.dumps({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": OUTPUT}})
@@ -92,3 +93,13 @@ def test_without_script_the_form_to_share_carries_the_words_and_the_texts(client
     assert 'name="go" value="a_chunk=token&b_chunk=char&b_text=paste:1&at=3"' in page
     assert f'name="beside.1" value="{OTHER}"' in page
     assert "Share this comparison" in page
+
+
+def test_of_a_recording_beside_its_output_the_output_is_told_once(client: FlaskClient) -> None:
+    case = dumps(stream_case(parser="qwen", text=TEXT))
+    text = client.post("/comparison/markdown", data={"case": case, "a_parser": "recorded", "b_chunk": "token"}).text
+    assert text.count("## Model output\n") == 1
+    assert TEXT in text
+    assert "The output is empty." not in text
+    alone = {"case": dumps(stream_case()), "a_chunk": "recorded", "b_chunk": "recorded"}
+    assert "Not recorded" in client.post("/comparison/markdown", data=alone).text

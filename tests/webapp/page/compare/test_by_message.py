@@ -84,8 +84,8 @@ HALVES = [chunk({"reasoning": "weighing it</thi"}), chunk({"content": "nk>Answer
 
 @pytest.mark.parametrize("deltas", [None, [{"text": OUTPUT[:16]}, {"text": OUTPUT[16:]}, {"text": ""}]])
 def test_a_recording_of_which_the_output_is_known_is_laid_by_message_too(pages: Pages, deltas: Any) -> None:
-    known = {"text": OUTPUT, "stream": HALVES} if deltas is None else {"stream": HALVES, "deltas": deltas}
-    case = {"parser": {"name": "deepseek_r1"}, "input": known, "context": {"reasoning_open": True}}
+    known: dict[str, Any] = {"text": OUTPUT, "stream": HALVES} if deltas is None else {"stream": HALVES, "deltas": deltas}
+    case: dict[str, Any] = {"parser": {"name": "deepseek_r1"}, "input": known, "context": {"reasoning_open": True}}
     page = pages("", Side(parser="recorded"), Side(parser="deepseek_r1"), rules=ANY_ID, **case)
     assert page.by_message
     first = page.sentence.firsts[0]
@@ -109,7 +109,7 @@ def test_a_difference_is_as_bad_in_the_rows_as_in_the_sentence(
 ) -> None:
     other = load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": TEXT.replace("1", "2")}})
     log = other if second is None else stream_case(second)
-    given = {} if first is None else {"parser": {"name": "auto"}, "input": {"stream": first}}
+    given: dict[str, Any] = {} if first is None else {"parser": {"name": "auto"}, "input": {"stream": first}}
     page = pages(TEXT, Side(), Side(text="log"), rules=ANY_ID, texts=lambda _: log, **given)
     assert (page.sentence.severity, page.severity) == (severity, severity)
     assert [call.severity for call in page.messages.calls] == [severity]
@@ -146,7 +146,7 @@ def test_of_channels_that_part_in_one_place_the_first_is_named(pages: Pages) -> 
     call_text = '<tool_call>\n{"name": "b", "arguments": {"y": 2}}\n</tool_call>'
     leaked = [chunk({"content": "Hi.\n"}), *STREAM[2:4], chunk({"content": f"\n{call_text}"}), END]
     read = load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": f"Hi.\n\n{call_text}"}})
-    given = {"parser": {"name": "auto"}, "input": {"stream": leaked}}
+    given: dict[str, Any] = {"parser": {"name": "auto"}, "input": {"stream": leaked}}
     page = pages("", Side(), Side(text="log"), rules=ANY_ID, texts=lambda _: read, **given)
     first = page.sentence.firsts[0]
     assert (first.where, first.texts) == ("First in tool_calls[0].name at character 4 of A's message", ("f", "b"))

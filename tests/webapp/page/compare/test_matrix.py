@@ -8,7 +8,7 @@ import pytest
 
 from parsers.compare.divergence import EXACT
 from parsers.formats.model import builtin_formats
-from tests.webapp.page.streams import stream_case
+from tests.webapp.page.streams import TEXT, stream_case
 from webapp.page.compare import matrix as module
 from webapp.page.compare.asked import Asked, CompareLinks, Side
 from webapp.page.compare.matrix import CHUNKINGS, matrix, near
@@ -85,3 +85,12 @@ def test_what_is_there_already_is_not_offered_and_four_are_enough(runner: Runner
     assert "qwen, wrapped" in [choice.words for choice in groups["Same text, another parser"]]
     full = Asked(asked.sides * 2)
     assert picker(runner, case, sides, CompareLinks("/x", full)).full
+
+
+def test_beside_a_recording_stand_the_parsers_of_the_output_that_is_known(runner: Runner) -> None:
+    side = replayed(runner, stream_case(parser="qwen", text=TEXT), "a", Side(parser="recorded"))
+    found = matrix(runner, [side], "near", EXACT)
+    assert found is not None
+    assert "qwen" in [row.parser for row in found.rows]
+    links = CompareLinks("/x/compare", Asked((side.side,)))
+    assert "qwen" in str(picker(runner, side.case, [side], links))

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from parsers.formats.model import builtin_formats
+from tests.webapp.page.streams import TEXT, stream_case
 from webapp.page.compare import readers
 from webapp.page.compare.asked import Asked, CompareLinks, Side
 from webapp.page.compare.picker import picker
@@ -34,14 +35,14 @@ def side(runner: Runner, make: Any, text: str) -> Replayed:
 def test_formats_that_find_a_call_read_an_output(
     runner: Runner, make: Any, text: str, first: str | None, calls: str
 ) -> None:
-    found = reading_formats(runner, side(runner, make, text).run)
+    found = reading_formats(runner, side(runner, make, text))
     assert next(iter(found.items()), (None, "")) == (first, calls)
     assert "kimik2" not in found
 
 
 def test_a_format_that_would_read_another_spelling_does_not_read_this_one(runner: Runner, make: Any) -> None:
     text = CALL.replace("<tool_call>", "<tool_cal>")
-    found = reading_formats(runner, side(runner, make, text).run)
+    found = reading_formats(runner, side(runner, make, text))
     assert "qwen" not in found
     assert found["json"] == "1 call"
 
@@ -50,7 +51,7 @@ def test_of_a_long_output_the_claims_alone_are_asked(
     runner: Runner, make: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(readers, "READ_BY_ALL", 10)
-    found = reading_formats(runner, side(runner, make, f"{CALL} Bye.").run)
+    found = reading_formats(runner, side(runner, make, f"{CALL} Bye."))
     assert "qwen" in found
     assert set(found.values()) == {""}
 
@@ -80,3 +81,9 @@ def test_the_picker_offers_every_parser_that_of_a_last_and_says_why_a_few(runner
     )
     assert "reads 1 call" in notes
     assert (found.name, found.words) == ("c", {"c_chunk": one.side.chunk})
+
+
+def test_what_reads_the_known_output_of_a_recording_is_offered_beside_it(runner: Runner) -> None:
+    recording = replayed(runner, stream_case(parser="qwen", text=TEXT), "a", Side(parser="recorded"))
+    assert reading_formats(runner, recording)["qwen"] == "1 call"
+    assert reading_formats(runner, replayed(runner, stream_case(), "a", Side())) == {}
