@@ -67,14 +67,11 @@ def _outputs(sides: Sequence[Replayed], place: int) -> list[str]:
     readers: dict[str | None, list[str]] = {}
     for side in sides:
         readers.setdefault(side.output, []).append(side.title)
-    one = len(readers) == 1
-    return [
-        output_section(
-            text or "", place, known=text is not None,
-            title="Model output" if one else f"Model output of {', '.join(letters)}",
-        )  # fmt: skip
-        for text, letters in readers.items()
-    ]
+    titles = [f"Model output of {', '.join(letters)}" for letters in readers.values()]
+    if len(readers) == 1:
+        titles = ["Model output"]
+    known = zip(readers, titles, strict=True)
+    return [output_section(text or "", place, known=text is not None, title=title) for text, title in known]
 
 
 def _messages(sides: Sequence[Replayed]) -> str:

@@ -84,7 +84,7 @@ HALVES = [chunk({"reasoning": "weighing it</thi"}), chunk({"content": "nk>Answer
 
 @pytest.mark.parametrize("deltas", [None, [{"text": OUTPUT[:16]}, {"text": OUTPUT[16:]}, {"text": ""}]])
 def test_a_recording_of_which_the_output_is_known_is_laid_by_message_too(pages: Pages, deltas: Any) -> None:
-    known: dict[str, Any] = {"text": OUTPUT, "stream": HALVES} if deltas is None else {"stream": HALVES, "deltas": deltas}
+    known: dict[str, Any] = {"stream": HALVES, **({"text": OUTPUT} if deltas is None else {"deltas": deltas})}
     case: dict[str, Any] = {"parser": {"name": "deepseek_r1"}, "input": known, "context": {"reasoning_open": True}}
     page = pages("", Side(parser="recorded"), Side(parser="deepseek_r1"), rules=ANY_ID, **case)
     assert page.by_message
