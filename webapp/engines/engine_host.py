@@ -23,6 +23,7 @@ from webapp.children.endings import ChildError, Ending
 from webapp.children.program import Program
 from webapp.engines.culprits import Culprits
 from webapp.engines.entries import Entry
+from webapp.engines.interpreters import too_old
 from webapp.engines.lines import read_lines
 from webapp.engines.patience import PatienceOfAll
 from webapp.engines.protocol import (
@@ -170,7 +171,8 @@ class EngineHost:
         try:
             card = read_card(self._child.ask("hello", request, seconds=entry.start))
         except ChildError as error:
-            raise EngineError(f"engine {self._name} does not start: {self._said(error)[1]}") from error
+            words = too_old(entry.python, error) or self._said(error)[1]
+            raise EngineError(f"engine {self._name} does not start: {words}") from error
         except ProtocolError as error:
             raise EngineError(f"engine {self._name} does not speak the protocol: {error}") from error
         self._refuse_another(card.sources)
