@@ -23,6 +23,7 @@ from webapp.children.endings import ChildError, Ending
 from webapp.children.program import Program
 from webapp.engines.culprits import Culprits
 from webapp.engines.entries import Entry
+from webapp.engines.health import Health
 from webapp.engines.interpreters import too_old
 from webapp.engines.lines import read_lines
 from webapp.engines.patience import PatienceOfAll
@@ -120,6 +121,11 @@ class EngineHost:
         """Its process while there is one."""
         return self._child.pid
 
+    @property
+    def health(self) -> Health | None:
+        """How it does; None where it was not asked yet."""
+        return self._patience.health
+
     def close(self) -> None:
         """End its process."""
         self._child.close()
@@ -158,11 +164,13 @@ class EngineHost:
             raise EngineError(words)
         began = monotonic()
         try:
-            return self._answer_to_hello()
+            card = self._answer_to_hello()
         except EngineError as error:
             self.close()  # what could not say who it is is not asked for more
             self._patience.started_not(str(error), monotonic() - began)
             raise
+        self._patience.started()
+        return card
 
     def _answer_to_hello(self) -> Card:
         entry = self._entry
