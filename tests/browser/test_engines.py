@@ -113,6 +113,15 @@ def test_an_engine_that_hangs_holds_no_matrix_back(page: Page) -> None:
     expect(page.get_by_role("columnheader", name="hung")).to_contain_text("not asked. Ask again")
 
 
+def test_the_columns_of_many_engines_are_wide_enough_to_read(plain: Page) -> None:
+    plain.set_viewport_size({"width": 1440, "height": 900})
+    plain.goto("/engines/own/hermes")
+    more = "row => { for (let more = 0; more < 30; more++) row.append(row.lastElementChild.cloneNode()) }"
+    plain.locator(".matrix tr").evaluate_all(f"rows => rows.forEach({more})")
+    widths = plain.locator(".matrix thead th").evaluate_all("heads => heads.map(head => head.offsetWidth)")
+    assert (min(widths) >= 150, sideways(plain)) == (True, 0)
+
+
 def test_a_column_of_a_matrix_is_asked_without_script(plain: Page) -> None:
     plain.goto("/engines/own/hermes")
     expect(plain.locator("table.matrix tbody tr").first).to_contain_text("not run yet")

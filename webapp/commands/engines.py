@@ -80,7 +80,8 @@ def add(name: str, **options: Any) -> None:
     forget_others(settings, name, entry.commit)
     many = count(len(card.names("tool")), "parser"), count(len(card.names("reasoning")), "reasoning parser")
     at = f" at {entry.revision}" * bool(entry.revision)
-    click.echo(f"{name}: {f'{card.name} {card.version}'.strip()}{at}, {many[0]}, {many[1]}; written to {file}")
+    plugged = f"; the plugin registers {', '.join(card.plugged)}" * bool(card.plugged)
+    click.echo(f"{name}: {f'{card.name} {card.version}'.strip()}{at}, {many[0]}, {many[1]}{plugged}; written to {file}")
 
 
 @engines.command("list")
@@ -183,4 +184,7 @@ def _entry(name: str, options: dict[str, Any]) -> Entry:
         raise UsageError("--env: give a variable as KEY=VALUE")
     if variables:
         values["environment"] = {key: value for key, _, value in variables}
-    return checked_entry(name, values)
+    entry = checked_entry(name, values)
+    if entry.plugin and not Path(entry.plugin).is_file():
+        raise UsageError(f"--plugin: there is no file {entry.plugin}")
+    return entry

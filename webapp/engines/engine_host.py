@@ -23,6 +23,8 @@ from webapp.children.endings import ChildError, Ending
 from webapp.children.program import Program
 from webapp.engines.culprits import Culprits
 from webapp.engines.entries import Entry
+from webapp.engines.health import Health
+from webapp.engines.interpreters import too_old
 from webapp.engines.lines import read_lines
 from webapp.engines.patience import PatienceOfAll
 from webapp.engines.protocol import (
@@ -119,6 +121,11 @@ class EngineHost:
         """Its process while there is one."""
         return self._child.pid
 
+    @property
+    def health(self) -> Health | None:
+        """How it does; None where it was not asked yet."""
+        return self._patience.health
+
     def close(self) -> None:
         """End its process."""
         self._child.close()
@@ -157,11 +164,13 @@ class EngineHost:
             raise EngineError(words)
         began = monotonic()
         try:
-            return self._answer_to_hello()
+            card = self._answer_to_hello()
         except EngineError as error:
             self.close()  # what could not say who it is is not asked for more
             self._patience.started_not(str(error), monotonic() - began)
             raise
+        self._patience.started()
+        return card
 
     def _answer_to_hello(self) -> Card:
         entry = self._entry
@@ -170,7 +179,8 @@ class EngineHost:
         try:
             card = read_card(self._child.ask("hello", request, seconds=entry.start))
         except ChildError as error:
-            raise EngineError(f"engine {self._name} does not start: {self._said(error)[1]}") from error
+            words = too_old(entry.python, error) or self._said(error)[1]
+            raise EngineError(f"engine {self._name} does not start: {words}") from error
         except ProtocolError as error:
             raise EngineError(f"engine {self._name} does not speak the protocol: {error}") from error
         self._refuse_another(card.sources)

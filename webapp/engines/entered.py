@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import atexit
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from threading import Lock
 from typing import Any, NamedTuple
@@ -19,10 +19,12 @@ from parsers.vocabulary.types import UsageError
 from webapp.engines.engine_host import EngineHost
 from webapp.engines.entries import Entry, KnownCard, card_written, entries, keep_card, known_card
 from webapp.engines.foreign import engine_for
+from webapp.engines.health import Known, LibraryRuns, read_known
 from webapp.engines.lines import lines_of
 from webapp.engines.protocol import Card, EngineError, Replayed, read
 from webapp.settings import Settings, get_settings
 
+AT_ONCE = frozenset(("known", "note_run"))  # what is asked of no engine, and so waits for none
 AskOther = Callable[[dict[str, Any]], Mapping[str, Any]]
 
 
@@ -37,6 +39,7 @@ class Engines:
         self._hosts: dict[str, tuple[Entry, str, EngineHost]] = {}
         self._spent_before = 0.0  # by hosts that were ended for a change
         self._cards: dict[str, tuple[Entry, int, KnownCard]] = {}
+        self._ran: dict[str, LibraryRuns] = {}
         self._lock = Lock()
 
     @property
@@ -86,6 +89,18 @@ class Engines:
     def lines(self, name: str, run: Mapping[str, Any]) -> RanLines:
         """The lines that a step executed. Raises UsageError for an engine that is not there, or does not tell them."""
         return self._host(name, self._entry(name)).lines(run)
+
+    def known(self, name: str) -> Known:
+        """How an engine does, and what its parsers made of the library, as far as that is known without asking it."""
+        host, runs = self._hosts.get(name), self._ran.get(name)
+        same = host is not None and host[0] == self.entries().get(name)
+        health = host[2].health if host is not None and same else None
+        return Known(health, () if runs is None else runs.latest())
+
+    def note_run(self, name: str, parser: str, cells: Mapping[str, Sequence[str]]) -> None:
+        """A parser made this of cases of the library: of each a word and how bad it is."""
+        if name in self.entries():
+            self._ran.setdefault(name, LibraryRuns()).note(parser, cells)
 
     def close(self) -> None:
         """End all workers."""
@@ -159,6 +174,14 @@ class SharedEngines(Engines):
     def lines(self, name: str, run: Mapping[str, Any]) -> RanLines:
         return lines_of(self._told({"do": "lines", "name": name, "run": dict(run)})["lines"])
 
+    def note_run(self, name: str, parser: str, cells: Mapping[str, Sequence[str]]) -> None:
+        self._told(
+            {"do": "note_run", "name": name, "parser": parser, "cells": {case: [*one] for case, one in cells.items()}}
+        )
+
+    def known(self, name: str) -> Known:
+        return read_known(self._told({"do": "known", "name": name})["known"])
+
     def _told(self, question: dict[str, Any]) -> Mapping[str, Any]:
         try:
             return self._other(question)
@@ -172,6 +195,11 @@ class SharedEngines(Engines):
 def answer(engines: Engines, question: Mapping[str, Any]) -> dict[str, Any]:
     """What a process of `SharedEngines` is told. Raises UsageError where it would have."""
     name = question["name"]
+    if question["do"] == "note_run":
+        engines.note_run(name, question["parser"], question["cells"])
+        return {}
+    if question["do"] == "known":
+        return {"known": engines.known(name).told()}
     if question["do"] == "card":
         return {"card": engines.card(name).model_dump()}
     if question["do"] == "renew":

@@ -97,14 +97,16 @@ def no_parser(name: str, asked: str, known: Sequence[str]) -> str:
 
 
 def _parser(name: str, card: Card, case: Case, evidence: Evidence) -> tuple[str, tuple[str, ...]]:
-    """The parser a case names, or the first that reads the format that the evidence points to."""
+    """The parser a case names, else the one for tool calls where there is one, as with a class of somebody's own beside
+    all reasoning parsers, or the first that reads the format that the evidence points to."""
     asked, known = case.parser.name, [*card.names("tool"), *card.names("reasoning")]
     if asked in known:
         return asked, ()
     if asked != "auto":
         raise CaseError(no_parser(name, asked, known), "/parser/name")
-    if len(known) == 1:
-        return known[0], ()
+    only = card.names("tool") or known
+    if len(only) == 1:
+        return only[0], ()
     found = select(Evidence(model_id=evidence.model_id or case.context.model, text=case.text()))
     for one in card.names("tool"):
         fmt = known_format(one)

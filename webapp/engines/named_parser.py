@@ -56,8 +56,9 @@ def _own_readers(case: Case, engine: str, settings: Settings) -> dict[str, Any]:
     """The parsers of a server that read a case, as an engine is asked for them; nothing where it is not known to have
     any."""
     engines = entered(settings)
-    kind = engines.entries()[engine].adapter or engine
-    if kind not in ("vllm", "sglang"):
+    entry = engines.entries()[engine]
+    kind = entry.adapter or engine
+    if entry.own or kind not in ("vllm", "sglang"):
         return {}
     card = engines.card(engine)
     tool, reasoning = case_readers(names_of(kind), case)

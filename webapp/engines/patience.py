@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from time import monotonic
 
+from webapp.engines.health import Health
+
 LITTLE_SECONDS = 1.0
 LITTLE_TIMES = 10  # as long as the longest of its answers took
 WARY_SECONDS = 60.0  # after a replay that hung
@@ -16,6 +18,7 @@ IN_A_ROW = 2  # replays that hung, and nothing was answered between them
 REST_SECONDS = 30.0
 MOST_RESTING = 3  # parsers, beside which others are asked
 MOST_KEPT = 1_000  # parsers
+_SHOWN = 3  # parsers that hang, of those that do
 _QUICK_SECONDS = 1.0  # a start that fails so soon is tried whenever somebody asks
 _AGAIN = "it is tried again in {:.0f} seconds, or at once by Ask again, under Engines"
 
@@ -34,6 +37,19 @@ class PatienceOfAll:
         self._parsers: dict[Hashable, Patience] = {}
         self._failed_at: float | None = None
         self._failed = ""
+        self._started = False
+
+    @property
+    def health(self) -> Health | None:
+        """How it does; None where it was not asked since."""
+        if self._failed:
+            return Health("fails", self.no_start or self._failed)
+        hung = [(parsers, one) for parsers, one in list(self._parsers.items()) if one.hangs]
+        if resting := [(parsers, one) for parsers, one in hung if one.rest]:
+            return Health("rests", "; ".join([f"{_named(parsers)}: {one.rest}" for parsers, one in resting[:_SHOWN]]))
+        if hung:
+            return Health("hangs", "; ".join([f"{_named(parsers)}: {one.hangs}" for parsers, one in hung[-_SHOWN:]]))
+        return Health("answers", "") if self._started else None
 
     def of(self, *parsers: Hashable) -> Patience:
         """That with its parsers of these names, which read together: those that hang take nothing from others."""
@@ -57,8 +73,11 @@ class PatienceOfAll:
 
     def started_not(self, words: str, took: float) -> None:
         """It did not come up, after so many seconds."""
-        if took > _QUICK_SECONDS:
-            self._failed_at, self._failed = monotonic(), words
+        self._failed_at, self._failed = monotonic() if took > _QUICK_SECONDS else None, words
+
+    def started(self) -> None:
+        """It did."""
+        self._started, self._failed_at, self._failed = True, None, ""
 
 
 class Patience:
@@ -92,6 +111,14 @@ class Patience:
         said = f"the last {self._in_a_row} replays hung, the latest {ago:.0f} seconds ago, so it was not asked"
         return f"{said}; {_AGAIN.format(REST_SECONDS - ago)}"
 
+    @property
+    def hangs(self) -> str:
+        """That it hung, and has answered nothing since; "" where it has."""
+        if self._hung_at is None or not self._in_a_row:
+            return ""
+        times = "the last replay" if self._in_a_row == 1 else f"the last {self._in_a_row} replays"
+        return f"{times} hung, the latest {monotonic() - self._hung_at:.0f} seconds ago"
+
     def answered(self, took: float) -> None:
         """It answered, after so many seconds."""
         self._in_a_row = 0
@@ -101,3 +128,8 @@ class Patience:
         """A replay took all that it might."""
         self._hung_at = monotonic()
         self._in_a_row += 1
+
+
+def _named(parsers: Hashable) -> str:
+    """Parsers that read together."""
+    return " behind ".join([str(one) for one in parsers if one]) if isinstance(parsers, tuple) else str(parsers)

@@ -255,10 +255,12 @@ class Progress(Said):
 
 
 class ParserCard(Said):
-    """A parser of an engine: for tool calls, which may stand behind one for reasoning, or for reasoning alone."""
+    """A parser of an engine: for tool calls, which may stand behind one for reasoning, or for reasoning alone.
+    `plugin`: that of the entry registers it."""
 
     name: Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\s:,]+$")]
     kind: Literal["tool", "reasoning"] = "tool"
+    plugin: bool = False
 
 
 HoldsText = Literal["unknown", "sent", "stop_strings"]
@@ -292,6 +294,11 @@ class Card(Said):
     def names(self, kind: str) -> list[str]:
         """Its parsers of a kind."""
         return [one.name for one in self.parsers if one.kind == kind]
+
+    @property
+    def plugged(self) -> list[str]:
+        """Those that its plugin registers."""
+        return [one.name for one in self.parsers if one.plugin]
 
 
 _Model = TypeVar("_Model", bound=Said)

@@ -10,6 +10,7 @@ from webapp.children.child import Child
 from webapp.children.endings import ChildError
 from webapp.children.program import Program
 from webapp.engines.entries import ADAPTERS, WORKER
+from webapp.engines.interpreters import too_old
 
 _SECONDS = 60.0
 
@@ -31,7 +32,7 @@ def _installed(name: str, python: str) -> dict[str, str]:
         with Child(program) as child:
             answer: Mapping[str, Any] = child.ask("hello", {"protocol": 1}, seconds=_SECONDS)
     except ChildError as error:
-        words = error.message or " ".join(error.detail.split())[-300:] or error.ending.value
+        words = too_old(python, error) or error.message or " ".join(error.detail.split())[-300:] or error.ending.value
         raise UsageError(f"engine {name}: {python} does not run the worker: {words}") from error
     found = answer.get("adapters")
     known = found if isinstance(found, dict) else {}

@@ -30,7 +30,7 @@ from webapp.children.process import preload
 from webapp.children.program import Program
 from webapp.children.worker import GRACE_SECONDS
 from webapp.clients import address_of
-from webapp.engines.entered import engine_reply
+from webapp.engines.entered import AT_ONCE, engine_reply
 from webapp.front.engine_waits import MOST_ASKED_OF_ALL, EngineWait, Switchboard
 from webapp.front.forwarding import NotHeld, Relay, TooBusy, body_of, message_of, refusal_of, takes_gzip
 from webapp.front.replay_program import MOST_TIMES
@@ -210,7 +210,7 @@ class Front:
         """The last piece of the answer of a child. Raises HTTPException where it has none."""
 
         def reply_to(question: dict[str, Any]) -> Mapping[str, Any]:
-            is_engine = question["of"] == ENGINES
+            is_engine = question["of"] == ENGINES and question["do"] not in AT_ONCE
             return engines.reply(question, stays=relay.begun) if is_engine else self._reply(question)
 
         left = self._settings.trace_cache_bytes - (self._crew.kept - member.kept)

@@ -135,11 +135,34 @@ def test_the_one_engine_that_an_interpreter_has_is_recognised(
 
 
 def test_a_plugin_of_vllm_goes_along(program: Program, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("webapp.engines.engine_host.EngineHost.card", lambda self: read_card(hello([])))
-    program("engines", "add", "p", "--python", "/p", "--adapter", "vllm", "--plugin", "/q.py", "--class", "a:B")
-    assert entries(get_settings())["p"].argv("p")[3:] == ("vllm", "a:B", "/q.py")
-    program("engines", "add", "p", "--python", "/p", "--plugin", "/q.py")
-    assert entries(get_settings())["p"].argv("p")[3:] == ("vllm", "", "/q.py")
+    card = {**hello([]), "parsers": [{"name": "hermes"}, {"name": "acme", "plugin": True}]}
+    monkeypatch.setattr("webapp.engines.engine_host.EngineHost.card", lambda self: read_card(card))
+    (file := tmp_path / "q.py").touch()
+    program("engines", "add", "p", "--python", "/p", "--adapter", "vllm", "--plugin", str(file), "--class", "a:B")
+    assert entries(get_settings())["p"].argv("p")[3:] == ("vllm", "a:B", str(file))
+    done = program("engines", "add", "p", "--python", "/p", "--plugin", str(file))
+    assert entries(get_settings())["p"].argv("p")[3:] == ("vllm", "", str(file))
+    assert "2 parsers, 0 reasoning parsers; the plugin registers acme; written to" in done.out
+    file.unlink()
+    gone = program("engines", "add", "p", "--python", "/p", "--plugin", str(file))
+    assert (gone.code, gone.err) == (2, f"toolcall-inspector: --plugin: there is no file {file}\n")
+
+
+@pytest.mark.parametrize("more", [(), ("--adapter", "vllm")])
+@pytest.mark.parametrize(
+    ("version", "said"),
+    [("2, 7", "it needs Python 3.9 or newer, and this is 2.7"), ("3, 9", ": exit code 1"), ("true", "exit code 1")],
+)
+def test_an_interpreter_that_cannot_read_the_worker_is_asked_how_old_it_is(
+    program: Program, tmp_path: Path, more: tuple[str, ...], version: str, said: str
+) -> None:
+    starter = tmp_path / "python"
+    answer = f'{{"answer": {{"version": [{version}]}}}}'
+    starter.write_text(f"#!/bin/sh\nread hello\n[ \"$1\" = -c ] && echo '{answer}' && exit\necho no good >&2\nexit 1\n")
+    starter.chmod(0o755)
+    done = program("engines", "add", "old", "--python", starter, *more)
+    assert (done.code, said in done.err or "no good" in done.err) == (2, True)
+    assert ("newer" in done.err) is (version == "2, 7")
 
 
 def test_an_engine_that_was_not_asked_is_listed_by_its_name(program: Program, own_engines: Path) -> None:

@@ -110,3 +110,45 @@ class Plain(_Parser):
 
     def kept(self, text: str) -> str:
         return text
+
+
+class Unescaping(_Parser):
+    """Text that is escaped, as it should be, and then made what it was; a buffer holds it before that."""
+
+    def feed(self, text: str, ids: list[int]) -> Any:
+        self.buffer += text
+        window = self.buffer[-4:]
+        escaped = self.escaped(window)
+        said = self.passed(self.broken(escaped))
+        return {"content": said}  # unescaping: return
+
+    def escaped(self, text: str) -> str:
+        return text.replace('"', '\\"')
+
+    def broken(self, text: str) -> str:
+        return text.replace('\\"', '"')  # unescaping: broken
+
+    def passed(self, text: str) -> str:
+        kept = text
+        return kept
+
+
+class UnescapingInPlace(Unescaping):
+    """The same by an expression that is handed to a helper."""
+
+    def feed(self, text: str, ids: list[int]) -> Any:
+        escaped = self.escaped(text)
+        return self.message(escaped[:2].replace('\\"', '"') + escaped[2:])  # in place: broken
+
+    def message(self, text: str) -> Any:
+        return {"content": text}  # in place: return
+
+
+class Cutting(_Parser):
+    """Text as it was fed, cut by one line and held by others."""
+
+    def feed(self, text: str, ids: list[int]) -> Any:
+        self.buffer += text
+        cut = self.buffer[1:]  # cutting: cut
+        kept = cut
+        return {"content": kept}  # cutting: return

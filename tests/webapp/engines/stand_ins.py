@@ -88,10 +88,6 @@ def vllm(*, processor: bool = True) -> dict[str, dict[str, Any]]:
         def register_module(cls, *, name: str, module: Any, force: bool) -> None:
             cls.tool_parsers[name] = module
 
-        @classmethod
-        def import_tool_parser(cls, path: str) -> None:
-            cls.tool_parsers[path] = Parser
-
     found: dict[str, dict[str, Any]] = {
         "vllm": {},
         "vllm.parser": {"ParserManager": ParserManager},

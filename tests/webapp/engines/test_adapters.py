@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from enum import Enum
 from importlib import util
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,7 +19,7 @@ from tests.webapp.engines import own_parsers
 from tests.webapp.engines.stand_ins import WORDS, FunctionCallParser, Parser, install, sglang, vllm
 from webapp.engines.protocol import read_card, read_replays
 from webapp.engines.workers import adapter_class, adapter_sglang
-from webapp.engines.workers.engine_worker import Printed, Worker
+from webapp.engines.workers.engine_worker import Printed, Worker, told
 
 TOOLS = [{"type": "function", "function": {"name": "f"}}]
 RUN: dict[str, Any] = {
@@ -152,8 +153,49 @@ def test_the_request_is_adjusted_by_another_instance_that_knows_the_prompt(monke
     assert [word for word in WORDS if word[0] == "adjust"] == []
 
 
-def test_the_tool_parser_openai_is_the_one_for_gpt_oss(monkeypatch: pytest.MonkeyPatch) -> None:
-    adapter = vllm_adapter(monkeypatch, plugin="openai")
+REGISTERS = """
+from vllm.tool_parsers import ToolParserManager
+class Mine: pass
+ToolParserManager.register_module(name={name!r}, module=Mine, force=True)
+"""
+
+
+def plugin(folder: Path, text: str) -> str:
+    """A plugin with that text."""
+    file = folder / "acme_plugin.py"
+    file.write_text(text, "utf-8")
+    return str(file)
+
+
+@pytest.mark.parametrize("name", ["acme", "hermes", "qwen3_coder"])
+def test_the_parsers_that_a_plugin_registers_are_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
+    monkeypatch.delitem(sys.modules, "acme_plugin", raising=False)
+    adapter = vllm_adapter(monkeypatch, plugin=plugin(tmp_path, REGISTERS.format(name=name)))
+    assert read_card(worker(adapter).hello({})).plugged == [name]
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "place"),
+    [
+        (None, "there is no Python file", ""),
+        ("def f(:", "SyntaxError: invalid syntax; vLLM logs that", "line 1 of acme_plugin.py"),
+        ("\nimport nothing_here", "No module named 'nothing_here'; vLLM", "<module>, line 2 of acme_plugin.py"),
+        ("x = 1", "it registers no parser; give a class", "acme_plugin.py"),
+    ],
+)
+def test_a_plugin_that_registers_nothing_is_refused_with_its_place(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str | None, said: str, place: str
+) -> None:
+    file = str(tmp_path / "acme_plugin.py") if text is None else plugin(tmp_path, text)
+    with pytest.raises(Exception, match=said) as raised:
+        vllm_adapter(monkeypatch, plugin=file)
+    assert told(raised.value)["place"] == place
+
+
+def test_the_tool_parser_openai_is_the_one_for_gpt_oss(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    adapter = vllm_adapter(monkeypatch, plugin=plugin(tmp_path, REGISTERS.format(name="openai")))
     assert "openai" in read_card(worker(adapter).hello({})).names("tool")
     ask(adapter, ["a", [7]], parser="openai")
     assert WORDS[0] == ("get_parser", "openai", None, "is_harmony")

@@ -208,6 +208,12 @@ def test_entries_of_the_command_line_are_beside_those_of_the_file(settings: Sett
     assert [*engines_of(settings)][-2:] == ["fake", "own"]
 
 
+@pytest.mark.parametrize("kinds", [{"one": "tool", "r1": "reasoning", "r2": "reasoning"}, {"one": "reasoning"}])
+def test_an_engine_with_one_parser_is_asked_for_it_without_its_name(kinds: dict[str, str]) -> None:
+    parsers = [{"name": name, "kind": kind} for name, kind in kinds.items()]
+    assert chosen(case("auto"), parsers=parsers)[0].selection.name == "one"
+
+
 @pytest.mark.parametrize(
     ("given", "place", "words"),
     [

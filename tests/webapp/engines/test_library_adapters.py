@@ -265,9 +265,14 @@ def test_a_template_may_be_given_alone_and_one_must_be_there(tmp_path: Path) -> 
     (tmp_path / "t.json").write_text(json.dumps(TEMPLATE))
     adapter.take_tokenizer(str(tmp_path / "t.json"))
     assert said(ask(adapter, ["Hi"], parser="response_template"))[0] == (None, "Hi", [])
-    (tmp_path / "t.json").write_text("{}")
-    with pytest.raises(LookupError, match=r"there is no response_template in t\.json"):
-        adapter.take_tokenizer(str(tmp_path / "t.json"))
+    for text, words in (
+        ("{}", r"there is no response_template in t\.json"),
+        ("{no", r"t\.json is not JSON \(Expecting property name .*\); give --tokenizer a tokenizer_config\.json"),
+        ("[1]", r"t\.json holds no JSON object; give --tokenizer"),
+    ):
+        (tmp_path / "t.json").write_text(text)
+        with pytest.raises(LookupError, match=words):
+            adapter.take_tokenizer(str(tmp_path / "t.json"))
 
 
 def test_the_rust_parsers_of_vllm_are_loaded_by_themselves(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -26,7 +26,9 @@ class Engines:
 
     def entries(self) -> dict[str, Any]:
         """By their names."""
-        return {name: SimpleNamespace(adapter=kind) for name, kind in (("vllm", None), ("pr", "vllm"), ("own", "mlx"))}
+        kinds = {"vllm": None, "pr": "vllm", "own": "mlx"}
+        found = {name: SimpleNamespace(adapter=kind, own=None) for name, kind in kinds.items()}
+        return {**found, "sglang": SimpleNamespace(adapter=None, own="acme.module:Acme")}
 
     def card(self, name: str) -> Any:
         """The parsers of one."""
@@ -44,6 +46,7 @@ ASKED: list[tuple[str, dict[str, Any], str, list[str]]] = [
     ("pr", {}, "a", ["--engine", "pr:hermes"]),
     ("pr:deepseek_v3", {}, "a", ["--engine", "pr:deepseek_v3"]),
     ("own", {}, "a", ["--engine", "own:auto"]),
+    ("sglang", {"parser": {"name": "qwen3"}}, f"R</think>{TAGS}", ["--engine", "sglang:auto"]),  # a class of that name
     ("builtin", {}, "a", ["--engine", "builtin:auto"]),
     ("vllm", {"parser": {"name": "auto"}}, "a", ["--engine", "vllm:auto"]),
     ("vllm", {"parser": {"name": "apriel"}}, "a", ["--engine", "vllm:auto"]),

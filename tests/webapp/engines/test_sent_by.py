@@ -85,6 +85,21 @@ def test_a_character_leads_to_the_line_that_put_it_there(
     assert named(own, kind, "abc!", **sought) == lines
 
 
+@pytest.mark.parametrize(
+    ("kind", "fed", "sought", "lines"),
+    [
+        ("Unescaping", ["ab", '"O', "ld"], '"Old', ("unescaping: broken", "unescaping: return")),
+        ("UnescapingInPlace", ['"O'], '"O', ("", "in place: return")),  # a line may as well pass on what it is fed
+        ("UnescapingInPlace", ['"O\\"', '"O"'], '"O\\"', ("in place: broken", "in place: return")),
+        ("Cutting", ["abc", "de"], "bcde", ("cutting: cut", "cutting: return")),
+    ],
+)
+def test_a_line_that_holds_what_was_fed_has_put_nothing_there(
+    own: Any, kind: str, fed: list[str], sought: str, lines: tuple[str, str]
+) -> None:
+    assert named(own, kind, *fed, sought=sought, channel="content") == lines
+
+
 def test_what_a_message_had_before_the_step_is_no_part_of_what_it_gained(own: Any) -> None:
     found = named(own, "Growing", "ab", "ab", sought="ab!", channel="content")
     assert found == ("growing: more", "growing: return")

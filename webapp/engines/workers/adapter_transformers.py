@@ -15,6 +15,7 @@ from importlib import metadata
 from typing import Any
 
 NAME = "response_template"
+_GIVE = "give --tokenizer a tokenizer_config.json, the folder of one, or a response template"
 THINKING = ("reasoning_content", "reasoning", "thinking")
 
 
@@ -32,10 +33,9 @@ class Transformers:
         self._template: Any = None
 
     def take_tokenizer(self, path: str) -> None:
-        """Read the template of a tokenizer. Raises LookupError where it has none."""
+        """Read the template of a tokenizer. Raises LookupError where it has none, or is no file of that kind."""
         file = os.path.join(path, "tokenizer_config.json") if os.path.isdir(path) else path
-        with open(file, encoding="utf-8") as stream:
-            found = json.load(stream)
+        found = _read(file)
         self._template = found.get("response_template") if "fields" not in found else found
         if self._template is None:
             raise LookupError("there is no response_template in " + os.path.basename(file))
@@ -69,6 +69,18 @@ class Transformers:
         if asked.get("parser", NAME) != NAME:
             raise LookupError("there is no parser " + str(asked["parser"]))
         return [self._template]
+
+
+def _read(file: str) -> dict[str, Any]:
+    """The object in a file. Raises LookupError, and OSError."""
+    try:
+        with open(file, encoding="utf-8") as stream:
+            found = json.load(stream)
+    except (ValueError, RecursionError) as error:
+        raise LookupError(f"{file} is not JSON ({error}); {_GIVE}") from error
+    if not isinstance(found, dict):
+        raise LookupError(file + " holds no JSON object; " + _GIVE)
+    return found
 
 
 def _request(asked: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,16 +3,20 @@
 `ChatStreamProcessor` and `assemble_chat_message_fields` are the server's own (0.33.0), and so is the parser that
 `ParserManager` makes of a tool and a reasoning parser, be they built on its engine or written by hand. Where a release
 has no processor (0.24 to 0.31), `parse_delta` is called as its server does. A parser of somebody's own is a class of
-its bases, registered under its name before any is asked for.
+its bases, registered under its name before any is asked for. A plugin is imported as its server imports the file of
+--tool-parser-plugin; that logs what goes wrong and goes on without it (0.33.0: utils/import_utils.py), here it is said.
 """
 
 from __future__ import annotations
 
 import importlib
 import os
+import sys
 from collections.abc import Mapping
 from functools import partial
 from importlib import metadata
+from importlib.util import module_from_spec, spec_from_file_location
+from traceback import extract_tb
 from typing import Any
 
 os.environ.update(VLLM_LOGGING_LEVEL=os.environ.get("VLLM_LOGGING_LEVEL", "WARNING"), VLLM_NO_USAGE_STATS="1")
@@ -42,8 +46,7 @@ class Vllm:
         self._fields = _attribute(MESSAGES, "assemble_chat_message_fields")
         self._made: dict[tuple[str | None, str | None], Any] = {}
         self._own = None
-        if plugin:
-            self._tools.import_tool_parser(plugin)
+        self._plugged = self._registered_by(plugin) if plugin else set()
         if own:
             found: Any = own if isinstance(own, type) else _attribute(*own.partition(":")[::2])
             self._own = found.__name__
@@ -56,16 +59,32 @@ class Vllm:
         """What there is."""
         tool = [self._own] if self._own else _names(self._tools, "tool_parsers")
         reasoning = _names(self._reasoning, "reasoning_parsers")
-        parsers = [{"name": name, "kind": "tool"} for name in tool]
+        known = [("tool", name) for name in tool] + [("reasoning", name) for name in reasoning]
         return {
             "name": "vllm",
             "version": metadata.version("vllm"),
-            "parsers": parsers + [{"name": name, "kind": "reasoning"} for name in reasoning],
+            "parsers": [{"name": name, "kind": kind, "plugin": (kind, name) in self._plugged} for kind, name in known],
             "wants": "ids",
             "whole": True,
             "contract": "vllm",
             "server": {"holds_text": "stop_strings", "many_tokens": "sent", "empty_deltas": "sent"},
         }
+
+    def _registered_by(self, plugin: str) -> set[tuple[str, str]]:
+        """Import a plugin: the parsers that it registers, be it in the place of others. Raises PluginError."""
+        before = self._classes()
+        _import_plugin(plugin)
+        found = {key for key, kind in self._classes().items() if before.get(key) is not kind}
+        if not found:
+            words = "it registers no parser; give a class of it to ToolParserManager.register_module"
+            raise PluginError(words, os.path.basename(plugin))
+        return found
+
+    def _classes(self) -> dict[tuple[str, str], Any]:
+        """What is registered, by kind and name: a class, or where one is."""
+        managers = ("tool", self._tools, "tool_parsers"), ("reasoning", self._reasoning, "reasoning_parsers")
+        lists = [(kind, getattr(of, name, None)) for kind, of, own in managers for name in ("lazy_parsers", own)]
+        return {(kind, name): there for kind, found in lists for name, there in (found or {}).items()}
 
     def replay(self, asked: Mapping[str, Any]) -> _Stream:
         """One answer that streams."""
@@ -219,6 +238,37 @@ def _call(call: Any) -> dict[str, Any]:
     function = call.function
     told = {} if function is None else {"name": function.name, "arguments": function.arguments}
     return {"index": call.index, "id": call.id, "function": told}
+
+
+class PluginError(Exception):
+    """A plugin cannot be used. It is told with the place in it."""
+
+    def __init__(self, words: str, place: str) -> None:
+        super().__init__(words)
+        self.told_place = place
+
+
+def _import_plugin(file: str) -> None:
+    """Raises PluginError, whatever goes wrong in it."""
+    name = os.path.splitext(os.path.basename(file))[0]
+    spec = spec_from_file_location(name, file)
+    if spec is None or spec.loader is None or not os.path.isfile(file):
+        raise PluginError("there is no Python file " + file + "; give that of the plugin with --plugin", "")
+    module = sys.modules[name] = module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        words = "{}: {}; vLLM logs that and serves without the plugin, so mend it and enter it again"
+        raise PluginError(words.format(type(error).__name__, getattr(error, "msg", error)), _place(error)) from error
+
+
+def _place(error: Exception) -> str:
+    """Where it was raised."""
+    if isinstance(error, SyntaxError):
+        return "line {} of {}".format(error.lineno, os.path.basename(error.filename or ""))
+    last = extract_tb(error.__traceback__)[-1]
+    return f"{last.name}, line {last.lineno} of {os.path.basename(last.filename)}"
 
 
 def _names(manager: Any, attribute: str) -> list[str]:

@@ -294,7 +294,8 @@ class _Lines:
         finding = module_of("sent_by")
         part = [asked.get(key) for key in ("call", "at")]
         sought = finding.Sought(asked.get("sought") or "", asked.get("channel") or "", *part)
-        self._sent_by = finding.SentBy(sought, deltas[min(self._step, len(deltas)) - 1][0])
+        texts = [delta[0] for delta in deltas[: self._step]]
+        self._sent_by = finding.SentBy(sought, texts[-1], "".join(texts[:-1]))
         self._where = asked.get("where")
         self._tracing = module_of("line_trace")
         self._roots = self._tracing.Roots([])

@@ -97,7 +97,9 @@ class LineTrace:
         function = self._number(frame.f_code)
         if function is None:
             return None
-        self._frames[frame] = _Frame(function, len(self._frames), frame, self._many, self._sent_by)
+        caller = self._frames.get(frame.f_back) if frame.f_back is not None else None
+        place = None if caller is None else caller.last
+        self._frames[frame] = _Frame(function, len(self._frames), frame, self._many, self._sent_by, place)
         return self._happened
 
     def _number(self, code: CodeType) -> int | None:
@@ -185,7 +187,9 @@ class _Frame:
     """A call that runs: its variables as they were after the line before. `number` is that of its first event, `kind`
     the class that it is a method of, None for a function."""
 
-    def __init__(self, function: int, depth: int, frame: FrameType, number: int, sent_by: Any) -> None:
+    def __init__(
+        self, function: int, depth: int, frame: FrameType, number: int, sent_by: Any, caller: _Place | None
+    ) -> None:
         self.function = function
         self.depth = depth
         self.number = number
@@ -196,7 +200,7 @@ class _Frame:
         self._before = {name: (value, spelled(value)) for name, value in _values(frame)}
         if sent_by is not None:
             for name, (value, _) in self._before.items():
-                sent_by.had(self, name, value)
+                sent_by.had(self, name, value, caller)
 
     def changes(self, frame: FrameType) -> list[list[Any]]:
         """What changed since it was asked last: name, before (None: it was not there), after."""

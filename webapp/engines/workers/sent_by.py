@@ -8,7 +8,9 @@ a variable had so much of it that the character is among it, of a variable that 
 A message is whatever says itself in which channel a text is: a mapping, or an object with such attributes. That a plain
 text is equal to what was sent means little by itself, for what is fed is often sent as it is, and a single character
 is often met: it counts where it was put together on the way to the message, and where it is returned to whoever feeds
-the parser.
+the parser. A plain text that stands in what the parser was fed says least: a buffer that holds the output has put
+nothing anywhere, and may hold what some line makes once more of what was right by then. Of those only the very object
+counts that the message has, where it was first seen.
 """
 
 from __future__ import annotations
@@ -76,14 +78,17 @@ class _Moment(NamedTuple):
 
 
 class SentBy:
-    """Hears of all values of a step in their order. `fed` is what the step was fed."""
+    """Hears of all values of a step in their order. `fed` is what the step was fed, `before` what the others were."""
 
-    def __init__(self, sought: Sought, fed: str) -> None:
+    def __init__(self, sought: Sought, fed: str, before: str = "") -> None:
         self._text = sought.text if len(sought.text) <= MOST_SOUGHT else ""
         self._at = len(self._text) - 1 if sought.at is None else min(max(sought.at, 0), len(self._text) - 1)
         self._channels = [sought.channel] if sought.channel in _TEXTS else [*_TEXTS]
         self._call = sought.call
         self._passed_on = sought.text == fed or len(sought.text) < LEAST_TEXT
+        self._fed = bool(self._text) and self._text in before + fed
+        self._objects: dict[int, tuple[str, _Moment | None]] = {}  # texts like it, where each was seen first
+        self._sent: list[str] = []  # those that the message has
         self._grown: dict[Any, _Growth] = {}
         self._values: dict[int, Any] = {}  # kept, so that no other one has its id
         # How well a returned value fits, where it was returned, and the classes that it is of.
@@ -96,8 +101,9 @@ class SentBy:
         """Whether nothing is sought."""
         return not self._text
 
-    def had(self, frame: Any, name: str, value: Any) -> None:
-        """A variable as a call found it."""
+    def had(self, frame: Any, name: str, value: Any, caller: Place | None = None) -> None:
+        """A variable as a call found it, which was made at a line of `caller`."""
+        self._seen(value, caller)
         for key, said in self._said(frame, name, value):
             self._grown.setdefault(key, _Growth(said))
 
@@ -105,6 +111,7 @@ class SentBy:
         """A variable after a line; it may be as it was."""
         if place.frame.makes(value):
             return
+        self._seen(value, place)
         for key, said in self._said(place.frame, name, value):
             growth = self._grown.setdefault(key, _Growth(""))
             growth.is_now(said, self._text, self._at, self._now(place))
@@ -114,8 +121,10 @@ class SentBy:
         if not self._text or value is None or place.frame.makes(value):
             return
         fits, now = self._fit(place, value), self._now(place)
+        self._seen(value, place)
         if fits > self._best[0]:
             self._best = fits, now, type(value).__mro__
+            self._sent = [text for text in self._texts_of(value) if text == self._text]
         if isinstance(value, str) and value == self._text and not self._passed_on:
             self._helped.append(now)
 
@@ -129,9 +138,26 @@ class SentBy:
     def put(self) -> Place | None:
         """Where it was put into what was sent, or returned, whichever is first; None where that is not to be told."""
         known = [one for key, growth in self._grown.items() if (one := growth.whole) and self._counts(key, one)]
-        known += [one for one in self._helped if self._on_the_way(one)]
+        known += self._made if self._fed else [one for one in self._helped if self._on_the_way(one)]
         known += [self._best[1]] if self._best[1] is not None else []
         return min(known, key=lambda one: one.clock).place if known else None
+
+    @property
+    def _made(self) -> list[_Moment]:
+        """Where the texts of the message were first seen, as far as that was at a line."""
+        seen = [self._objects.get(id(text), ("", None))[1] for text in self._sent if not self._passed_on]
+        return [one for one in seen if one is not None and one.place.frame.kind not in self._best[2]]
+
+    def _seen(self, value: Any, place: Place | None) -> None:
+        """A text that the parser was also fed; kept, so that no other one has its id."""
+        if self._fed and isinstance(value, str) and value == self._text and id(value) not in self._objects:
+            self._objects[id(value)] = value, None if place is None else self._now(place)
+
+    def _texts_of(self, value: Any) -> list[str]:
+        """The texts of a returned value in the channels that are looked at."""
+        if isinstance(value, str):
+            return [value]
+        return [text for channel in self._channels for text in _texts(value, channel, self._call, MOST_DEPTH)]
 
     def _now(self, place: Place) -> _Moment:
         self._clock += 1
@@ -139,7 +165,7 @@ class SentBy:
 
     def _counts(self, key: Any, seen: _Moment) -> bool:
         """A message counts wherever it is, a plain text where it is on its way to one."""
-        return key[0] != "text" or (not self._passed_on and self._on_the_way(seen))
+        return key[0] != "text" or (not (self._passed_on or self._fed) and self._on_the_way(seen))
 
     def _on_the_way(self, seen: _Moment) -> bool:
         """Whether a line ran in the call that returned the message, or in one that this made; but for those that the

@@ -10,21 +10,35 @@ from flask.typing import ResponseReturnValue
 from parsers.vocabulary.types import UsageError
 from webapp.engines.entered import entered
 from webapp.page.addresses.inspect_views import show
-from webapp.page.addresses.subjects import blueprint, is_partial, render, run_subject
+from webapp.page.addresses.subjects import blueprint, is_partial, render, run_subject, sees_places
 from webapp.page.engines.conformance_matrix import conformance_matrix
 from webapp.page.engines.library_cases import by_engine, library_cases
-from webapp.page.engines.listing import engine_rows
+from webapp.page.engines.listing import HIDDEN, engine_rows, told_rows
 from webapp.page.inspect.inspect_page import whole_number
 from webapp.services import services
+from webapp.store.results import RunOfAll
 
 
 @blueprint.get("/engines")
 def engines() -> Response:
     """Every entered engine. None is started."""
     try:
-        return render("engines.html", rows=engine_rows(entered(services().settings)), problem="")
+        return _listed("")
     except UsageError as error:
-        return render("engines.html", rows=[], problem=str(error))
+        return render("engines.html", rows=[], ran={}, problem=str(error))
+
+
+def _listed(problem: str, status: int = 200) -> Response:
+    """The page of all, with places for whoever may see them, and for nobody's cache then. Raises UsageError."""
+    found, places = services(), sees_places()
+    rows = told_rows(entered(found.settings), places=places)
+    ran: dict[str, RunOfAll] = {}
+    for run in found.store.results.all():  # the latest first
+        ran.setdefault(run.engine, run)
+    response = render("engines.html", rows=rows, ran=ran, problem=problem, status=status)
+    if places:
+        response.cache_control.no_store = True
+    return response
 
 
 @blueprint.get("/engines/<engine>")
@@ -42,7 +56,7 @@ def engine_ask(engine: str) -> ResponseReturnValue:
     try:
         asked.renew(engine)
     except UsageError as error:
-        return render("engines.html", rows=engine_rows(asked), problem=str(error), status=422)
+        return _listed(str(error) if sees_places() else f"{engine} does not answer: {HIDDEN}.", 422)
     return redirect(url_for("page.engines"), 303)
 
 

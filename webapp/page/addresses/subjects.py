@@ -28,6 +28,7 @@ from webapp.runs.held import HELD_HEADER, HeldRun
 from webapp.services import services
 from webapp.settings import LOOPBACK
 from webapp.store import Gone, StoredCase
+from webapp.write_access import may_write
 
 blueprint = Blueprint("page", __name__)
 
@@ -279,6 +280,15 @@ def lists_by_default() -> bool:
     """Return whether the box "list in the library" is ticked: where this machine alone can read what is listed."""
     settings = services().settings
     return settings.public_url is None and is_loopback(f"http://{settings.host}") and is_loopback(request.host_url)
+
+
+def sees_places() -> bool:
+    """Return whether whoever asks may see where programs and files of this machine lie: who may write by the secret or
+    the proxy of the settings; without these, who is at this machine."""
+    settings = services().settings
+    if settings.write_secret is None and settings.write_header is None:
+        return lists_by_default() and not settings.proxies
+    return may_write(settings, request.headers)
 
 
 if TYPE_CHECKING:

@@ -116,6 +116,9 @@ def _asked(
         made[number] = _cell(engines, found, column)
         if column.engine is not None and made[number].words in SILENT:
             stops = found.title
+    if column.engine is not None and made:
+        cells = {cases[number].name: (result.words, result.severity) for number, result in made.items()}
+        engines.note_run(column.engine, column.parser, cells)
     return made
 
 

@@ -4,14 +4,25 @@ for it: what an engine said of itself last is known."""
 from __future__ import annotations
 
 import logging
+import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from parsers.selection.registry import known_format
 from webapp.engines.entered import Engines
+from webapp.engines.entries import Entry, card_written
+from webapp.engines.health import Health, HealthKind, LibraryRun
 from webapp.engines.protocol import Card, EmptyDeltas, HoldsText, ManyTokens, Server
 from webapp.page.engines.library_cases import library_cases
 
+HIDDEN = "why is told to those who may write here"  # for it names files
+_HEALTH: Mapping[HealthKind, tuple[str, str]] = {
+    "answers": ("pass", "answers"),
+    "hangs": ("warning", "hung"),
+    "rests": ("warning", "rests"),
+    "fails": ("error", "not running"),
+}
 _LOG = logging.getLogger(__name__)
 
 # What a server does, in words, for every value that the protocol has; "": it says nothing of it.
@@ -41,10 +52,20 @@ class ParserRow:
 
 
 @dataclass(slots=True, frozen=True)
+class ShownHealth:
+    """How an engine does: how bad that is, in a word or two, and more of it."""
+
+    severity: str
+    words: str
+    detail: str
+
+
+@dataclass(slots=True, frozen=True)
 class EngineRow:
     """An entry, its revision of a checkout, and what its engine said of itself; `card` None: it was not asked yet.
 
     `facts`: how it is fed, and what its server does, each as a name and words. `problem`: why none of it can be shown.
+    `where`: what is run, for those who may see that; `health` and `runs`: how it does, and what it made of the library.
     """
 
     name: str
@@ -53,6 +74,9 @@ class EngineRow:
     parsers: Sequence[ParserRow] = ()
     facts: Sequence[tuple[str, str]] = ()
     problem: str = ""
+    where: str = ""
+    health: ShownHealth = ShownHealth("info", "not asked", "")
+    runs: Sequence[LibraryRun] = ()
 
     @property
     def title(self) -> str:
@@ -70,6 +94,36 @@ def engine_rows(engines: Engines) -> list[EngineRow]:
     """All entered engines. Raises UsageError for a file of entries that cannot be used."""
     listed, entries = engines.listed(), engines.entries()
     return [_row(name, card, entries[name].revision, listed) for name, card in listed.items()]
+
+
+def told_rows(engines: Engines, *, places: bool) -> list[EngineRow]:
+    """The same with how they do, what they made of the library, and with `places` what is run. Raises as that."""
+    entries = engines.entries()
+    return [_told(row, entries[row.name], engines, places=places) for row in engine_rows(engines)]
+
+
+def _told(row: EngineRow, entry: Entry, engines: Engines, *, places: bool) -> EngineRow:
+    known, asked = engines.known(row.name), card_written(engines.settings, row.name)
+    health = _health(known.health, row.card, asked)
+    if not places and known.health is not None and known.health.kind == "fails":
+        health = replace(health, detail=HIDDEN)
+    return replace(row, where=_where(entry) if places else "", health=health, runs=known.runs)
+
+
+def _where(entry: Entry) -> str:
+    """What is run, as one would type it; no variable of its environment, which may be a secret."""
+    words = [*(entry.command or (entry.python or "",)), *([entry.own] if entry.own else [])]
+    more = {"plugin": entry.plugin, "in": entry.folder, "with": entry.path, "tokenizer": entry.tokenizer}
+    return "; ".join([shlex.join(words), *[f"{key} {value}" for key, value in more.items() if value]])
+
+
+def _health(known: Health | None, card: Card | None, asked: int) -> ShownHealth:
+    if known is not None:
+        return ShownHealth(*_HEALTH[known.kind], known.words)
+    if card is None:
+        return ShownHealth("info", "not asked yet", "")
+    when = datetime.fromtimestamp(asked / 1e9, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    return ShownHealth("pass", "answered", f"on {when}, and was not asked since this server started")
 
 
 def _row(name: str, card: Card | None, revision: str, listed: dict[str, Card | None]) -> EngineRow:

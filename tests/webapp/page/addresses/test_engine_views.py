@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from flask import Flask
@@ -14,7 +17,7 @@ from tests.webapp.engines.entering import fake, own
 from tests.webapp.page.dom import page as tree
 from webapp.app import create_app
 from webapp.engines.entered import entered, use_engines
-from webapp.engines.entries import file_of, keep_card, write_entry
+from webapp.engines.entries import Entry, file_of, keep_card, write_entry
 from webapp.engines.patience import Patience
 from webapp.page.engines import conformance_matrix
 from webapp.services import EXTENSION
@@ -61,8 +64,10 @@ def test_each_engine_is_listed_with_its_parsers_and_the_formats_they_read(
     page = tree(client.get("/engines").text)
     sections = {one.one("h2 code").words: one for one in page.all(".engines-page section")}
     assert list(sections) == ["fake", "qwen", "again", "silent"]
-    facts = {one.one("dt").words: one.one("dd").words for one in sections["fake"].all(".engine-facts div")}
-    assert facts == {
+    assert facts(page, "fake") == {
+        "Runs": shlex.join(fake().command),
+        "Health": "answers",
+        "Last run": "none since this server started",
         "Reads": "text and token ids; deltas, and whole outputs",
         "Contract": "vllm",
         "Its server": "holds text back where stop strings ask for it, sends several tokens a delta, sends deltas"
@@ -87,6 +92,55 @@ def test_an_engine_is_asked_who_it_is(client: FlaskClient, settings: Settings) -
     failed = client.post("/engines/silent/ask")
     assert failed.status_code == 422
     assert "engine silent does not start" in tree(failed.text).one(".engines-page .problem").words
+    said = facts(tree(client.get("/engines").text), "silent")["Health"]
+    assert said.startswith("not running: engine silent does not start: ")
+
+
+def facts(page: Any, name: str) -> dict[str, str]:
+    """What the page of all says of an engine."""
+    section = page.one(f"section[aria-labelledby=engine-{name}]")
+    said = {one.one("dt").words: one.one("dd").words for one in section.all(".engine-facts div")}
+    return {name: words.replace(" :", ":").replace(" ,", ",") for name, words in said.items()}
+
+
+@pytest.mark.parametrize(
+    ("more", "headers", "shown"),
+    [
+        ({}, {}, True),
+        ({"proxies": 1}, {}, False),
+        ({"host": "0.0.0.0"}, {}, False),
+        ({"public_url": "https://a.example"}, {}, False),
+        ({"write_secret": "s" * 40}, {}, False),
+        ({"write_secret": "s" * 40}, {"Authorization": f"Bearer {'s' * 40}"}, True),
+        ({"write_header": "X-Who"}, {"X-Who": "me"}, True),
+    ],
+)
+def test_where_an_engine_lies_is_told_to_those_who_may_write(
+    tmp_path: Path, more: dict[str, Any], headers: dict[str, str], shown: bool
+) -> None:
+    made = Settings(data_dir=tmp_path, **more)
+    write_entry(made, "gone", Entry(command=("/no/such/worker",), environment={"KEY": "unspoken"}))
+    client = create_app(made).test_client()
+    asked = client.post("/engines/gone/ask", headers={"Sec-Fetch-Site": "same-origin", **headers})
+    page = client.get("/engines", headers=headers)
+    said = facts(tree(page.text), "gone")
+    assert (said.get("Runs") == "/no/such/worker", "/no/such/worker" in page.text + asked.text) == (shown, shown)
+    assert (asked.status_code, said["Health"].startswith("not running"), "unspoken" in page.text) == (422, True, False)
+    assert bool(page.cache_control.no_store) is shown
+
+
+def test_what_an_engine_did_last_is_told_with_links(
+    client: FlaskClient, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = iter(["passes", "passes", "differs", "slow"])
+    monkeypatch.setattr(conformance_matrix, "tried", lambda case, settings: Result(next(words), "error", ""))
+    monkeypatch.setattr(conformance_matrix, "_made", {})
+    client.get("/engines/again/hermes?asks=0", headers=PART)
+    page = tree(client.get("/engines").text)
+    said = facts(page, "again")["Last run"]
+    assert re.match(r"hermes \d+ not asked, 2 passes, 1 differs, 1 slow, \d{4}-\d\d-\d\d \d\d:\d\d UTC$", said), said
+    section = page.one("section[aria-labelledby=engine-again]")
+    assert section.one(".engine-facts a").attrs["href"] == "/engines/again/hermes"
 
 
 def test_an_engine_by_its_name_alone_stands_on_the_page_of_all(client: FlaskClient) -> None:
