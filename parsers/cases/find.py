@@ -13,12 +13,13 @@ from itertools import accumulate
 from typing import Any
 
 from parsers.cases.case import Case, Expect
-from parsers.cases.engines import ENGINES, Engine, choose
+from parsers.cases.engines import ENGINES, Engine, choose, traced_chunking
 from parsers.cases.expect import accept
 from parsers.cases.input import Input, ToolObject
 from parsers.cases.io import case_id, load_case, to_data
 from parsers.cases.jsontext import halves_spelled
 from parsers.cases.known import known_of_message
+from parsers.cases.message_events import MessageEvent, events_of
 from parsers.cases.run import characters, chunkings_of, replayer_of, settled_case
 from parsers.compare.divergence import Divergence
 from parsers.replays.budget import Budget
@@ -35,11 +36,13 @@ from parsers.vocabulary.types import Context, Piece, joined
 
 @dataclass(slots=True)
 class CaseFound:
-    """Holds what a search of a case found, and the smallest case that shows the worst of it."""
+    """Holds what a search of a case found, and the smallest case that shows the worst of it. `events` are the parts of
+    the traced replay's message in order, where the case expects an order."""
 
     case: Case
     found: Found
     minimized: Case | None = None
+    events: tuple[MessageEvent, ...] | None = None
 
 
 class CaseSearch:
@@ -64,7 +67,8 @@ class CaseSearch:
     ) -> None:
         self.case = case
         choice = choose(case, evidence, engines)
-        replayer = replayer_of(case, choice, pieces or case.pieces() or characters(case.text()))
+        self._traced = traced_chunking(case)
+        self._replayer = replayer = replayer_of(case, choice, pieces or case.pieces() or characters(case.text()))
         chunkings_of(case, choice)
         if replayer.plays:
             self._search: Search | Played = Played(replayer, rules=case.compare.rules(), only=case.checks)
@@ -91,7 +95,13 @@ class CaseSearch:
         """Return what is known by now."""
         found = self._search.found()
         smaller = None if found.minimized is None else minimized_case(self.case, found.minimized)
-        return CaseFound(self.case, found, smaller)
+        return CaseFound(self.case, found, smaller, self._events())
+
+    def _events(self) -> tuple[MessageEvent, ...] | None:
+        expect = self.case.known.expect
+        if expect is None or expect.events is None:
+            return None
+        return tuple(events_of(self._replayer.trace(self._traced)))
 
 
 def recorded_cuts(case: Case) -> tuple[int, ...]:
@@ -181,7 +191,7 @@ def find_json(result: CaseFound) -> dict[str, Any]:
         "minimized": None if result.minimized is None else to_data(result.minimized),
         "replays": found.replays,
         "complete": found.complete,
-        "known": known_of_message(result.case, message, finish),
+        "known": known_of_message(result.case, message, finish, result.events),
         "verdict": _verdict(found.verdict),
         "groups": [_group(group) for group in found.groups],
         "holding": found.holding,

@@ -9,6 +9,7 @@ from typing import Any
 
 from parsers.cases.case import Case
 from parsers.cases.expect import Difference, differences, trace_differences
+from parsers.cases.message_events import MessageEvent
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Message
 
@@ -18,12 +19,14 @@ def known_of_trace(case: Case, trace: Trace) -> dict[str, Any]:
     return _known(case, trace_differences(case.known.expect, trace, case.compare))
 
 
-def known_of_message(case: Case, message: Message | None, finish_reason: str | None) -> dict[str, Any]:
-    """The same of a message alone, of which nobody knows in which order its parts came. None: nothing is compared."""
+def known_of_message(
+    case: Case, message: Message | None, finish_reason: str | None, events: Sequence[MessageEvent] | None = None
+) -> dict[str, Any]:
+    """The same of a message alone, and its parts in order where that is known. None: nothing is compared."""
     expect = case.known.expect
     if expect is None or message is None:
         return _known(case, [])
-    return _known(case, differences(expect, message, finish_reason, case.compare))
+    return _known(case, differences(expect, message, finish_reason, case.compare, events))
 
 
 def _known(case: Case, found: Sequence[Difference]) -> dict[str, Any]:

@@ -109,8 +109,25 @@ def minimized(replayer: Replayer, start: Start, form: Form, rules: Rules, replay
     if not alike:
         return None
     shown, context = _with_harm(alike[0], small, chunking, beside), small.context
+    if right is None and not isinstance(target, OfChange):
+        right = _given_somewhere(small, (chunking, *beside))
     said = Minimized(shown.check, shown, form.pieces, chunking, context, replays, beside, right, never, read)
     return _with_messages(said, small)
+
+
+def _given_somewhere(small: Replayer, shown: Sequence[Chunking]) -> Message | None:
+    """What the format reads, where one of the chunkings shown gives something else and another one that: the parser
+    can, so that it is right under all of them."""
+    own = own_reading(small)
+    if own is None:
+        return None
+
+    def gives(one: Chunking) -> bool:
+        outcome = small.outcome(one)
+        return outcome.raised is None and same_message(outcome.message, own.message, ANY_ID)
+
+    wrong = any(not gives(one) for one in shown)
+    return own.message if wrong and any(map(gives, [*shown, *every_chunking(small)])) else None
 
 
 def _is_of_another(one: Finding, pair: Sequence[Chunking]) -> bool:

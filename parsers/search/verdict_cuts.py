@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from parsers.checks.prose import TAG
-from parsers.compare.divergence import ANY_ID, HARMFUL, message_key
+from parsers.compare.divergence import ANY_ID, HARMFUL, message_key, shared_prefix
 from parsers.compare.divergence import grade as grade_of
 from parsers.compare.nearness import distance
 from parsers.replays.cut_grades import CutGrade, Grader
@@ -22,7 +22,7 @@ from parsers.vocabulary.types import Message
 from parsers.vocabulary.words import counted
 
 BY_ONE_SHOT = "read by the one for whole outputs"
-_SYMBOLS = re.compile(r"[{}\[\]<>|]|[^\w\s.,;:!?'\"()…–—-]{2,}")  # what no sentence has
+_SENTENCE = re.compile(r"\s*[\"'(]?\w+[.,;:!?]?\s")  # its first word
 IN_PARTS = "as soon as the output comes in more than one delta"
 
 
@@ -164,7 +164,7 @@ def _right(evidence: Evidence) -> OutcomeClass:
     same = next((one for one in evidence.outcomes if message_key(one.message, ANY_ID) == own), None)
     if same is not None and same.raised is None:
         return same
-    answer = all(_is_answer(one.message, evidence.text) for one in read)
+    answer = all(_is_answer(one.message, evidence.text) for one in read) or _part_in_prose(read, evidence)
 
     def worth(one: OutcomeClass) -> tuple[int, int, int, int, int]:
         content = one.message.content or ""
@@ -176,11 +176,32 @@ def _right(evidence: Evidence) -> OutcomeClass:
 
 
 def _is_answer(message: Message, text: str) -> bool:
-    """Return whether the content has nothing but text of the output, in its order, none of which looks like markup,
-    whoever's that is, or belongs to a call."""
+    """Return whether a message has nothing but text of the output, in its order, none of which looks like markup."""
     content, characters = message.content or "", iter(text)
-    if message.reasoning or marker_in(content) >= 0 or TAG.search(content):
-        return False
-    if message.tool_calls and (_SYMBOLS.search(content) or any(call.name in content for call in message.tool_calls)):
+    if message.tool_calls or message.reasoning or marker_in(content) >= 0 or TAG.search(content):
         return False
     return all(char in characters for char in content)
+
+
+def _part_in_prose(read: Sequence[OutcomeClass], evidence: Evidence) -> bool:
+    """Return whether, where no grammar is known, those with most good calls part in whole sentences alone: text of the
+    output that begins with a word, and names no call. A marker that was left over does not begin so."""
+    if evidence.own is not None:
+        return False
+    good = max([good_calls(one.message, evidence.context) for one in read])
+    among = [one.message for one in read if good_calls(one.message, evidence.context) == good]
+    least = min([message.content or "" for message in among], key=len)
+    names = {call.name for message in among for call in message.tool_calls}
+    more = [_more(message.content or "", least) for message in among]
+    return all(
+        text in evidence.text and _SENTENCE.match(text) is not None and not any(name in text for name in names)
+        for text in more
+        if text
+    )
+
+
+def _more(longer: str, shorter: str) -> str:
+    """What one text has more than another, between what both begin and end with."""
+    start = shared_prefix(longer, shorter)
+    end = shared_prefix(longer[start:][::-1], shorter[start:][::-1])
+    return longer[start : len(longer) - end]

@@ -217,9 +217,19 @@ function click(event) {
   put(place, { focus: true });
 }
 
+/* The place in the window that came instead of the one it was in; the caret had the focus. */
+function again() {
+  if (!place || place.run.isConnected) return;
+  const { run, at } = place;
+  const same = (one) => ["sent", "from", "to", "part"].every((name) => one.dataset[name] === run.dataset[name]);
+  const found = runs().find((one) => same(one) && one.textContent === run.textContent && partOf(one) === partOf(run));
+  if (found) put({ run: found, at }, { focus: document.activeElement === document.body });
+  else leave();
+}
+
 export function startWho() {
   document.addEventListener("click", click);
   document.addEventListener("keydown", press, true);
-  document.addEventListener("htmx:after:swap", () => place && !place.run.isConnected && leave());
+  document.addEventListener("htmx:after:swap", again);
   new ResizeObserver(() => place?.run.isConnected && put(place)).observe(document.body);
 }

@@ -105,6 +105,13 @@ def test_engines_are_put_into_the_matrix_by_a_button(page: Page) -> None:
     expect(row).to_contain_text("same message")
 
 
+def test_a_column_of_a_matrix_is_asked_without_script(plain: Page) -> None:
+    plain.goto("/engines/own/hermes")
+    expect(plain.locator("table.matrix tbody tr").first).to_contain_text("not run yet")
+    plain.get_by_role("columnheader", name="own").get_by_role("link", name="Run them").click()
+    expect(plain.get_by_role("columnheader", name="own")).to_contain_text("passes")
+
+
 def test_an_engine_that_hangs_holds_no_matrix_back(page: Page) -> None:
     page.goto("/engines/hung/hermes")
     expect(page.get_by_role("columnheader", name="own")).to_contain_text("passes")
@@ -120,13 +127,6 @@ def test_the_columns_of_many_engines_are_wide_enough_to_read(plain: Page) -> Non
     plain.locator(".matrix tr").evaluate_all(f"rows => rows.forEach({more})")
     widths = plain.locator(".matrix thead th").evaluate_all("heads => heads.map(head => head.offsetWidth)")
     assert (min(widths) >= 150, sideways(plain)) == (True, 0)
-
-
-def test_a_column_of_a_matrix_is_asked_without_script(plain: Page) -> None:
-    plain.goto("/engines/own/hermes")
-    expect(plain.locator("table.matrix tbody tr").first).to_contain_text("not run yet")
-    plain.get_by_role("columnheader", name="own").get_by_role("link", name="Run them").click()
-    expect(plain.get_by_role("columnheader", name="own")).to_contain_text("passes")
 
 
 def test_it_runs_without_script(plain: Page) -> None:

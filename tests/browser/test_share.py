@@ -142,14 +142,14 @@ def test_a_private_link_of_a_comparison_holds_every_side(page: Page) -> None:
     page.goto(f"{EXAMPLE}/compare?a_chunk=token&b_chunk=token:5")
     page.get_by_label("Another output").fill("Quite another text.")
     page.get_by_role("button", name="Put beside", exact=True).click()
-    expect(page.locator("#compare")).to_have_class("compare sides-3 of-texts")
+    expect(page.locator("#compare")).to_have_class("compare sides-3 of-texts as-info")
     page.locator("[data-share]").click()
     page.get_by_role("button", name="Copy a private link").click()
     expect(page.locator("[data-private-result][data-link]")).to_contain_text("op")
     link = page.locator("[data-private-result]").get_attribute("data-link") or ""
     page.goto("/gallery")
     page.goto(link)
-    expect(page.locator("#compare")).to_have_class("compare sides-3 of-texts")
+    expect(page.locator("#compare")).to_have_class("compare sides-3 of-texts as-info")
     expect(page.get_by_text("Quite").first).to_be_visible()
 
 

@@ -38,14 +38,17 @@ def refuse_with(target: str, *, as_json: bool, engines: Sequence[str]) -> None:
 
 
 def write_smallest(name: str, found: CaseFound, target: str) -> None:
-    """Write the smallest case, nothing where the search found no error; or the report of the search. Raises UsageError
-    where the target cannot say it."""
-    case = found.minimized
+    """Write the smallest case, nothing where the search found nothing in the output itself; or the report of the
+    search. Raises UsageError where the target cannot say it."""
+    small, case = found.found.minimized, found.minimized
     if target in WHOLE:
         with named(name):
             print_parts([exported(run_case_of(name, found.case), target, found=found).text])
     elif case is None:
         click.echo(f"{shown(name)}: nothing was found to export", err=True)
+    elif small is not None and small.of_changed and not found.found.findings:
+        words = f"only a changed output shows {small.check}; find --json has its case"
+        click.echo(f"{shown(name)}: nothing was found to export in this output: {words}", err=True)
     else:
         with named(name):
             print_parts([_exported(name, case, target)])

@@ -200,6 +200,15 @@ def test_the_file_compares_as_the_case_says(compare: Any, content: str, first: A
 _CALL = {"kind": "tool_call", "name": "f", "raw": '{"a": 1}'}
 
 
+def test_of_text_and_calls_in_one_delta_the_file_knows_no_order() -> None:
+    exported = pytest_file(case(expect={"events": [_CALL, {"kind": "text", "text": "ab"}]}), [Piece("ab")])
+    names = namespace(exported)
+    call = {"index": 0, "function": {"name": "f", "arguments": '{"a": 1}'}}
+    assert names["accumulate"]([{"content": "ab", "tool_calls": [call]}])["events"] is None
+    names["replay"] = lambda deltas: names["accumulate"]([{"content": "ab", "tool_calls": [call]}])
+    names["test_the_message_is_as_expected"](None)
+
+
 @pytest.mark.parametrize(
     ("events", "whitespace", "holds"),
     [

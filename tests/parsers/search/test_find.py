@@ -415,3 +415,18 @@ def test_what_no_client_can_hold_is_a_verdict_and_a_small_case(
     assert result.found.verdict.kind == kind
     assert result.minimized is not None
     assert loads(dumps(result.minimized)).notes == result.minimized.notes
+
+
+@pytest.mark.parametrize(
+    ("events", "different"),
+    [
+        ([{"kind": "text", "text": "a"}, {"kind": "tool_call", "name": "f", "arguments": {}}], []),
+        ([{"kind": "tool_call", "name": "f", "arguments": {}}, {"kind": "text", "text": "a"}], ["events"]),
+        ([], ["events"]),
+    ],
+)
+def test_the_order_that_a_case_expects_is_compared(events: list[dict[str, Any]], different: list[str]) -> None:
+    text = 'a<tool_call>{"name": "f", "arguments": {}}</tool_call>'
+    case = load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": text}, "expect": {"events": events}})
+    known = find_json(CaseSearch(case).result())["known"]
+    assert [one["field"] for one in known["differences"]] == different

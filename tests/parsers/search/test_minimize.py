@@ -6,7 +6,8 @@ import pytest
 
 from parsers.cases.find import CaseSearch
 from parsers.cases.io import load_case
-from parsers.cases.run import characters
+from parsers.cases.run import characters, run_case
+from parsers.cases.tested import as_test
 from parsers.compare.divergence import EXACT
 from parsers.replays.chunking import TRACED, WHOLE, Chunking
 from parsers.replays.replayer import Replayer
@@ -103,6 +104,28 @@ def test_a_second_fault_that_shows_everywhere_keeps_no_second_call_in_the_small_
     assert found is not None
     assert found.text == '<tool_call>{"name":"get_time","arguments":{}}</tool_call>Bf'
     assert found.chunking.cuts == (1,), "inside a marker, where the verdict's is"
+
+
+class LosesBlanks(Spoilt):
+    """A delta that is nothing but white space."""
+
+    def on(self, text: str) -> MessageDelta | None:
+        return self.read("" if text.isspace() else text)
+
+
+@pytest.mark.replays
+def test_what_the_format_reads_is_right_where_the_parser_gives_it_under_some_chunking() -> None:
+    case = load_case(
+        {"schema": 1, "parser": {"name": "qwen", "engine": "mine"}, "input": {"text": "Well there\n\nfriend."}}
+    )
+    search = CaseSearch(case, engines=boxes(LosesBlanks))
+    assert list(search.run())
+    small = search.result().minimized
+    assert small is not None
+    assert small.expect is not None
+    assert small.expect.content == small.text()
+    assert as_test(run_case(small, engines=boxes(LosesBlanks))).outcome == "FAIL"
+    assert as_test(run_case(small, engines=boxes(Spoilt))).outcome == "ok"
 
 
 def test_calls_that_were_whole_stay_whole() -> None:

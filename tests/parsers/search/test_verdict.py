@@ -498,7 +498,13 @@ def test_where_no_grammar_is_known_the_outcome_with_most_calls_is_right() -> Non
 
 @pytest.mark.parametrize(
     ("left", "lost"),
-    [("\nThat was all.", "is lost"), ("\n@@end of it", "is added"), ("\ncall f now", "is added")],
+    [
+        ("\nThat was all.", "is lost"),
+        (" And then <b>more</b> text.", "is lost"),
+        ("\n@@end of it", "is added"),
+        ("\ncall f now", "is added"),
+        ("}", "is added"),
+    ],
 )
 def test_where_no_grammar_is_known_and_calls_are_equal_a_text_is_right_that_is_no_markup(left: str, lost: str) -> None:
     text = f'@@call f {{"a": 1}}@@end{left}'

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from html import escape
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,7 +13,10 @@ import pytest
 from parsers.cases.case import Case
 from parsers.cases.find import CaseFound
 from parsers.cases.io import load_case, loads
-from parsers.search.found import Detail, Found, Progress, Verdict
+from parsers.replays.chunking import WHOLE
+from parsers.search.found import Detail, Found, Minimized, Progress, Verdict
+from parsers.vocabulary.trace import Finding
+from parsers.vocabulary.types import Context, Piece
 from tests.webapp.engines.entering import own
 from webapp.commands import find as command
 from webapp.engines.entered import use_engines
@@ -123,6 +127,20 @@ def test_nothing_is_written_where_nothing_was_found(program: Program, found: Any
     done = program("find", output, "--export", "vllm")
     assert (done.code, done.out) == (0, "")
     assert done.err.endswith(f"{output}: nothing was found to export\n")
+
+
+def test_what_only_a_changed_output_shows_is_told_and_not_written(
+    program: Program, monkeypatch: pytest.MonkeyPatch, output: Path
+) -> None:
+    shown = Finding("changed_output_raised", "error", "parser", "It fails.")
+    small = Minimized("parser_raised", shown, (Piece("x"),), WHOLE, Context(), 1, of_changed=True)
+    verdict = Verdict("all_hold", "pass", "parser", "All checks hold.")
+    found = Found("x", [], [], [], [], [], [], verdict, minimized=small, robustness=[shown])
+    played = SimpleNamespace(run=list, result=lambda: CaseFound(load_case(SMALL), found, load_case(SMALL)))
+    monkeypatch.setattr(command, "case_search", lambda case, _: played)
+    done = program("find", output, "--export", "case")
+    assert (done.code, done.out) == (0, "")
+    assert "only a changed output shows parser_raised; find --json has its case" in done.err
 
 
 @pytest.mark.parametrize(

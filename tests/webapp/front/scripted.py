@@ -138,7 +138,7 @@ def fail(_request: Data, _parent: Any) -> Data:
 
 def ask(_request: Data, parent: Any, **question: str) -> Data:
     """Ask the server, and answer with what it says."""
-    reply = parent.ask({"do": "known", "requests": [], **question})
+    reply = parent.ask({"do": "card" if question["of"] == "engines" else "known", "requests": [], **question})
     if "later" in reply:
         return {"wait": {"do": "engine"}}
     return page(json.dumps({**reply, "raw": len(reply.get("raw", b""))}).encode())
