@@ -177,27 +177,31 @@ def _right(evidence: Evidence) -> OutcomeClass:
 
 def _is_answer(message: Message, text: str) -> bool:
     """Return whether a message has nothing but text of the output, in its order, none of which looks like markup."""
-    content, characters = message.content or "", iter(text)
+    content = message.content or ""
     if message.tool_calls or message.reasoning or marker_in(content) >= 0 or TAG.search(content):
         return False
-    return all(char in characters for char in content)
+    return _is_part(content, text)
 
 
 def _part_in_prose(read: Sequence[OutcomeClass], evidence: Evidence) -> bool:
-    """Return whether, where no grammar is known, those with most good calls part in whole sentences alone: text of the
-    output that begins with a word, and names no call. A marker that was left over does not begin so."""
+    """Return whether, where no grammar is known, those with most good calls part in how much they have of sentences:
+    the longest has text of the output more than the shortest that begins with a word and names no call, and all have
+    parts of it. A marker that was left over does not begin so."""
     if evidence.own is not None:
         return False
     good = max([good_calls(one.message, evidence.context) for one in read])
     among = [one.message for one in read if good_calls(one.message, evidence.context) == good]
-    least = min([message.content or "" for message in among], key=len)
+    texts = sorted([message.content or "" for message in among], key=len)
+    more = _more(texts[-1], texts[0])
     names = {call.name for message in among for call in message.tool_calls}
-    more = [_more(message.content or "", least) for message in among]
-    return all(
-        text in evidence.text and _SENTENCE.match(text) is not None and not any(name in text for name in names)
-        for text in more
-        if text
-    )
+    told = more in evidence.text and _SENTENCE.match(more) is not None and not any(name in more for name in names)
+    return told and all(_is_part(text, texts[-1]) for text in texts)
+
+
+def _is_part(text: str, whole: str) -> bool:
+    """Return whether a text is another one, with some of it left out."""
+    characters = iter(whole)
+    return all(char in characters for char in text)
 
 
 def _more(longer: str, shorter: str) -> str:
