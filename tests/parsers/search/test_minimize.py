@@ -88,7 +88,6 @@ class TwoFaults(Spoilt):
         return sent
 
 
-@pytest.mark.replays
 def test_a_second_fault_that_shows_everywhere_keeps_no_second_call_in_the_small_case() -> None:
     text = (
         'I will look that up for you now. <tool_call>{"name": "get_weather", "arguments": {"city": "Paris", "days": 3}}'
@@ -103,7 +102,7 @@ def test_a_second_fault_that_shows_everywhere_keeps_no_second_call_in_the_small_
     found = search.result().found.minimized
     assert found is not None
     assert found.text == '<tool_call>{"name":"get_time","arguments":{}}</tool_call>Bf'
-    assert found.chunking.cuts == (1,), "inside a marker, where the verdict's is"
+    assert found.chunking.cuts == (56,), "inside the marker, before its last character"
 
 
 class LosesBlanks(Spoilt):
@@ -113,7 +112,6 @@ class LosesBlanks(Spoilt):
         return self.read("" if text.isspace() else text)
 
 
-@pytest.mark.replays
 def test_what_the_format_reads_is_right_where_the_parser_gives_it_under_some_chunking() -> None:
     case = load_case(
         {"schema": 1, "parser": {"name": "qwen", "engine": "mine"}, "input": {"text": "Well there\n\nfriend."}}

@@ -259,6 +259,22 @@ def told(text: str) -> str:
 PASTED, NO_OUTPUTS, OUTPUTS = texts("pasted_texts.txt"), texts("no_outputs.txt"), texts("true_outputs.txt")
 
 
+@pytest.mark.parametrize(
+    ("text", "surely"),
+    [
+        ("What is the issue?\n\nThe calls are prose.\n\nYour environment:\n\nLinux.\n", True),
+        (
+            "Since the update the calls of my agent come out as text. The server says this:\n\n```\n"
+            'INFO 07-03 11:30:24 [parser.py:365] <tool_call>{"name": "f", "arguments": {}}\n'
+            "INFO 07-03 11:30:25 [parser.py:366] done\n```\n",
+            False,
+        ),
+    ],
+)
+def test_forms_and_logs_that_somebody_quotes_are_reports(text: str, surely: bool) -> None:
+    assert look(text) == Looked(Pasted.REPORT, surely)
+
+
 @pytest.mark.parametrize(("said", "text"), PASTED, ids=[said for said, _ in PASTED])
 def test_each_text_of_the_file_is_what_its_heading_says(said: str, text: str) -> None:
     assert told(text) == said.split(":")[0]
