@@ -272,9 +272,8 @@ def _turned(target: Differs, replayer: Replayer, chunking: Chunking) -> tuple[Di
     other = target.other
     if target.sound[2] or other.by == "whole" or other.cuts is not None or other.size == 1:
         return target, chunking
-    if chunking != one_delta(replayer.one_shot is not None) or form_of(replayer, other).fixed is not None:
-        return target, chunking
-    turned = Differs.at(replayer, other, target.rules, chunking)
+    is_free = chunking == one_delta(replayer.one_shot is not None) and form_of(replayer, other).fixed is None
+    turned = Differs.at(replayer, other, target.rules, chunking) if is_free else None
     return (target, chunking) if turned is None else (turned, other)
 
 
