@@ -24,6 +24,22 @@ def test_a_character_that_is_pressed_leads_to_the_step_that_sent_it(page: Page) 
     assert violations(page, part="#input") + violations(page, part="#result") == []
 
 
+def test_a_character_that_was_sent_outside_the_window_is_answered_in_the_window_that_comes(page: Page) -> None:
+    call = '<tool_call>\n{{"name": "f", "arguments": {{"city": "Town number {}"}}}}\n</tool_call>\n'
+    page.goto("/")
+    page.locator("#text").fill("".join([call.format(number) for number in range(6)]))
+    page.locator("#text").press("Control+Enter")
+    page.locator("#go-to").fill("21")
+    page.locator("#go-to").press("Enter")
+    far = page.locator("#result article.call").nth(5).locator("pre.raw .run").nth(3)
+    sent = far.get_attribute("data-sent") or ""
+    far.click()
+    expect(page.locator("#go-to")).to_have_value(sent)
+    expect(page.locator("#step .card:not([hidden]) h2")).to_contain_text(f"Step {sent}")
+    expect(page.locator("#who")).to_contain_text(f"call 5 arguments, sent at step {sent}")
+    expect(page.locator("#who-caret")).to_be_focused()
+
+
 def test_by_keyboard_from_a_token_to_its_character_to_its_step_and_back(page: Page) -> None:
     page.goto(f"{EXAMPLE}?step=19")
     token = page.locator("#strip [data-token][aria-selected=true]")
