@@ -192,7 +192,7 @@ def test_the_page_of_a_matrix_asks_no_engine_and_each_column_asks_for_its_cells(
     part = tree(sent)
     assert (asked, sent.count("<td"), sent.count('hx-target="#cell-1-0"')) == (["again"], 1, 1)
     assert part.one("#cell-1-0").words.startswith("passes")
-    following = part.one("#column-1").attrs["hx-get"]
+    following = part.one("#column-1 a").attrs["hx-get"]
     assert following == "/engines/qwen/hermes?asks=1&from=1"
     whole = tree(client.get(following).text)
     known = [[cell.words.split()[0] for cell in row.all("td")] for row in whole.all("table.matrix tbody tr")]
