@@ -11,6 +11,7 @@ const LIST = "history";
 const MOST = 30;
 const LONGEST = 60;
 let forgotten = null; // the run on the page, once it was forgotten with the others: it is not listed again
+let isLeft = false; // Undo goes to another run, and what arrives until then does not put this one on the trail again
 
 function read() {
   try {
@@ -55,7 +56,7 @@ function current() {
 
 /* While the text of a run is edited, what the page says is not of that run. */
 function note() {
-  if (isEditing()) return;
+  if (isEditing() || isLeft) return;
   const run = current();
   if (run?.address !== forgotten) forgotten = null;
   if (!run || forgotten || !isKept()) return;
@@ -66,7 +67,9 @@ function note() {
 
 function undo() {
   const before = stepBack(current()?.address);
-  if (before) location.assign(before);
+  if (!before) return;
+  isLeft = true;
+  location.assign(before);
 }
 
 const when = (time) => new Date(time).toLocaleString([], { dateStyle: "short", timeStyle: "short" });
@@ -142,7 +145,10 @@ export function startHistory() {
   };
   update();
   for (const kind of ["htmx:after:swap", "htmx:after:history:push"]) document.addEventListener(kind, update);
-  window.addEventListener("pageshow", ({ persisted }) => persisted && update());
+  window.addEventListener("pageshow", ({ persisted }) => {
+    isLeft = false;
+    if (persisted) update();
+  });
   document.addEventListener("change", choose);
   document.addEventListener("click", ({ target }) => {
     if (target.closest("[data-undo]")) undo();

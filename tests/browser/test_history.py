@@ -71,6 +71,18 @@ def test_undo_goes_to_the_run_before_the_one_that_is_shown_wherever_back_and_for
     expect(page).to_have_url(re.compile(re.escape(first)))
 
 
+def test_what_arrives_while_undo_leaves_does_not_put_the_run_back(page: Page) -> None:
+    run(page, OUTPUT)
+    first = page.url.partition("?")[0]
+    edit(page, "Second")
+    page.evaluate(
+        "document.querySelector('[data-undo]').click();"
+        "document.dispatchEvent(new CustomEvent('htmx:after:swap', {detail: {ctx: {}}}));"
+    )
+    expect(page).to_have_url(re.compile(re.escape(first)))
+    expect(page.locator("[data-undo]")).to_be_hidden()
+
+
 def test_the_first_page_and_the_menu_list_what_was_run(page: Page) -> None:
     run(page, OUTPUT)
     run(page, SECOND)
