@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from parsers.checks.prose import TAG
-from parsers.compare.divergence import ANY_ID, HARMFUL, message_key, shared_prefix
+from parsers.compare.divergence import ANY_ID, HARMFUL, message_key
 from parsers.compare.divergence import grade as grade_of
 from parsers.compare.nearness import distance
 from parsers.replays.cut_grades import CutGrade, Grader
@@ -16,7 +16,7 @@ from parsers.search.markup import marker_in
 from parsers.search.sweep import json_of
 from parsers.search.verdict_blame import BLAME, led
 from parsers.search.verdict_evidence import Evidence, good_calls
-from parsers.search.verdict_phrases import harm, lowered, rank, under
+from parsers.search.verdict_phrases import harm, lowered, parting, rank, under
 from parsers.vocabulary.trace import Finding, Proof, Topic
 from parsers.vocabulary.types import Message
 from parsers.vocabulary.words import counted
@@ -192,7 +192,7 @@ def _part_in_prose(read: Sequence[OutcomeClass], evidence: Evidence) -> bool:
     good = max([good_calls(one.message, evidence.context) for one in read])
     among = [one.message for one in read if good_calls(one.message, evidence.context) == good]
     texts = sorted([message.content or "" for message in among], key=len)
-    more = _more(texts[-1], texts[0])
+    more = parting(texts[-1], texts[0])[1]
     names = {call.name for message in among for call in message.tool_calls}
     told = more in evidence.text and _SENTENCE.match(more) is not None and not any(name in more for name in names)
     return told and all(_is_part(text, texts[-1]) for text in texts)
@@ -202,10 +202,3 @@ def _is_part(text: str, whole: str) -> bool:
     """Return whether a text is another one, with some of it left out."""
     characters = iter(whole)
     return all(char in characters for char in text)
-
-
-def _more(longer: str, shorter: str) -> str:
-    """What one text has more than another, between what both begin and end with."""
-    start = shared_prefix(longer, shorter)
-    end = shared_prefix(longer[start:][::-1], shorter[start:][::-1])
-    return longer[start : len(longer) - end]

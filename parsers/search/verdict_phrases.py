@@ -107,7 +107,8 @@ def _spelled(right: list[ToolCall], wrong: list[ToolCall]) -> str | None:
     return next(words, None)
 
 
-def _parting(a: str, b: str) -> tuple[int, str, str]:
+def parting(a: str, b: str) -> tuple[int, str, str]:
+    """Where two texts part, and what each has between what both begin and end with."""
     at = shared_prefix(a, b)
     back = shared_prefix(a[at:][::-1], b[at:][::-1])
     return at, a[at : len(a) - back], b[at : len(b) - back]
@@ -115,7 +116,7 @@ def _parting(a: str, b: str) -> tuple[int, str, str]:
 
 def _changed(a: str, b: str) -> str:
     """Return how one text became another: what is missing, what is there besides, or where they part."""
-    at, gone, new = _parting(a, b)
+    at, gone, new = parting(a, b)
     if not b:
         return "are lost"
     if not new:
@@ -137,7 +138,7 @@ def _texts(right: Message, wrong: Message) -> str | None:
     if not differing:
         return None
     name, a, b = differing[0]
-    at, gone, new = _parting(a, b)
+    at, gone, new = parting(a, b)
     if gone and not new:
         return f"{quoted(gone)} is lost from the {name}"
     if new and not gone:

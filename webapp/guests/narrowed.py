@@ -37,23 +37,24 @@ def find(asked: CaseAsked, settings: Settings, ask: Ask, seconds: float, most: i
     where it cannot be searched."""
     with limits_as_usage():
         subject = subject_of(asked, settings, ask)
-        found = _by_search(subject, seconds, most)
-        own = {finding.check for finding in subject.run()[0].findings}
-        if found is not None and found.check in own:
+        whole = as_test(subject.run()[0])
+        found = _by_search(subject, whole, seconds, most)
+        if found is not None and found.check in {finding.check for finding in whole.run.findings}:
             return found
-        return _beside(subject, seconds, most) or found or Smaller(headline=NONE)
+        return _beside(subject, whole, seconds, most) or found or Smaller(headline=NONE)
 
 
-def _by_search(subject: Subject, seconds: float, most: int) -> Smaller | None:
+def _by_search(subject: Subject, whole: CaseTest, seconds: float, most: int) -> Smaller | None:
     ready = subject.prepared()
     search = CaseSearch(ready.case, pieces=ready.stored, engines=subject.engines, max_replays=most)
     _run(search, seconds)
     found = search.result()
     check = found.found.minimized.check if found.found.minimized is not None else ""
-    return None if found.minimized is None else _kept(subject, found.minimized, found.found.verdict.headline, check)
+    small, headline = found.minimized, found.found.verdict.headline
+    return None if small is None else _kept(subject, whole, small, headline, check)
 
 
-def _beside(subject: Subject, seconds: float, most: int) -> Smaller | None:
+def _beside(subject: Subject, whole: CaseTest, seconds: float, most: int) -> Smaller | None:
     """By what the built-in parser of the format says, where that is what the case expects."""
     grammar, expect = subject.grammar or subject.prepared().choice.grammar, subject.case.known.expect
     if grammar is None or expect is None:
@@ -72,7 +73,7 @@ def _beside(subject: Subject, seconds: float, most: int) -> Smaller | None:
     gives = subject.run(small)[0].trace
     expected = small.model_copy(update={"expect": accept(said)})
     wrong = harm(said, gives.message) if gives.failure is None else "the parser failed"
-    return _kept(subject, expected, f"Beside what {grammar.name} reads, {wrong}.", "expectation")
+    return _kept(subject, whole, expected, f"Beside what {grammar.name} reads, {wrong}.", "expectation")
 
 
 def _run(search: _Searching, seconds: float) -> None:
@@ -87,11 +88,11 @@ def _is_always_wrong(found: CaseTest) -> bool:
     return len(found.failing) == len(found.replays)
 
 
-def _kept(subject: Subject, small: Case, headline: str, check: str) -> Smaller | None:
-    """The smaller case for the parser of the one it came from, if it fails as that does."""
+def _kept(subject: Subject, whole: CaseTest, small: Case, headline: str, check: str) -> Smaller | None:
+    """The smaller case for the parser of the one it came from, `whole`, if it fails as that does."""
     run, _ = subject.run(small)
     found = as_test(run)
-    if found.outcome != "FAIL" or (_is_always_wrong(found) and not _is_always_wrong(as_test(subject.run()[0]))):
+    if found.outcome != "FAIL" or (_is_always_wrong(found) and not _is_always_wrong(whole)):
         return None
     parser = subject.given.parser
     if parser.name == "auto" and parser.engine is None:
