@@ -485,7 +485,7 @@ class DropsAround(Changes):
 def test_the_reading_that_keeps_more_of_the_text_is_not_called_the_fault() -> None:
     text = f"Sure, saving it.\n{call('get_weather', city='Paris')}\nDone, anything else?"
     headline = searched(text, DropsAround, by_tokens(text)).verdict.headline
-    assert "in one delta, `Sure, saving it.\\n` is lost from the content" in headline
+    assert "in one delta, `Sure, saving it.` is lost from the content" in headline
 
 
 class FailsOnLetter(Spoilt):
