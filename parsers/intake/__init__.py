@@ -18,7 +18,9 @@ The modules in the order in which the bytes pass them. Each imports only those a
     message_blocks     events of Anthropic's Messages -> where their blocks are numbered otherwise
     chat_dialects      events of the Responses and Messages APIs -> chat chunks
     content_blocks     blocks of a message, as every API names its parts -> chat answers
-    library_dialects   what Vercel's AI SDK, Cohere and LangChain send and keep -> chat chunks
+    library_dialects   what Vercel's AI SDK and LangChain send and keep -> chat chunks
+    cohere_dialects    answers and events of Cohere's chat -> chat chunks
+    vercel_lines       lines of AI SDK 4 -> parts of its streams
     cloud_dialects     answers and events of Bedrock and Gemini -> chat chunks
     api_families       payload -> its API: a table of shapes, with a reader for each that holds raw output
     api_logs           frames -> a log of one API, its damage, and the raw output rebuilt

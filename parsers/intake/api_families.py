@@ -19,12 +19,11 @@ from typing import Any
 
 from parsers.intake.chat_dialects import anthropic_as_chat, parts_as_chat, responses_as_chat
 from parsers.intake.cloud_dialects import BEDROCK_EVENTS, bedrock_as_chat, gemini_as_chat, is_bedrock, is_gemini
+from parsers.intake.cohere_dialects import cohere_as_chat, cohere_v1_as_chat, is_cohere, is_cohere_v1
 from parsers.intake.content_blocks import blocks_as_chat, is_block, is_block_message
 from parsers.intake.evidence import Payload, Warn
 from parsers.intake.json_frames import Frame
 from parsers.intake.library_dialects import (
-    cohere_as_chat,
-    is_cohere,
     is_langchain,
     is_llama_index,
     is_pydantic_ai,
@@ -192,6 +191,17 @@ def _completion_chunks(payload: Payload) -> list[RawChunk] | None:
         )
         for choice in found
     ]
+
+
+def _bedrock_outputs(payload: Payload) -> list[Payload] | None:
+    """What Bedrock's Mistral models wrote, each text with why it ended."""
+    outputs = objects_of(payload.get("outputs")) or []
+    return outputs if outputs and all(_has(one, text=str) and "stop_reason" in one for one in outputs) else None
+
+
+def _bedrock_chunks(payload: Payload) -> list[RawChunk]:
+    outputs = _bedrock_outputs(payload) or []
+    return [RawChunk(one["text"], index=at, finish=_finish_of(one["stop_reason"])) for at, one in enumerate(outputs)]
 
 
 def _vllm_chunks(payload: Payload) -> list[RawChunk] | None:
@@ -460,6 +470,10 @@ FAMILIES = (
     Family("Vercel AI SDK", is_vercel, parsed=True, translate=vercel_as_chat, rewrites="The AI SDK shows"),
     Family("Cohere", is_cohere, parsed=True, translate=cohere_as_chat),
     Family(
+        "Cohere v1", is_cohere_v1, parsed=True, translate=cohere_v1_as_chat,
+        rewrites="Version 1 of Cohere's API sends",
+    ),
+    Family(
         "OpenAI completions",
         lambda p: p.get("object") == "text_completion"
         or (_has(_first_choice(p), text=str) and "finish_reason" in _first_choice(p)),
@@ -484,6 +498,10 @@ FAMILIES = (
     Family(
         "Bedrock's Llama", lambda p: _has(p, generation=str) and "generation_token_count" in p,
         read=lambda p: [RawChunk(p["generation"], finish=_finish_of(p.get("stop_reason")))],
+        caveat="Special tokens are in the text only where Bedrock kept them.",
+    ),
+    Family(
+        "Bedrock's Mistral", lambda p: _bedrock_outputs(p) is not None, read=_bedrock_chunks,
         caveat="Special tokens are in the text only where Bedrock kept them.",
     ),
     Family("Gemini", is_gemini, parsed=True, translate=gemini_as_chat, rewrites="Gemini's API sends"),
@@ -558,8 +576,8 @@ FAMILIES = (
 # A payload without any of these keys has none of the shapes: most objects are told apart by this alone.
 _CLUES = BEDROCK_EVENTS | frozenset((
     "additional_kwargs", "args", "block_type", "blocks", "candidates", "choices", "content", "delta", "error", "event",
-    "event_kind", "failed_generation", "function", "functionCall", "function_call", "generated_text", "generation",
-    "input", "kwargs", "message", "msg", "object", "output", "output_ids", "part_kind", "parts", "reasoningContent",
-    "reasoning_content", "response", "role", "schema", "sglext", "text", "text_output", "token", "toolCalls", "toolUse",
-    "tool_calls", "type",
+    "event_kind", "event_type", "failed_generation", "function", "functionCall", "function_call", "generated_text",
+    "generation", "input", "kwargs", "message", "msg", "object", "output", "output_ids", "outputs", "part_kind",
+    "parts", "reasoningContent", "reasoning_content", "response", "role", "schema", "sglext", "text", "text_output",
+    "token", "toolCalls", "toolUse", "tool_calls", "type",
 ))  # fmt: skip

@@ -33,6 +33,7 @@ from parsers.intake.evidence import (
 from parsers.intake.json_frames import Frame, object_frames, read_event_lines
 from parsers.intake.moments import arrivals, moment_of
 from parsers.intake.plain_text import LONE_SURROGATE, has_lone_surrogate, without_lone_surrogates
+from parsers.intake.vercel_lines import vercel_lines
 from parsers.intake.written_values import object_of
 from parsers.vocabulary.types import Piece, RecordedDelta, Recording
 
@@ -118,6 +119,9 @@ class Log:
             places += f" and {len(bad) - 3:,} more" if len(bad) > 3 else ""
             words = f"{number(len(bad), 'chunk')} cannot be read and {_was_or_were(bad)} skipped ({places})"
             yield Warn("bad_chunk", f"{words}: what it held is missing.")
+        if short := [frame for frame in self.frames if frame.shortened]:
+            words = f"{number(len(short), 'chunk')} {_was_or_were(short)} quoted with dots in place of a part"
+            yield Warn("left_out", f"{words} ({self.place(short[0])}): what stood there is not known.")
         for frame in [frame for frame in self.frames if is_failure(frame)][:1]:
             yield Warn("error", f"The server sent an error ({self.place(frame)}): {_error_words(frame.payload or {})}")
         if self.others:
@@ -162,7 +166,8 @@ def response_log(value: Any, *, framed: bool = False) -> Log | None:
 
 def object_log(text: str) -> Log | None:
     """Return a log of objects one after the other, with nothing else between, or each on its own line."""
-    read = object_frames(text)
+    lines = vercel_lines(text)
+    read = (lines, []) if lines else object_frames(text)
     if read is None:
         return None
     frames, others = [replace(one, payload=one.payload and unwrapped(one.payload)) for one in read[0]], read[1]

@@ -22,18 +22,26 @@ _PREFIXED = re.compile(r"^[^{]{1,200}?\bdata: ?(?=\{|\[DONE\])")
 # What may stand before an object on a line of its own: nothing, or a time stamp and a level.
 _BEFORE_OBJECT = re.compile(r"""(?!.{0,200}\bdata:)[^{'"]{0,200}(?=\{)""")
 
+# What somebody wrote behind an object to those who read its line.
+_REMARK = re.compile(r"(?<=\})[ \t]+(?:#|//|<-+|\u2190)[^{}\"']*\Z")
+
+# Dots for members that were left out at the end of an object or array; strings are looked past.
+_DOTS = re.compile(r"\"(?:[^\"\\]|\\.)*\"|,?[ \t]*(?:\u2026|\.\.\.)(?=[ \t]*[}\]])")
+
 
 @dataclass(slots=True)
 class Frame:
     """One payload of a log and the line (from 1) it starts on. None: it is not a JSON object.
 
-    `event` is the name that server-sent events gave it, `moment` its time stamp.
+    `event` is the name that server-sent events gave it, `moment` its time stamp. `shortened`: somebody who quotes it
+    wrote dots in place of a part of it.
     """
 
     line: int
     payload: Payload | None
     event: str = ""
     moment: Moment | None = None
+    shortened: bool = False
 
 
 @dataclass(slots=True)
@@ -117,10 +125,12 @@ def _read_payload(events: _Events, number: int, data: str, at: int) -> int:
         events.ends.append(len(events.frames))
         return at + len(_DONE)
     found = value_at(data, at)
-    if found is None:
+    short = _quoted_in_part(data[at:]) if found is None else None
+    if found is None and short is None:
         events.broken = [data[at:]]
-    value, end = found or (None, len(data))
-    events.frames.append(Frame(number, value if isinstance(value, dict) else None, events.event, events.now))
+    value, end = found or (short, len(data))
+    payload = value if isinstance(value, dict) else None
+    events.frames.append(Frame(number, payload, events.event, events.now, short is not None))
     return end
 
 
@@ -180,13 +190,19 @@ def _line_frames(text: str) -> tuple[list[Frame], list[int]] | None:
         inner = printed_bytes(line) or line
         found = _BEFORE_OBJECT.match(inner)
         if found:
-            rest = inner[found.end() :].rstrip(" \t\r),")
+            rest = _REMARK.sub("", inner[found.end() :]).rstrip(" \t\r),")
             payload = whole_object(rest) or _printed_dict(rest)
-            frames.append(Frame(number, payload, moment=moment_in(found[0]) or curl))
+            short = None if payload is not None else _quoted_in_part(rest)
+            frames.append(Frame(number, payload or short, "", moment_in(found[0]) or curl, short is not None))
             curl = None
         elif line.strip():
             others.append(number)
     return (frames, others) if frames else None
+
+
+def _quoted_in_part(text: str) -> Payload | None:
+    """Return the object in which somebody wrote dots in place of its last members, or of those of a part of it."""
+    return whole_object(_DOTS.sub(lambda found: found[0] if found[0][0] == '"' else "", text))
 
 
 def _printed_dict(text: str) -> Payload | None:

@@ -1,9 +1,8 @@
 """What libraries above the APIs send and keep, as the chat chunks and answers that say the same.
 
-Vercel's AI SDK 4 to 6: the parts of `fullStream` and of a UI message stream. Cohere's chat, version 2: answers and
-events. LangChain 1: messages as JSON, by themselves or as `dumps` writes them, with the calls that it could not read.
-pydantic-ai 1 and 2: the events of a stream of parts. LlamaIndex 0.14: responses, whose `raw` is what the server sent,
-where that is an answer of chat completions.
+Vercel's AI SDK 4 to 6: the parts of `fullStream` and of a UI message stream. LangChain 1: messages as JSON, by
+themselves or as `dumps` writes them, with the calls that it could not read. pydantic-ai 1 and 2: the events of a stream
+of parts. LlamaIndex 0.14: responses, whose `raw` is what the server sent, where that is an answer of chat completions.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from parsers.intake.chat_dialects import ChatState, chat_frames, whole_call
-from parsers.intake.content_blocks import as_text, block_message, finish_of, first_of, joined_text, said_in, sent_call
+from parsers.intake.content_blocks import as_text, block_message, finish_of, first_of, said_in, sent_call
 from parsers.intake.evidence import Payload
 from parsers.intake.json_frames import Frame
 from parsers.intake.written_values import object_of, objects_of, word_of
@@ -35,7 +34,7 @@ _CALL_IDS = ("toolCallId", "id")
 def is_vercel(payload: Payload) -> bool:
     """Return whether an object is a part of a stream of Vercel's AI SDK."""
     kind = payload.get("type")
-    if _is_result(payload):
+    if _is_result(payload) or (kind == "error" and isinstance(payload.get("errorText"), str)):
         return True
     if not isinstance(kind, str) or kind not in _VERCEL:
         return False
@@ -86,61 +85,9 @@ def _vercel(state: ChatState, payload: Payload) -> Payload | None:
     if kind in ("finish", "finish-message"):
         ended = finish_of(payload, ("finishReason",))
         return state.chunk({}, **ended | {"finish": ended["finish"] or "stop"})
+    if kind == "error" and "errorText" in payload:
+        return {"error": {"type": "error", "message": payload["errorText"]}}
     return payload if kind == "error" else None
-
-
-_COHERE = frozenset((
-    "message-start", "message-end", "content-start", "content-delta", "content-end", "tool-plan-delta",
-    "tool-call-start", "tool-call-delta", "tool-call-end", "citation-start", "citation-end",
-))  # fmt: skip
-
-
-def is_cohere(payload: Payload) -> bool:
-    """Return whether an object is an answer of Cohere's chat, or an event of its stream."""
-    if payload.get("type") in _COHERE and ("delta" in payload or "index" in payload or "id" in payload):
-        return True
-    message = object_of(payload.get("message"))
-    said = isinstance(message.get("content"), list) or "tool_plan" in message or "tool_calls" in message
-    return said and message.get("role") == "assistant" and str(payload.get("finish_reason")).isupper()
-
-
-def cohere_as_chat(frames: list[Frame]) -> list[Frame]:
-    """Translate answers or events of Cohere's chat; its plan of what tools to call is reasoning."""
-    return list(chat_frames(frames, _cohere))
-
-
-def _cohere(state: ChatState, payload: Payload) -> Payload | None:
-    if "message" in payload:
-        return _whole_cohere(state, payload)
-    kind, delta = payload.get("type"), object_of(payload.get("delta"))
-    said, place = object_of(delta.get("message")), {"index": payload.get("index")}
-    if kind == "message-start":
-        state.begin(payload)
-        return state.chunk({"role": "assistant"})
-    if kind == "tool-plan-delta":
-        return state.chunk({"reasoning": str(said.get("tool_plan", ""))})
-    if kind == "content-delta":
-        block = object_of(said.get("content"))
-        name = "reasoning" if "thinking" in block else "content"
-        return state.chunk({name: joined_text(block)})
-    if kind in ("tool-call-start", "tool-call-delta"):
-        call = object_of(said.get("tool_calls"))
-        function = object_of(call.get("function"))
-        if kind == "tool-call-start":
-            return state.call_start(place, call.get("id"), function.get("name"))
-        return state.arguments(place, str(function.get("arguments", "")))
-    if kind == "message-end":
-        return state.chunk({}, **finish_of(delta, ("finish_reason",)))
-    return None
-
-
-def _whole_cohere(state: ChatState, payload: Payload) -> Payload:
-    message = object_of(payload.get("message"))
-    state.begin(payload)
-    parts: list[tuple[str, Any]] = [("reasoning", message["tool_plan"])] if word_of(message.get("tool_plan")) else []
-    parts += said_in(objects_of(message.get("content")) or [])
-    parts += [("tool_calls", call) for call in objects_of(message.get("tool_calls")) or []]
-    return state.answer(parts, **finish_of(payload, ("finish_reason",)))
 
 
 _AI = frozenset(("ai", "AIMessage", "AIMessageChunk"))

@@ -4,6 +4,8 @@ of proxies, debug logs of Ollama, TGI or of a program's own.
     [2025-11-28 10:00:00][INFO][LM STUDIO SERVER] [qwen] Generated packet: {
       "object": "chat.completion.chunk", ...
     }
+    2025-11-28 10:00:00 [DEBUG]
+     [qwen] Generated packet: {
 
 Each is read as JSON or as a program prints it. What the table of API families knows is kept, in order; a request among
 them is the request. (LM Studio 0.3.)
@@ -26,8 +28,11 @@ from parsers.intake.surroundings import LOG_LINE
 from parsers.intake.written_values import literal_at, value_at
 
 _LINE = re.compile(
-    rf"^(?=[ \t]*(?:{LOG_LINE.pattern}))[^\n]*?[\s:=](?=\{{\s*[\"'}}a-z]|\[\s*[{{\"']|[A-Z]\w*\([a-z_]+=)", re.MULTILINE
+    rf"^(?=[ \t]*(?:{LOG_LINE.pattern}))[^\n]*?(?:\n[ \t]+[^\n]{{0,300}}?)?"
+    r"[\s:=](?=\{\s*[\"'}a-z]|\[\s*[{\"']|[A-Z]\w*\([a-z_]+=)",
+    re.MULTILINE,
 )
+_LM_STUDIO = re.compile(r"LM STUDIO|\] Generated (?:packet|prediction): ")
 _STAMPED = re.compile(rf"[ \t]*(?:{LOG_LINE.pattern})")
 _TRIES = 16  # objects that begin and cannot be read
 
@@ -56,7 +61,7 @@ def _of_lines(found: Intake, body: str, lines: int, asked: Payload | None) -> In
     found.kind, found.title = "server_log", f"log with {found.title}"
     found.request = found.request if asked is None else request_of(asked)
     found.why = (f"{number(lines, 'line')} of a log with an answer's objects.", *found.why[1:])
-    found.server = "LM Studio" if "LM STUDIO" in body[:20_000] else found.server
+    found.server = "LM Studio" if _LM_STUDIO.search(body, 0, 20_000) else found.server
     return found
 
 

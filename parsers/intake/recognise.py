@@ -496,5 +496,5 @@ _READERS: tuple[Reader, ...] = (
     lambda body: read_server_log(body) if _is_stream(body) else None,
 )
 # Only where none of these fits: any values, whatever printed them.
-_LATE: tuple[Reader, ...] = (read_printed_values, read_logged_values)
+_LATE: tuple[Reader, ...] = (read_logged_values, read_printed_values)
 _QUOTED: tuple[Reader, ...] = (*_READERS, read_quoted_values, read_logged_values)

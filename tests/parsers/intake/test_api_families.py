@@ -125,6 +125,7 @@ READ: list[tuple[str, Payload, RawChunk]] = [
         {"generated_text": "a", "details": {"tokens": [{"id": 1, "text": "a"}, {}]}},
         RawChunk("a", last=True, warnings=(NO_SPECIALS,)),
     ),
+    ("Bedrock's Mistral", {"outputs": [{"text": "a", "stop_reason": "length"}]}, RawChunk("a", finish="length")),
     (
         "Ollama /api/generate",
         {**OLLAMA, "response": "a", "done": True, "done_reason": "length"},
@@ -144,6 +145,7 @@ def test_a_payload_holds_what_its_api_sends(family: str, payload: Payload, chunk
 
 
 OTHERS: list[tuple[str, Payload]] = [
+    ("Bedrock's Mistral", {"outputs": [{"text": "a"}]}),
     ("OpenAI completions", {}),
     ("OpenAI completions", {"choices": [{"text": 1}]}),
     ("vLLM token generation", {"choices": [{}]}),
@@ -164,6 +166,12 @@ OTHERS: list[tuple[str, Payload]] = [
 @pytest.mark.parametrize(("family", "payload"), OTHERS)
 def test_another_payload_holds_nothing(family: str, payload: Payload) -> None:
     assert not chunks(family, payload)
+
+
+def test_what_a_mistral_model_of_bedrock_wrote_is_the_raw_output() -> None:
+    found = recognise(b'{"outputs": [{"text": "[TOOL_CALLS] []", "stop_reason": "stop"}]}', pasted=True).recording
+    assert found is not None
+    assert (found.text, found.finish_reason) == ("[TOOL_CALLS] []", "stop")
 
 
 def test_the_start_of_a_request_holds_no_output() -> None:

@@ -81,3 +81,26 @@ def test_a_space_where_a_terminal_wrapped_a_line_is_kept() -> None:
     assert wrapped != CHAT
     found = read(f"data: {wrapped}\n\ndata: [DONE]\n")
     assert [chunk["choices"][0]["delta"]["content"] for chunk in found.outputs[0].stream or ()] == ["one two"]
+
+
+@pytest.mark.parametrize("remark", ["# DUPLICATE", "// again", "<-- twice", "← twice"])
+def test_a_remark_behind_a_chunk_is_not_part_of_it(remark: str) -> None:
+    chunk = '{"index": 0, "function": {"arguments": "{\\"a\\": \\"# no\\"}"}}'
+    begun = '{"index": 0, "id": "c", "function": {"name": "f", "arguments": ""}}'
+    found = recognise(f"Chunk 1: {begun}\nChunk 2: {chunk}\nChunk 3: {chunk}  {remark}\n".encode(), pasted=True)
+    assert found.recording is not None
+    assert len(found.recording.stream or ()) == 3
+
+
+@pytest.mark.parametrize("before", ["data: ", "Chunk: "])
+@pytest.mark.parametrize("dots", [", …", ", ...", "…"])
+def test_what_somebody_quotes_in_part_is_read_and_said(before: str, dots: str) -> None:
+    short = '{"choices":[{"index":0,"delta":{"content":"a, …}"}DOTS}]DOTS}'.replace("DOTS", dots)
+    found = read(f"{before}{CHAT}\n\n{before}{short}\n")
+    assert found.recording is not None
+    assert (found.recording.stream or ())[1]["choices"][0]["delta"] == {"content": "a, …}"}
+    assert "left_out" in {warning.code for warning in found.warnings}
+
+
+def test_dots_in_place_of_all_are_no_chunk() -> None:
+    assert "bad_chunk" in {warning.code for warning in read(f"data: {CHAT}\n\ndata: {{…\n\ndata: {CHAT}\n").warnings}

@@ -64,7 +64,11 @@ def test_an_error_alone_is_explained_and_the_command_shown() -> None:
     assert found.captures
 
 
-def packets() -> str:
+LM_STUDIO = "[2025-11-28 10:00:00][INFO][LM STUDIO SERVER] "
+DEVELOPERS = "2025-11-28 10:00:00 [DEBUG]\n "
+
+
+def packets(stamp: str = LM_STUDIO) -> str:
     chunks = [
         {
             "object": "chat.completion.chunk",
@@ -72,14 +76,13 @@ def packets() -> str:
         }
         for part in ("I'll look", " it up.")
     ]
-    head = "[2025-11-28 10:00:00][INFO][LM STUDIO SERVER] [qwen3-8b] Generated packet: "
-    return "[2025-11-28 10:00:00][INFO][LM STUDIO SERVER] Running chat completion\n" + "\n".join(
-        [head + json.dumps(chunk, indent=2) for chunk in chunks]
-    )
+    lines = [f"[qwen3-8b] Generated packet: {json.dumps(chunk, indent=2)}" for chunk in chunks]
+    return "\n".join([stamp + line for line in ("Running chat completion", *lines)])
 
 
-def test_objects_in_a_log_are_the_stream_they_were() -> None:
-    found = recognise(packets().encode(), pasted=True)
+@pytest.mark.parametrize("stamp", [LM_STUDIO, DEVELOPERS])
+def test_objects_in_a_log_are_the_stream_they_were(stamp: str) -> None:
+    found = recognise(packets(stamp).encode(), pasted=True)
     assert (found.kind, found.server) == ("server_log", "LM Studio")
     assert message(found.outputs[0]).content == STORIES["good"].content
 
@@ -102,7 +105,7 @@ PATTERN = '```python\nCALL = re.compile(r"<tool_call>(.*?)</tool_call>")\n```'
 FIELDS = {"reasoning_content": None, "tool_calls": [{"function": {"name": "f", "arguments": "{}"}}]}
 LEFT = json.dumps({"content": "<think>Hm.</think>", **FIELDS}, indent=2)
 MEANT = json.dumps({"content": None, **FIELDS, "reasoning_content": "Hm."}, indent=2)
-CUT = 'data: {"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"name":"f","arguments":""}}]}, …}]}'
+CUT = 'data: {"choices":[{"delta":{"tool_calls": … }}]}'
 
 
 def texts(body: str) -> tuple[str, list[str | None]]:
