@@ -268,7 +268,8 @@ def compared_sides(runner: Runner, sides: Sequence[Replayed], rules: Rules) -> C
 
     def found(number: int) -> Comparison:
         ends = tellers[0].ends and tellers[number].ends
-        both = Both.of(indices[0], indices[number], axis, number, ends=ends)
+        by_message = sides[0].sent is not None
+        both = Both.of(indices[0], indices[number], axis, number, ends=ends, by_message=by_message)
         return runner.computed(f"{keys} {number} {rules}", lambda: _comparison(both, rules), size=Comparison.size)
 
     def by_tools(number: int) -> bool:
