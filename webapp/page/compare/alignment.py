@@ -42,8 +42,8 @@ class Hunk:
 
 
 def text_hunks(a: str, b: str, cuts: Sequence[Sequence[int]] = ((), ())) -> list[Hunk]:
-    """Return where two texts differ, in order: in whole words, but for what one of them only has more. No word goes over
-    the `cuts` of either text."""
+    """Return where two texts differ, in order: in whole words, but for what one of them only has more. No word goes
+    over the `cuts` of either text."""
     if a == b:
         return []
     one, other = _words(a, cuts[0]), _words(b, cuts[1])
