@@ -1,5 +1,5 @@
-/* The text of the run is edited where it stands: every pause in typing replays it, and the message and a quick verdict
-   follow. A newer request drops the one on its way. What the page showed of the run is kept aside and comes back with
+/* The text of the run is edited where it stands: a key replays it, and the message and a quick verdict follow. Of keys
+   that come faster than answers the pause behind them replays it; a newer request drops the one on its way. What the page showed of the run is kept aside and comes back with
    "Back to the run"; what was typed stays in the field, and in this tab, until it is run or forgotten. The form keeps
    the text of the run: what stands here takes its place only in what is sent. */
 import { aim, goTo } from "./cursor.js";
@@ -12,6 +12,8 @@ const SHOWN = ["said", "message", "live-note"];
 let kept = {}; // what the page showed of the run, by id
 let waiting = 0;
 let sent = 0;
+let flying = 0; // requests without their answer
+let pressed = 0; // when the last key was pressed
 let missed = false; // how far the search is was not shown
 let pause = LEAST;
 let submitted = null; // the key of the draft that is being run
@@ -125,13 +127,19 @@ function replay() {
   const values = Object.fromEntries([...new FormData(setup())].filter(([, value]) => typeof value === "string"));
   sent = performance.now();
   const target = "#live-note";
-  window.htmx.ajax("POST", field().dataset.live, { source: field(), target, swap: "outerHTML", values });
+  flying += 1;
+  const answered = window.htmx.ajax("POST", field().dataset.live, { source: field(), target, swap: "outerHTML", values });
+  Promise.resolve(answered).finally(() => (flying -= 1));
 }
 
+/* A key that is pressed alone is answered at once. */
 function typed() {
-  keepDraft();
   clearTimeout(waiting);
-  waiting = setTimeout(replay, pause);
+  const alone = !flying && performance.now() - pressed > pause;
+  pressed = performance.now();
+  if (alone) replay();
+  else waiting = setTimeout(replay, pause);
+  keepDraft();
 }
 
 /* While the text is edited, what comes of the run as it was has no place on the page. */

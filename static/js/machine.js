@@ -1,7 +1,7 @@
 /* The diagram answers: its size, and the steps of what is pressed. An arrow or a row leads to the next step at which it
-   led on, and from the last one back to the first. All of it is shown while its text stays legible; a larger one
-   scrolls, and the current state is brought into sight. "Fit" shows all of it, as small as that takes, and pressed
-   again the text. */
+   led on, and from the last one back to the first. It is as wide as its pane, or as large as all of it fits in, while
+   its text stays legible; a larger one scrolls, and the current state is brought into sight. "Fit" is the way back there
+   from any other size, and from there to the whole width. */
 import { goTo, onStep, step } from "./cursor.js";
 import { mark, say } from "./dom.js";
 import { inspector } from "./inspector.js";
@@ -11,7 +11,7 @@ const LEGIBLE = 1; // its text has the least size that text has anywhere
 const MOST = 2.5;
 const FACTOR = 1.25;
 let zoom = 0; // 0: as large as fits, and legible
-let whole = false; // whether all of it is shown
+let wide = false; // whether it fits the width of its pane alone
 
 const boxes = () => [...(document.getElementById("machine")?.querySelectorAll("[data-zoomed]") ?? [])];
 
@@ -22,7 +22,7 @@ function size(box) {
   const room = (one, two) => parseFloat(style[one]) + parseFloat(style[two]);
   const across = (box.clientWidth - room("paddingLeft", "paddingRight")) / width;
   const down = (box.clientHeight - room("paddingTop", "paddingBottom")) / height;
-  return Math.max(whole ? LEAST : LEGIBLE, Math.min(across, down, FACTOR));
+  return Math.max(LEGIBLE, Math.min(across, wide ? MOST : Math.min(down, FACTOR)));
 }
 
 /* The current state in the middle of its box, where not all of the drawing is in sight. */
@@ -58,7 +58,7 @@ function draw() {
     drawing.setAttribute("width", String(width * scale));
     drawing.setAttribute("height", String(height * scale));
   }
-  for (const fit of document.querySelectorAll("[data-zoom=fit]")) mark(fit, "aria-pressed", String(whole && !zoom));
+  for (const fit of document.querySelectorAll("[data-zoom=fit]")) mark(fit, "aria-pressed", String(wide && !zoom));
   followSoon();
 }
 
@@ -66,7 +66,7 @@ function resize(how) {
   const shown = boxes().find((box) => box.clientHeight);
   if (!shown) return;
   const now = zoom || size(shown);
-  if (how === "fit") [whole, zoom] = [!whole || zoom !== 0, 0];
+  if (how === "fit") [wide, zoom] = [!wide && zoom === 0, 0];
   else zoom = Math.max(LEAST, Math.min(MOST, how === "in" ? now * FACTOR : now / FACTOR));
   draw();
 }

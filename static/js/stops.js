@@ -5,11 +5,9 @@ import { aim, focusPlace, goTo, step, total } from "./cursor.js";
 import { mark, say } from "./dom.js";
 import { askFor, choose } from "./request.js";
 
-const PAUSE = 300; // milliseconds
-const THOUGHT = 900; // milliseconds after which nobody is in the middle of a word
+const PAUSE = 150; // milliseconds
 const LONG = 20_000; // steps: to look through more of them takes too long for every pause
 let waiting = 0;
-let thinking = 0;
 let running = null; // where to run once the stops are here
 
 const field = () => document.getElementById("until");
@@ -47,10 +45,8 @@ function age() {
   for (const id of ["stops", "stop-marks"]) document.getElementById(id)?.toggleAttribute("data-stale", isOld);
 }
 
-/* What is wrong with a condition is said once it is entered, left or thought about, not while it is being typed. */
+/* What a condition lacks is said while it is being typed; that it is wrong, once it is entered or left. */
 function draft(on) {
-  clearTimeout(thinking);
-  if (on) thinking = setTimeout(() => draft(false), THOUGHT);
   document.getElementById("step-bar")?.toggleAttribute("data-typing", on);
 }
 
@@ -88,11 +84,27 @@ export function runTo(direction) {
   apply();
 }
 
-/* The last word is the beginning of a condition: it says nothing yet, and not that it is looked for as text. */
-function isHalf() {
-  const word = field().value.split(/\s+/).at(-1).replace(/^-/, "").toLowerCase();
-  const known = [...document.getElementById("conditions").options].map(({ value }) => value.toLowerCase());
-  return word !== "" && !known.includes(word) && known.some((value) => value.startsWith(word));
+const lastWord = () => field().value.split(/\s+/).at(-1).replace(/^-/, "");
+
+/* The condition that the last word is the beginning of: it says nothing yet, and not that it is looked for as text. */
+function begun() {
+  const word = lastWord().toLowerCase();
+  const known = [...document.getElementById("conditions").options];
+  if (!word || known.some(({ value }) => value.toLowerCase() === word)) return null;
+  return known.find(({ value }) => value.toLowerCase().startsWith(word));
+}
+
+/* What half a condition lacks, in the place of what is wrong with one; nothing of a whole one. */
+function lacks(condition) {
+  const note = document.getElementById("stop-note");
+  note.querySelector("[data-half]")?.remove();
+  if (!condition) return;
+  const said = `${lastWord()} goes on, as in ${condition.value}: ${condition.textContent}`;
+  const words = Object.assign(document.createElement("span"), { textContent: said, className: "stop-problem" });
+  words.dataset.half = "";
+  note.replaceChildren(words);
+  note.classList.add("severity-error");
+  document.getElementById("step-bar").classList.add("is-wrong");
 }
 
 function typed({ target }) {
@@ -101,7 +113,9 @@ function typed({ target }) {
   draft(true);
   age();
   clearTimeout(waiting);
-  if (total() <= LONG && !isHalf()) waiting = setTimeout(() => !isAsked() && apply(), PAUSE);
+  const half = begun();
+  lacks(half);
+  if (total() <= LONG && !half) waiting = setTimeout(() => !isAsked() && apply(), PAUSE);
 }
 
 /* The marks of a timeline that was asked for before the condition are others. */

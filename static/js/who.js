@@ -46,6 +46,9 @@ function partOf(run) {
   return [call, role.slice(5)].filter(Boolean).join(" ");
 }
 
+/* Which character of its part it is. */
+const inPart = ({ run, at }) => Number(run.dataset.at) + at;
+
 /* Where in the output the character came from; of text that is no copy, all that it was made of. */
 function origin({ run, at }) {
   const [from, to] = [Number(run.dataset.from), Number(run.dataset.to)];
@@ -63,7 +66,7 @@ function words(found) {
   const who = card(step)?.who ?? "";
   return {
     text: characters(run)[at].text,
-    rest: [`${partOf(run)}, sent at step ${step}`, who, made === "unplaced" ? "" : (made ?? ""), where].filter(Boolean),
+    rest: [`${partOf(run)}, character ${inPart(found)}, sent at step ${step}`, who, made === "unplaced" ? "" : (made ?? ""), where].filter(Boolean),
   };
 }
 
@@ -102,9 +105,9 @@ function put(found, { focus = false } = {}) {
 }
 
 /* The character as the page of an engine's parser asks about it: its channel, and which of it. */
-function partAt({ run, at }) {
-  const [, channel, first] = run.dataset.part?.match(/^(.*):(\d+)$/) ?? [];
-  return channel ? `${channel}:${Number(first) + at}` : "";
+function partAt(found) {
+  const { part } = found.run.dataset;
+  return part ? `${part}:${inPart(found)}` : "";
 }
 
 function leave() {
@@ -221,7 +224,7 @@ function click(event) {
 function again() {
   if (!place || place.run.isConnected) return;
   const { run, at } = place;
-  const same = (one) => ["sent", "from", "to", "part"].every((name) => one.dataset[name] === run.dataset[name]);
+  const same = (one) => ["sent", "from", "to", "at"].every((name) => one.dataset[name] === run.dataset[name]);
   const found = runs().find((one) => same(one) && one.textContent === run.textContent && partOf(one) === partOf(run));
   if (found) put({ run: found, at }, { focus: document.activeElement === document.body });
   else leave();

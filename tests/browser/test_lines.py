@@ -145,7 +145,7 @@ def test_a_character_of_the_message_leads_to_the_line_that_sent_it(page: Page) -
     run(page, "Well. <b> it ends")
     go_to(page, 4)
     page.locator("#result .run").first.click(position={"x": 2, "y": 6})
-    expect(page.locator("#who")).to_contain_text("W content, sent at step 1")
+    expect(page.locator("#who")).to_contain_text("W content, character 0, sent at step 1")
     expect(page.locator("#lines [data-source='1']")).to_be_visible()
     expect(page.locator("#lines #sender")).to_contain_text('return {"content": out}')
 

@@ -172,3 +172,22 @@ def test_on_a_narrow_screen_text_and_message_stand_below_each_other(browser: Bro
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert violations(page, "narrow") == []
     context.close()
+
+
+def test_a_key_that_is_pressed_alone_is_answered_at_once_and_of_others_the_last(page: Page) -> None:
+    page.goto(f"{EXAMPLE}?step=1")
+    page.keyboard.press("e")
+    sent = page.evaluate(
+        """() => {
+          const [field, ajax, asked] = [document.getElementById("live-text"), htmx.ajax, []];
+          htmx.ajax = (...all) => (asked.push(field.value), ajax.apply(htmx, all));
+          return ["a", "b", "c"].map((letter) => {
+            field.value += letter;
+            field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+            window.asked = asked;
+            return asked.length;
+          });
+        }"""
+    )
+    assert sent == [1, 1, 1]
+    page.wait_for_function("window.asked.length === 2 && window.asked[1].endsWith('abc')")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.browser.test_layout import TABLET, WIDE, boxes
 
@@ -41,3 +41,30 @@ def test_without_script_a_phone_has_findings_first_below_the_verdict(plain: Page
     plain.goto(RUN)
     found = boxes(plain, ("verdict", "findings", "chunkings", "events"))
     assert sorted(found, key=lambda part: found[part]["top"]) == ["verdict", "findings", "chunkings", "events"]
+
+
+SCREENS = ("input", "step", "result", "verdict")
+NEXT = "[data-jump=step][data-direction=next]"
+
+
+@pytest.mark.parametrize("posted", [False, True])
+def test_on_a_narrow_screen_without_script_what_is_pressed_leads_back_to_where_one_was(
+    plain: Page, posted: bool
+) -> None:
+    plain.set_viewport_size({"width": 390, "height": 844})
+    plain.goto("/" if posted else "/example/two-calls-with-prose?step=1")
+    if posted:
+        plain.locator("#text").fill("Hello there, you.")
+        plain.locator("#setup [name=run]:visible").first.click()
+    for screen, pressed in (
+        ("input", NEXT),
+        ("step", NEXT),
+        ("result", "[data-tab=final]"),
+        ("result", NEXT),
+        ("verdict", NEXT),
+    ):
+        plain.locator(f".screens.unscripted [data-screen={screen}]").click()
+        plain.locator(f"{pressed}:visible").click()
+        for one in SCREENS:
+            expect(plain.locator(f"#{one}")).to_be_visible(visible=one == screen)
+        expect(plain.locator(f".screens.unscripted [data-screen={screen}]")).to_have_css("border-bottom-width", "2px")

@@ -17,7 +17,9 @@ def test_a_character_that_is_pressed_leads_to_the_step_that_sent_it(page: Page) 
     box = page.locator("#result .call .run", has_text="get_weather").first.bounding_box()
     assert box
     page.mouse.click(box["x"] + box["width"] * 1.5 / len("get_weather"), box["y"] + box["height"] / 2)
-    expect(page.locator("#who")).to_contain_text("e call 0 name, sent at step 17 · row r29 (CALL_HEADER on")
+    expect(page.locator("#who")).to_contain_text(
+        "e call 0 name, character 1, sent at step 17 · row r29 (CALL_HEADER on"
+    )
     expect(page.locator("#who")).to_contain_text("from character 79 of the output")
     expect(page.locator("#go-to")).to_have_value("17")
     assert "get" in "".join(page.locator("#strip .linked").all_inner_texts())
@@ -36,7 +38,8 @@ def test_a_character_that_was_sent_outside_the_window_is_answered_in_the_window_
     far.click()
     expect(page.locator("#go-to")).to_have_value(sent)
     expect(page.locator("#step .card:not([hidden]) h2")).to_contain_text(f"Step {sent}")
-    expect(page.locator("#who")).to_contain_text(f"call 5 arguments, sent at step {sent}")
+    expect(page.locator("#who")).to_contain_text("call 5 arguments, character ")
+    expect(page.locator("#who")).to_contain_text(f", sent at step {sent}")
     expect(page.locator("#who-caret")).to_be_focused()
 
 
@@ -47,10 +50,10 @@ def test_by_keyboard_from_a_token_to_its_character_to_its_step_and_back(page: Pa
     page.keyboard.press("w")
     caret = page.locator("#who-caret")
     expect(caret).to_be_focused()
-    expect(page.locator("#who")).to_contain_text("c call 0 arguments, sent at step 19")
+    expect(page.locator("#who")).to_contain_text("c call 0 arguments, character 2, sent at step 19")
     for key in ("ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight"):
         page.keyboard.press(key)
-    expect(page.locator("#who")).to_contain_text('" call 0 arguments, sent at step 20')
+    expect(page.locator("#who")).to_contain_text('" call 0 arguments, character 6, sent at step 20')
     expect(page.locator("#go-to")).to_have_value("19")  # looking moves nothing
     page.keyboard.press("Enter")
     expect(page.locator("#go-to")).to_have_value("20")
@@ -65,7 +68,7 @@ def test_the_caret_goes_from_text_to_text(page: Page) -> None:
     page.locator("#strip [data-token][aria-selected=true]").focus()
     page.keyboard.press("w")
     who = page.locator("#who")
-    expect(who).to_contain_text("I content, sent at step 1")
+    expect(who).to_contain_text("I content, character 0, sent at step 1")
     for key, said in (("End", ". content"), ("ArrowDown", "g call 0 name"), ("ArrowLeft", ". content"),
                       ("Home", "I content")):  # fmt: skip
         page.keyboard.press(key)

@@ -54,6 +54,7 @@ from webapp.page.form.setup import (
     Upload,
     case_line,
     case_of,
+    case_of_output,
     look_at,
     read_setup,
     setup_after,
@@ -227,9 +228,9 @@ def _before(setup: Setup, case: Case) -> Before | None:
 def live() -> Response:
     """What the output that is edited in the form becomes, with the quick verdict. Nothing is kept of it."""
     setup = _posted_setup()
-    setup.output.take_as = "raw_text"
     try:
-        case, _ = _posted_run(setup)
+        _take_tokenizer(setup)
+        case = with_defaults(case_of_output(setup, _source(setup)), services().settings)
         found = live_of(case, services().settings)
     except (FormError, UsageError, TooLarge) as error:
         found = Live(problem=error.description or "" if isinstance(error, TooLarge) else str(error))
@@ -257,11 +258,16 @@ def _posted_run(setup: Setup) -> tuple[Case, Setup]:
     if text := request.form.get("case"):
         case = carried_case(text)
         return case, setup_after(_pasted_setup(case) or setup, setup_of(case))
-    named = named_subject(setup.carried.source)
-    source = named.case if named is not None else None
+    source = _source(setup)
     _take_tokenizer(setup)
     case = with_defaults(case_of(setup, _posted_file("file"), source), services().settings)
     return case, setup_after(setup, setup_of(case), source)
+
+
+def _source(setup: Setup) -> Case | None:
+    """The case that the form names instead of carrying it."""
+    named = named_subject(setup.carried.source)
+    return named.case if named is not None else None
 
 
 def _with_raw_output(case: Case, text: str) -> Case:

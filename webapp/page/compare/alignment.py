@@ -19,9 +19,12 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from itertools import accumulate
 
+from parsers.compare.divergence import shared_prefix
+
 _WORDS = re.compile(r"\w+|\s|[^\w\s]")
 _TABLE = 10_000  # cells of one table of words, at most
 _CELLS = 500_000  # of all tables of two texts
+_ENOUGH = 4  # characters of a text that are found again inside other text by no chance
 _APART = 3  # characters between two differences that are told as one, at most
 _DEPTH = 12  # anchors inside anchors
 
@@ -39,8 +42,8 @@ class Hunk:
 
 
 def text_hunks(a: str, b: str, cuts: Sequence[Sequence[int]] = ((), ())) -> list[Hunk]:
-    """Return where two texts differ, in order: in whole words, but for a word that one of them only goes on with. No
-    word goes over the `cuts` of either text."""
+    """Return where two texts differ, in order: in whole words, but for what one of them only has more. No word goes
+    over the `cuts` of either text."""
     if a == b:
         return []
     one, other = _words(a, cuts[0]), _words(b, cuts[1])
@@ -50,7 +53,7 @@ def text_hunks(a: str, b: str, cuts: Sequence[Sequence[int]] = ((), ())) -> list
         if x > i or y > j:
             found.append(Hunk(at_a[i], at_a[x], at_b[j], at_b[y]))
         i, j = x + size, y + size
-    return [_gone_on(hunk, a, b) for hunk in _joined(found, a)]
+    return [less for hunk in _joined(found, a) for less in _only_more(hunk, a, b)]
 
 
 def _words(text: str, cuts: Sequence[int]) -> list[str]:
@@ -58,13 +61,28 @@ def _words(text: str, cuts: Sequence[int]) -> list[str]:
     return [word for start, end in ends for word in _WORDS.findall(text, start, end)]
 
 
-def _gone_on(hunk: Hunk, a: str, b: str) -> Hunk:
-    """A difference in which one side begins with all of the other is what it has more, as of an output that was cut
-    off inside a word."""
-    size = min(hunk.a1 - hunk.a0, hunk.b1 - hunk.b0)
-    if a[hunk.a0 : hunk.a0 + size] != b[hunk.b0 : hunk.b0 + size]:
-        return hunk
-    return Hunk(hunk.a0 + size, hunk.a1, hunk.b0 + size, hunk.b1)
+def _only_more(hunk: Hunk, a: str, b: str) -> Iterator[Hunk]:
+    """A difference in which one side has all of the other is what it has more: behind it, as of an output that was cut
+    off inside a word, and of enough characters also inside or around it."""
+    x, y = a[hunk.a0 : hunk.a1], b[hunk.b0 : hunk.b1]
+    less, more = sorted((x, y), key=len)
+    head = shared_prefix(x, y)
+    tail = len(less) - head
+    if tail and len(less) < _ENOUGH:
+        yield hunk
+    elif more.endswith(less[head:]):
+        yield from _filled(Hunk(hunk.a0 + head, hunk.a1 - tail, hunk.b0 + head, hunk.b1 - tail))
+    elif (at := more.find(less)) >= 0:
+        left, right = (at, 0) if more is x else (0, at)
+        yield Hunk(hunk.a0, hunk.a0 + left, hunk.b0, hunk.b0 + right)
+        yield from _filled(Hunk(hunk.a0 + left + len(less), hunk.a1, hunk.b0 + right + len(less), hunk.b1))
+    else:
+        yield hunk
+
+
+def _filled(hunk: Hunk) -> Iterator[Hunk]:
+    if hunk.a1 > hunk.a0 or hunk.b1 > hunk.b0:
+        yield hunk
 
 
 def _joined(hunks: Sequence[Hunk], a: str) -> list[Hunk]:

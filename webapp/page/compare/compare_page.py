@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from parsers.compare.divergence import Grade, Rules, shared_prefix
-from parsers.vocabulary.channels import TEXT_PARTS
+from parsers.compare.divergence import Divergence, Grade, Rules, shared_prefix
+from parsers.vocabulary.channels import CALL_PARTS, TEXT_PARTS
 from parsers.vocabulary.observed import brief
 from webapp.glyphs import count, shorten
 from webapp.page.compare.alignment import Axis, axis_of
@@ -268,7 +268,8 @@ def compared_sides(runner: Runner, sides: Sequence[Replayed], rules: Rules) -> C
 
     def found(number: int) -> Comparison:
         ends = tellers[0].ends and tellers[number].ends
-        both = Both.of(indices[0], indices[number], axis, number, ends=ends)
+        by_message = sides[0].sent is not None
+        both = Both.of(indices[0], indices[number], axis, number, ends=ends, by_message=by_message)
         return runner.computed(f"{keys} {number} {rules}", lambda: _comparison(both, rules), size=Comparison.size)
 
     def by_tools(number: int) -> bool:
@@ -471,12 +472,19 @@ def _first_of(compared: Compared, one: Placed, found: Comparison) -> _First:
         one.side.name,
         compared.severity([number]),
         GRADES[found.grade].removesuffix(".") + f"{_why(compared, number).removeprefix(',')}.",
-        where=f"First in {first.channel}{place}",
+        where=f"First in {first.channel}{_counted(first, place)}",
         at=found.at,
         steps=(first.step_a, first.step_b),
         texts=_around(first.expected, first.actual),
         sends=sends,
     )
+
+
+def _counted(first: Divergence, place: str) -> str:
+    """The place in words; what is in a call is counted in its own text, as a client has it, before all."""
+    if first.channel.part not in CALL_PARTS:
+        return place
+    return f" at its character {first.offset:,}" + (f" ({place.removeprefix(' at ')})" if place else "")
 
 
 def _around(a: str, b: str) -> tuple[str, str]:

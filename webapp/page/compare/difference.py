@@ -40,7 +40,7 @@ PARTS = ("name", "id", "arguments")
 @dataclass(slots=True, frozen=True)
 class Both:
     """Two traces, and where their texts stand on one axis; `hunks` say where the texts differ. `ends`: it is known of
-    both why they ended, be it that nobody said so."""
+    both why they ended, be it that nobody said so. `by_message`: the texts are what was sent."""
 
     a: TraceIndex
     b: TraceIndex
@@ -49,12 +49,22 @@ class Both:
     size: int
     hunks: list[Hunk]
     ends: bool = True
+    by_message: bool = False
 
     @classmethod
-    def of(cls, a: TraceIndex, b: TraceIndex, axis: Axis | None = None, number: int = 1, *, ends: bool = True) -> Both:
+    def of(
+        cls, a: TraceIndex, b: TraceIndex, axis: Axis | None = None, number: int = 1, *,
+        ends: bool = True, by_message: bool = False,
+    ) -> Both:  # fmt: skip
         """The first side and the one counted `number` from 0, on an axis of all or on one of their own."""
         axis = axis or axis_of([a.trace.text, b.trace.text])
-        return cls(a, b, axis.lanes[0], axis.lanes[number], axis.size, axis.hunks[number], ends)
+        return cls(a, b, axis.lanes[0], axis.lanes[number], axis.size, axis.hunks[number], ends, by_message)
+
+    @property
+    def by_characters(self) -> bool:
+        """Return whether the messages part where the characters that differ lie: an offset of one text tells nothing
+        about another, and of texts that were found again, or sent, the parsers know less."""
+        return bool(self.hunks) or self.by_message or self.a.beside is not None or self.b.beside is not None
 
 
 @dataclass(slots=True)
@@ -261,9 +271,10 @@ def compare(both: Both, rules: Rules) -> Comparison:
     texts, calls = text_pairs(both, rules), call_pairs(both, rules)
     pairs = [*texts, *(part for call in calls for part in call.parts)]
     said = [*_texts(both, pairs), *_ends(both, calls)]
-    first, deltas = _divergence(both, rules, said), _deltas(both, rules)
-    at = _first_at(both, first, said)
-    places = merged([*_outputs(both), *_owners(both), *said], both.size)  # of which the first take in those they touch
+    places = merged([*_outputs(both), *_owners(both), *map(_copy, said)], both.size)
+    columns = _Columns(both, said, calls)
+    first, deltas = _divergence(both, rules, columns, places), _deltas(both, rules)
+    at = _first_at(both, first, columns)
     sends = None if deltas is None else both.size if deltas.end else both.on_b.edge(b.span(deltas.index)[0])
     if first is not None and at is not None and _holding(places, at) is None:
         places = merged([*places, Parting(at, at + 1, {"order"}, [str(first.channel)])], both.size)
@@ -285,14 +296,25 @@ def compare(both: Both, rules: Rules) -> Comparison:
     )
 
 
-def _divergence(both: Both, rules: Rules, said: list[Parting]) -> Divergence | None:
-    """Where the messages part first; a finish reason that a recording has no place for parts nothing. Where a text was
-    only found again, or the texts are not one, that is where the characters that differ lie: the parsers know less of
-    it, and an offset of one text tells nothing about another."""
+def _copy(place: Parting) -> Parting:
+    """A place of its own: places that are merged take in those they touch."""
+    return Parting(place.start, place.end, {*place.kinds}, [*place.channels])
+
+
+def _divergence(both: Both, rules: Rules, columns: _Columns, places: list[Parting]) -> Divergence | None:
+    """Where the messages part first; a finish reason that a recording has no place for parts nothing. Of channels that
+    part in one place the verdict's is named: a number of calls, else reasoning before content."""
     found = divergence(both.a.trace, both.b.trace, rules)
-    if found is not None and found.channel.part != "finish_reason" and (both.hunks or _is_laid(both)):
-        return min(partings(both.a.trace, both.b.trace, rules), key=lambda one: _column(both, one, said))
-    return None if found is not None and found.channel.part == "finish_reason" and not both.ends else found
+    if found is None or found.channel.part == "finish_reason":
+        return found if both.ends else None
+    if not both.by_characters:
+        return found
+
+    def order(one: Divergence) -> tuple[int, bool]:
+        at = columns.of(one)
+        return next((place.start for place in places if place.start <= at < place.end), at), one.channel.part != "calls"
+
+    return min(partings(both.a.trace, both.b.trace, rules), key=order)
 
 
 def _deltas(both: Both, rules: Rules) -> DeltaParting | None:
@@ -314,27 +336,33 @@ def _sides(both: Both) -> tuple[tuple[TraceIndex, Lane], tuple[TraceIndex, Lane]
     return (both.a, both.on_a), (both.b, both.on_b)
 
 
-def _first_at(both: Both, first: Divergence | None, said: list[Parting]) -> int | None:
+def _first_at(both: Both, first: Divergence | None, columns: _Columns) -> int | None:
     """The column where the messages part first."""
     if first is None:
         return None
-    if (both.hunks or _is_laid(both)) and (at := _column(both, first, said)) < both.size:
+    if both.by_characters and (at := columns.of(first)) < both.size:
         return at
     if both.hunks or first.raw is None:
-        return min([parting.start for parting in said], default=None)
+        return min([parting.start for parting in columns.said], default=None)
     return both.on_a.column(first.raw)
 
 
-def _is_laid(both: Both) -> bool:
-    """Return whether the texts of a side were found again in one output, since its parser says no places."""
-    return not both.hunks and (both.a.beside is not None or both.b.beside is not None)
+@dataclass(slots=True, frozen=True)
+class _Columns:
+    """Says where what parts in a channel lies."""
 
+    both: Both
+    said: list[Parting]
+    calls: list[CallPair]
 
-def _column(both: Both, parting: Divergence, said: list[Parting]) -> int:
-    """The first column of what parts in a channel; the end where nobody knows."""
-    own = [place.start for place in said if str(parting.channel) in place.channels]
-    known = [] if parting.raw is None or both.hunks else [both.on_a.column(parting.raw)]
-    return min(own or known, default=both.size)
+    def of(self, parting: Divergence) -> int:
+        """The first column of what parts; the end where nobody knows."""
+        names = {str(parting.channel)}
+        if parting.channel.part == "calls":
+            names = {str(part.name) for pair in self.calls if None in (pair.a, pair.b) for part in pair.parts}
+        own = [place.start for place in self.said if not names.isdisjoint(place.channels)]
+        known = [] if parting.raw is None or self.both.hunks else [self.both.on_a.column(parting.raw)]
+        return min(own or known, default=self.both.size)
 
 
 def _holding(partings: list[Parting], at: int) -> int | None:

@@ -236,6 +236,18 @@ def case_of(setup: Setup, upload: Upload | None, source: Case | None = None) -> 
     return _case(setup, base or {}, found.taken.data)
 
 
+def case_of_output(setup: Setup, source: Case | None = None) -> Case:
+    """The case that a form describes where its text is an output, whatever it looks like: nothing is recognised.
+
+    `source` is the case that the form names instead of carrying it. Raises FormError for the first field that is wrong.
+    """
+    base = _base(setup, source)
+    if not setup.output.text:
+        raise FormError("text", "There is no text.")
+    is_own = base is not None and unix_lines(_output(base)) == setup.output.text
+    return _case(setup, base or {}, {} if is_own else {"input": {"text": setup.output.text}})
+
+
 def _base(setup: Setup, source: Case | None) -> dict[str, Any] | None:
     """The case that the form was filled from, as data: what is wrong with it is found out with the whole."""
     if not setup.carried.base:

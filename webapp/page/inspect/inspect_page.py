@@ -62,6 +62,7 @@ TABS: dict[str, tuple[str, ...]] = {
     "dock": ("", "findings", "chunkings", "events", "watch", "robustness", "truncation", "lag", "wire"),
     "wire": ("chunks", "sse", "response", "responses", "messages", "clients"),
     "dialect": ("reasoning", "reasoning_content"),
+    "screen": ("", "input", "step", "machine", "result", "dock"),
 }
 
 
@@ -71,7 +72,8 @@ class ViewState:
     `report` asks for the checks of a long output, `find` for a search. `only` names the roles that the legend leaves
     coloured, all of them if empty; `equal`: equal tokens have the colours instead. `cut` None: nobody asked what comes
     out of a cut output. `dock` empty: the panel that has most to say. `pins` are the steps that somebody keeps;
-    `where` is a line of an engine's source that somebody asks about, `part` a character of the message."""
+    `where` is a line of an engine's source that somebody asks about, `part` a character of the message. `screen` is the
+    part of the run that is looked at where one is all that there is room for, and no script remembers which."""
 
     step: int | None = None
     input: str = "tokens"
@@ -92,6 +94,7 @@ class ViewState:
     pins: str = ""
     where: str = ""
     part: str = ""
+    screen: str = ""
 
 
 PLAIN = {field.name: field.default for field in fields(ViewState)}
@@ -100,8 +103,11 @@ _IS_PLAIN_WORD = re.compile(r"\w+=[\w.:,~-]*", re.ASCII).fullmatch  # quoting le
 
 
 def given_words(posted: Mapping[str, str]) -> dict[str, str]:
-    """The words of a query or a form; those in `go`, the value of a submit button, win over the rest."""
-    return {**posted, **dict(parse_qsl(posted.get("go", "")))}
+    """The words of a query or a form; those in `go`, the value of a submit button, win over the rest. It leaves out
+    what is as it is at first: tabs that it does not say are those, whatever the form was made with."""
+    if "go" not in posted:
+        return {**posted}
+    return {key: word for key, word in posted.items() if key not in TABS} | dict(parse_qsl(posted["go"]))
 
 
 def _step_number(text: str | None) -> int | None:
@@ -169,8 +175,13 @@ class Links:
 
     def url(self, **changes: Any) -> str:
         """The address of this page with `changes` to its view state."""
-        query = self.query(**changes)
-        return f"{self.base or ''}?{query}" if query else self.base or "?"
+        query, fragment = self.query(**changes), self.fragment(changes.get("screen"))
+        return f"{self.base or ''}?{query}{fragment}" if query else (self.base or "?") + fragment
+
+    def fragment(self, screen: str | None = None) -> str:
+        """What an address ends with so that a part of the run is looked at: a given one, else that of the state."""
+        screen = self.state.screen if screen is None else screen
+        return f"#{screen}" if screen else ""
 
 
 @dataclass(slots=True, frozen=True)

@@ -24,6 +24,7 @@ from parsers.cases.message_events import MessageEvent, events_of
 from parsers.checks.deltas import EVERY_CHUNK, ClientResult, clients
 from parsers.checks.known import Finish, known_of
 from parsers.replays.replayer import Replayer
+from parsers.vocabulary.stretches import Stretch
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Context, ToolCall
 from parsers.wire.api_events import APIS, Api, ApiEvent, api_events
@@ -171,14 +172,20 @@ def sent(channel: Channel, low: int, high: int) -> Iterator[Sent]:
     """Characters [low, high) of a channel as runs. A very long one (all in one step) keeps its two ends."""
     for piece in channel.between(low, high) if low < high else ():
         left, right = max(low - piece.at, 0), min(high - piece.at, len(piece.text))
-        copied = piece.kind == "copied"
-        start, end = (piece.start + left, piece.start + right) if copied else (piece.start, piece.end)
-        text = piece.text[left:right]
-        if len(text) > _FOLDED:
-            half = _FOLDED // 2
-            text = f"{text[:half]} […{len(text) - _FOLDED:,} more…] {text[-half:]}"
-        if text:
-            yield Sent(text, channel.role, piece.step, start, end, piece.kind or UNPLACED, at=piece.at + left)
+        if right - left > _FOLDED:
+            head, tail = left + _FOLDED // 2, right - _FOLDED // 2
+            yield _sent(channel, piece, left, head)
+            yield replace(_sent(channel, piece, head, tail), text="", folded=f"{count(tail - head, 'character')} more")
+            yield _sent(channel, piece, tail, right)
+        elif left < right:
+            yield _sent(channel, piece, left, right)
+
+
+def _sent(channel: Channel, piece: Stretch, left: int, right: int) -> Sent:
+    """Characters [left, right) of a stretch."""
+    places = (piece.start + left, piece.start + right) if piece.kind == "copied" else (piece.start, piece.end)
+    kind, at = piece.kind or UNPLACED, piece.at + left
+    return Sent(piece.text[left:right], channel.role, piece.step, *places, kind, at=at)
 
 
 def folded(channel: Channel, start: int, end: int) -> list[Sent]:

@@ -38,6 +38,11 @@ def test_a_log_that_is_typed_is_text_all_the_same(client: FlaskClient) -> None:
     assert "chat.completion" in live(client, '{"object": "chat.completion"}')
 
 
+def test_nothing_is_recognised_while_somebody_types(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("webapp.page.form.setup.recognise", lambda *_, **__: pytest.fail("it was looked at"))
+    assert "quick verdict" in live(client, f"POST /v1 HTTP/1.1\n\n{OUTPUT}")
+
+
 @pytest.mark.parametrize(
     ("text", "more", "said"),
     [

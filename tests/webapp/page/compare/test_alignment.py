@@ -34,6 +34,9 @@ def applied(a: str, b: str) -> str:
         ("a {x} b", "a b", [Hunk(2, 6, 2, 2)]),
         ("let me see", "I will see", [Hunk(0, 6, 0, 6)]),  # only a blank between: one
         ("a one b two", "a 1 b 2", [Hunk(2, 5, 2, 3), Hunk(8, 11, 6, 7)]),
+        ("mid<b>in</b>end", "midend", [Hunk(3, 12, 3, 3)]),  # all of the other, and more inside
+        ("plananswer<t>", "answer", [Hunk(0, 4, 0, 0), Hunk(10, 13, 6, 6)]),  # around it
+        ("an", "banana", [Hunk(0, 2, 0, 6)]),  # too little to be found again
     ],
 )
 def test_texts_differ_in_whole_words(a: str, b: str, expected: list[Hunk]) -> None:

@@ -9,10 +9,13 @@ import pytest
 
 from parsers.cases.io import load_case
 from parsers.compare.divergence import ANY_ID
+from parsers.vocabulary.events import CallId, TextEvent
 from tests.webapp.page.compare.pages import Pages
 from tests.webapp.page.streams import END, STREAM, TEXT, Payload, call, chunk, stream_case
 from webapp.page.compare.asked import Side
 from webapp.page.compare.compare_page import SidesPage
+from webapp.page.compare.sides import Replayed, on_one_text, replayed
+from webapp.page.library.gallery import gallery
 
 
 def beside(pages: Pages, text: str, stream: list[Payload], at: int | None = None) -> SidesPage:
@@ -42,7 +45,7 @@ def test_the_cursor_walks_through_the_chunks(pages: Pages) -> None:
     [
         (
             [*STREAM[:3], call(arguments='{"x": 2}'), END],
-            "First in tool_calls[0].arguments at character 9 of A's message",
+            "First in tool_calls[0].arguments at its character 6 (character 9 of A's message)",
             "Call 0 differs in its arguments. ",
         ),
         (
@@ -58,7 +61,7 @@ def test_the_cursor_walks_through_the_chunks(pages: Pages) -> None:
         ),
         (
             STREAM[:3],
-            "First in tool_calls[0].arguments at character 3 of A's message",
+            "First in tool_calls[0].arguments at its character 0 (character 3 of A's message)",
             "Call 0 differs in its arguments. ",
         ),
     ],
@@ -94,6 +97,63 @@ def test_a_recording_of_which_the_output_is_known_is_laid_by_message_too(pages: 
     assert page.cursor.at == 11
     assert [[bar.bar.kind for bar in lane.roles] for lane in page.band.lanes] == [["reasoning", "content"]] * 2
     assert [(place.start, place.text) for place in page.places] == [(11, "</think>A")]
+
+
+READERS = {name: tile.format for name, tile in gallery().items() if tile.case.parser.name == "recorded"}
+
+
+def beside_its_reader(pages: Pages, name: str) -> SidesPage:
+    """The page that Compare of a tile opens."""
+    case = gallery()[name].case
+    sides = [Side(parser=parser) for parser in ("recorded", READERS[name])]
+    own = zip("ab", sides, strict=True)
+    pages.sides = on_one_text(pages.runner, [replayed(pages.runner, case, *one) for one in own])
+    return pages.page(*pages.sides, rules=ANY_ID)
+
+
+def characters(side: Replayed) -> list[tuple[str, int | None, str]]:
+    """All that a side sends, character by character, each with what it is of."""
+    events = [event for step in side.laid.trace.steps for event in step.events]
+    return [
+        (event.owner, getattr(event, "call", None), character)
+        for event in events
+        if isinstance(event, TextEvent) and not isinstance(event, CallId)
+        for character in event.text
+    ]
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_the_first_place_is_the_first_character_that_was_not_sent_alike(pages: Pages, name: str) -> None:
+    page = beside_its_reader(pages, name)
+    one, other = map(characters, pages.sides)
+    alike = next((at for at, (x, y) in enumerate(zip(one, other, strict=False)) if x != y), min(len(one), len(other)))
+    assert page.cursor.at == alike
+    assert page.sentence.firsts[0].at == alike
+
+
+@pytest.mark.parametrize(
+    ("name", "where"),
+    [
+        ("dynamo-10569-second-thought-leaks", "First in reasoning at character 8 of A's message"),
+        ("vllm-46042-thought-with-its-tags", "First in reasoning at character 0 of A's message"),
+        ("rapid-mlx-480-channel-words-in-content", "First in calls at character 0 of A's message"),
+        ("sglang-33324-every-index-is-zero", "First in calls at character 24 of the message"),
+        ("vllm-46183-text-comes-twice", "First in content at character 11 of A's message"),
+        (
+            "sglang-24147-value-ends-like-a-tag",
+            "First in tool_calls[0].arguments at its character 11 (character 15 of A's message)",
+        ),
+    ],
+)
+def test_the_channel_that_the_verdict_names_is_said_to_part_first(pages: Pages, name: str, where: str) -> None:
+    assert beside_its_reader(pages, name).sentence.firsts[0].where == where
+
+
+def test_only_what_a_side_has_more_is_counted_as_lacking(pages: Pages) -> None:
+    said = beside_its_reader(pages, "dynamo-10569-second-thought-leaks").sentence.rest
+    assert said.startswith(
+        "The reasoning has 6 characters of B that A lacks; the content has 21 characters of A that B lacks. "
+    )
 
 
 LESS = [*STREAM[:2], END]
@@ -137,16 +197,18 @@ def test_the_cursor_and_the_sentence_count_alike_where_there_is_room_for_what_ot
     page = pages(TEXT, *sides, rules=ANY_ID, texts=lambda word: stream_case(logs[word]))
     last = page.sentence.firsts[1]
     assert page.unit == "column"
-    assert last.where == f"First in tool_calls[0].arguments at character 9 of A's message (column {last.at})"
+    place = f"character 9 of A's message (column {last.at})"
+    assert last.where == f"First in tool_calls[0].arguments at its character 6 ({place})"
     assert last.at == 15
     assert pages(TEXT, Side(), Side(), rules=ANY_ID).unit == "character"
 
 
-def test_of_channels_that_part_in_one_place_the_first_is_named(pages: Pages) -> None:
+def test_of_channels_that_part_in_one_place_that_of_the_verdict_is_named(pages: Pages) -> None:
     call_text = '<tool_call>\n{"name": "b", "arguments": {"y": 2}}\n</tool_call>'
     leaked = [chunk({"content": "Hi.\n"}), *STREAM[2:4], chunk({"content": f"\n{call_text}"}), END]
     read = load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": f"Hi.\n\n{call_text}"}})
     given: dict[str, Any] = {"parser": {"name": "auto"}, "input": {"stream": leaked}}
     page = pages("", Side(), Side(text="log"), rules=ANY_ID, texts=lambda _: read, **given)
     first = page.sentence.firsts[0]
-    assert (first.where, first.texts) == ("First in tool_calls[0].name at character 4 of A's message", ("f", "b"))
+    assert first.where == "First in content at character 4 of A's message"
+    assert first.texts[1] == "Hi.\n\n"

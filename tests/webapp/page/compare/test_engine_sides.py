@@ -112,7 +112,7 @@ def test_the_lane_of_an_engine_has_what_it_sent_and_calls_that_leaked_are_one_pl
     assert role in {bar.bar.kind for bar in found.band.lanes[1].roles}
     (place,) = [place for place in found.places if place.start < len(CALL)]
     assert (place.span, place.a, place.b) == (f"3–{len(CALL)}", "marker", role)
-    assert found.sentence.firsts[0].where == "First in content at character 3 of the output"
+    assert found.sentence.firsts[0].where == "First in calls at character 3 of the output"
     assert found.roles[-1] == ("lost" if role == "lost" else "dropped")
 
 

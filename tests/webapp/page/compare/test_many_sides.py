@@ -72,7 +72,8 @@ def test_the_first_place_is_said_in_words_and_is_where_the_page_opens(pages: Pag
     assert page.sentence.rest.startswith(
         f"The output of B differs from A's in 1 place, first at character {at} of A's output. "
     )
-    assert page.sentence.firsts[0].where == f"First in tool_calls[0].arguments at character {at} of A's output"
+    place = f"character {at} of A's output"
+    assert page.sentence.firsts[0].where == f"First in tool_calls[0].arguments at its character 7 ({place})"
     assert page.sentence.firsts[0].severity == "info"  # another output gives another message
     assert page.places[0].what == "other output; tool_calls[0].arguments"
 

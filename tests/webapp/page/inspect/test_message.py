@@ -88,8 +88,10 @@ def test_calls_that_were_rejected_alike_are_counted(make: Any) -> None:
 def test_a_very_long_run_keeps_its_two_ends(make: Any) -> None:
     run = make.run("x" * 9000 + "end", parser="passthrough", replay=[{"by": "whole"}])
     found = result(index_of(run), window_around(index_of(run), 1), Context(), None)
-    assert "more…" in found.content[0].text
-    assert found.content[0].text.endswith("end")
+    head, folded, tail = found.content
+    assert (len(head.text), folded.folded, len(tail.text)) == (1000, "7,003 characters more", 1000)
+    assert tail.text.endswith("end")
+    assert (tail.at, tail.start) == (8003, 8003)  # what is folded is counted
 
 
 def test_calls_outside_the_window_are_counted(make: Any) -> None:
