@@ -113,13 +113,7 @@ WRONG = '{"city": "B3rne", "n": "1"}'
         ("CleanedInside", [CITY], WRONG, 21, ("", "call of")),  # as it was fed
         ("RepairedInside", [CITY], WRONG, 11, ("repaired: wrong", "call of")),
         ("RepairedInside", [CITY.replace("1", "\\n")], WRONG.replace("1", "\\n"), 24, ("", "call of")),
-        (
-            "RepairedInside",
-            [CITY.replace("1", "é")],
-            WRONG.replace("1", "\\u00e9"),
-            25,
-            ("repaired: dumped", "call of"),
-        ),
+        ("RepairedInside", [CITY.replace("1", "é")], WRONG.replace("1", "\\u00e9"), 25, DUMPED),
         ("CleanedBefore", [*CITY[1:13]], "3", 0, ("cleaned: wrong", "call of")),  # a character a step
         ("CleanedBefore", [*CITY[1:12]], "B", 0, ("", "call of")),
         ("KeptCleaned", [CITY, ""], CITY.replace("e", "3", 1), 12, ("", "call of")),  # no line of this step
