@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from parsers.cases.input import (
@@ -78,6 +78,14 @@ class ParserRef(Model):
         (), description="The markers of a grammar that is not built in, where its parser shows only its deltas."
     )
     format: Annotated[Format | None, BeforeValidator(lambda data: _format(data))] = None
+
+    @field_validator("name", mode="before")
+    @classmethod
+    def _named(cls, name: Any) -> Any:
+        if name == "":
+            words = "the name of the parser is empty; name one, or say auto for the one that reads the output"
+            raise CaseError(words, "/parser/name")
+        return name
 
     @model_validator(mode="after")
     def _agrees(self) -> ParserRef:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -116,7 +117,7 @@ def test_an_engine_that_hangs_holds_no_matrix_back(page: Page) -> None:
     page.goto("/engines/hung/hermes")
     expect(page.get_by_role("columnheader", name="own")).to_contain_text("passes")
     row = page.locator("table.matrix tbody tr").first
-    expect(row).to_contain_text("slow")
+    expect(row).to_contain_text("hangs")
     expect(page.get_by_role("columnheader", name="hung")).to_contain_text("not asked. Ask again")
 
 
@@ -127,6 +128,17 @@ def test_the_columns_of_many_engines_are_wide_enough_to_read(plain: Page) -> Non
     plain.locator(".matrix tr").evaluate_all(f"rows => rows.forEach({more})")
     widths = plain.locator(".matrix thead th").evaluate_all("heads => heads.map(head => head.offsetWidth)")
     assert (min(widths) >= 150, sideways(plain)) == (True, 0)
+
+
+def test_in_a_narrow_window_a_case_is_a_block_with_a_line_for_each_engine(plain: Page) -> None:
+    plain.set_viewport_size({"width": 390, "height": 844})
+    plain.goto("/engines/own/hermes?asks=0")
+    row = plain.locator("table.matrix tbody tr").first
+    title, *cells = [box for part in row.locator("th, td").all() if (box := part.bounding_box())]
+    assert len(cells) == row.locator("td").count() > 1
+    below = [one["y"] >= before["y"] + before["height"] for before, one in pairwise([title, *cells])]
+    whole = {one["x"] >= 0 and one["x"] + one["width"] <= 390 for one in [title, *cells]}
+    assert ({*below}, whole, sideways(plain)) == ({True}, {True}, 0)
 
 
 def test_it_runs_without_script(plain: Page) -> None:

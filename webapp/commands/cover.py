@@ -29,6 +29,7 @@ from webapp.sweeps.swept import Asked, Planned, planned
 @click.option(
     "--python", metavar="PATH", help="Run a class of your own in this interpreter; --engine then is module:Class."
 )
+@click.option("--path", metavar="FOLDER", help="Where --python finds modules besides, such as a checkout.")
 @click.option("--column", multiple=True, metavar="KEY=PATH",
               help="The column that is text, tools, parser ... May be given again.  [default: guessed]")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print all rows, with how many outputs reached each, as JSON.")
@@ -37,6 +38,7 @@ def cover(
     parser: str | None,
     engine: str | None,
     python: str | None,
+    path: str | None,
     column: tuple[str, ...],
     as_json: bool,
 ) -> None:
@@ -48,7 +50,8 @@ def cover(
     """
     with TemporaryDirectory(prefix="toolcall-cover-") as place, kept(corpus, Path(place)) as stdin:
         asked = Asked(corpus, columns=named_columns(column), stdin=stdin)
-        who = asked_of(asked, () if engine is None else (engine,), parser=parser, python=python, reasoning_parser=None)
+        engines = () if engine is None else (engine,)
+        who = asked_of(asked, engines, parser=parser, python=python, path=path, reasoning_parser=None)
         found = _reached(planned(who))
     if as_json:
         print_json(found.to_json(), 2)

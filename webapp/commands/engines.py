@@ -11,18 +11,18 @@ import click
 
 from parsers.vocabulary.types import UsageError
 from webapp.cli import one_line
+from webapp.commands.engine_option import placed_entry
 from webapp.commands.words import count, table
 from webapp.engines.conformance import conformance
 from webapp.engines.engine_host import EngineHost
 from webapp.engines.entered import entered, unknown
-from webapp.engines.entries import ADAPTERS, WORKER, Entry, check_name, checked_entry, file_of, keep_card, write_entry
+from webapp.engines.entries import ADAPTERS, WORKER, Entry, check_name, file_of, keep_card, write_entry
 from webapp.engines.recognised import adapter_for
 from webapp.engines.revisions import forget_others, written_revision
 from webapp.settings import Settings, get_settings
 
 FAILED = 1
 _NOT_LOADED = ("__init__", "adapter_installed")  # files beside the worker that it does not ask for
-_PLACES = frozenset(("python", "path", "folder", "plugin", "tokenizer"))  # options that are files or folders
 _EMPTY = "SOURCES: dict[str, str] = {}"
 
 
@@ -166,13 +166,8 @@ def _place(path: str) -> Path:
 
 
 def _entry(name: str, options: dict[str, Any]) -> Entry:
-    """The entry of these options. Places are those that they are now, whatever folder it is used in."""
+    """The entry of these options."""
     values = {key: value for key, value in options.items() if value}
-    for key in _PLACES & values.keys():
-        if key != "python" or Path(values[key]).name != values[key]:  # else it is a program of PATH
-            values[key] = str(Path(values[key]).absolute())
-    if "path" in values and not Path(values["path"]).is_dir():
-        raise UsageError(f"--path: there is no folder {values['path']}")
     if "own" in values:
         values["class"] = values.pop("own")
     if "command" in values:
@@ -184,7 +179,7 @@ def _entry(name: str, options: dict[str, Any]) -> Entry:
         raise UsageError("--env: give a variable as KEY=VALUE")
     if variables:
         values["environment"] = {key: value for key, _, value in variables}
-    entry = checked_entry(name, values)
+    entry = placed_entry(name, values)
     if entry.plugin and not Path(entry.plugin).is_file():
         raise UsageError(f"--plugin: there is no file {entry.plugin}")
     return entry

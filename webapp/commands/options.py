@@ -41,6 +41,7 @@ class Options:
     policy: tuple[str, ...] = ()
     engine: tuple[str, ...] = ()
     python: str | None = None
+    path: str | None = None
     reasoning_parser: str | None = None
     contract: str | None = None
     markers: str | None = None
@@ -73,6 +74,7 @@ _OPTIONS = (
                  "again: compare the first with each other one; builtin:NAME is ours."),
     click.option("--python", metavar="PATH",
                  help="Run a class of your own in this interpreter; --engine then is module:Class."),
+    click.option("--path", metavar="FOLDER", help="Where --python finds modules besides, such as a checkout."),
     click.option("--reasoning-parser", metavar="NAME", help="The engine's reasoning parser, which reads first."),
     click.option("--contract", metavar="NAME|FILE",
                  help="What the server promises: openai, as_streamed, strict, vllm, sglang, dynamo, or a JSON file."),

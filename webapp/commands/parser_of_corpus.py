@@ -13,8 +13,8 @@ from webapp.sweeps.swept import Asked
 
 
 def asked_of(asked: Asked, engine: tuple[str, ...], **parsers: Any) -> Asked:
-    """What is asked for with its parser; of several engines the first. `parsers` are the options `parser`, `python` and
-    `reasoning_parser`. Raises UsageError."""
+    """What is asked for with its parser; of several engines the first. `parsers` are the options `parser`, `python`,
+    `path` and `reasoning_parser`. Raises UsageError."""
     data: dict[str, Any] = {}
     engine_option(data, Options(engine=engine, **parsers))
     parser: Mapping[str, Any] | None = data.get("parser")

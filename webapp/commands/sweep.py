@@ -51,6 +51,7 @@ WRONG = 1
 @click.option(
     "--python", metavar="PATH", help="Run a class of your own in this interpreter; --engine then is module:Class."
 )
+@click.option("--path", metavar="FOLDER", help="Where --python finds modules besides, such as a checkout.")
 @click.option("--reasoning-parser", metavar="NAME", help="The engine's reasoning parser, which reads first.")
 @click.option("--contract", metavar="NAME", help="What the server promises: openai, as_streamed, strict, vllm ...")
 @click.option("--policy", multiple=True, metavar="KEY=VALUE", help="Set a policy of the parser. May be given again.")

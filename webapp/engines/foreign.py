@@ -112,7 +112,8 @@ def _parser(name: str, card: Card, case: Case, evidence: Evidence) -> tuple[str,
         fmt = known_format(one)
         if fmt is not None and fmt.name == found.name:
             return one, (f"It reads {fmt.name}: {found.reasons[0]}",)
-    raise CaseError(f"name a parser of {name} (as --engine {name}:PARSER): {', '.join(known)}", "/parser/name")
+    names = ", ".join(dict.fromkeys(known))
+    raise CaseError(f"name a parser of {name} (as --engine {name}:PARSER): {names}", "/parser/name")
 
 
 def _reasoning(name: str, card: Card, case: Case) -> str | None:

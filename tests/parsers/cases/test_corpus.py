@@ -72,7 +72,7 @@ def test_the_texts_of_cases_are_theirs_alone_and_not_judged() -> None:
         ('{"a": {"b": 1, "b": 2}}', "/a", 'key "b" is given twice in one object'),
         (f'{{"a/b": {ONE},\n"a/b": {ONE}}}', "/a~1b", 'called "a/b": at line 1, column 9 and at line 2, column 8'),
         ('{"a": 5}', "/a", "a case is a JSON object"),
-        (f'{{"a~": {ONE.replace("qwen", "")}}}', "/a~0/parser/name", "at least 1 character"),
+        (f'{{"a~": {ONE.replace("qwen", "")}}}', "/a~0/parser/name", "the name of the parser is empty"),
         (f"{ONE}\n{ONE[:-1]}", "", "not JSON: Expecting ',' delimiter at line 2, column"),
         (f'{ONE}\n{{"schema": 2}}', "/2/schema", "schema 2 is not known here"),
     ],

@@ -249,7 +249,8 @@ def test_an_inline_format_is_a_format() -> None:
         ({"name": "other", "format": FORMAT}, "/parser/name", "the inline format is called 'mine', not 'other'"),
         ({"name": "qwen", "policy": {"colour": "red"}}, "/parser/policy/colour", "unknown policy; known are"),
         ({"name": "qwen", "policy": {"unknown_tool": "x"}}, "/parser/policy/unknown_tool", "use keep, drop, text"),
-        ({"name": ""}, "/parser/name", "at least 1 character"),
+        ({"name": ""}, "/parser/name", "is empty; name one, or say auto"),
+        ({"name": "", "engine": "mine"}, "/parser/name", "is empty; name one, or say auto"),
     ],
 )
 def test_a_wrong_parser_names_its_place(parser: Any, pointer: str, message: str) -> None:

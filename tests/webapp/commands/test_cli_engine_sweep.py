@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.webapp.engines.entering import FAKE, own
+from tests.webapp.engines.entering import own
 from webapp.engines.entries import write_entry
 from webapp.settings import get_settings
 
@@ -44,10 +44,7 @@ def test_a_parser_of_an_engine_is_swept_alike_here_and_in_a_child(
     assert there.json["signatures"] == here.json["signatures"]
 
 
-def test_a_class_of_ones_own_is_swept_in_a_child_as_well(
-    program: Program, corpus: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(FAKE.parent))
+def test_a_class_of_ones_own_is_swept_in_a_child_as_well(program: Program, corpus: Path) -> None:
     how = ("--engine", "json:JSONDecoder", "--python", sys.executable)
     done = program("sweep", corpus, *how)
     assert (done.code, done.err.count("\n")) == (2, 1)

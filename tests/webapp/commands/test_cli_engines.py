@@ -187,6 +187,12 @@ def test_an_engine_that_was_not_asked_is_listed_by_its_name(program: Program, ow
         (("engines", "check", "x"), "engine 'x' is not entered here; entered: none"),
         (("replay", "-", "--engine", "x:y"), "--engine x:y: engine 'x' is not entered here; entered: none"),
         (("replay", "-", "--python", "p"), "--python: say which engine with --engine"),
+        (("replay", "-", "--path", "p"), "--path: say which engine with --engine"),
+        (("find", "-", "--engine", "x", "--path", "p"), "--path: give the interpreter with --python"),
+        (
+            ("find", "-", "--engine", "a:B", "--python", "p", "--path", "/no/such"),
+            "--path: there is no folder /no/such",
+        ),
         (("find", "-", "--reasoning-parser", "p"), "--reasoning-parser: say which engine with --engine"),
         (("replay", "-", "--engine", "x", "--parser", "qwen"), "--parser and --engine both say who parses"),
         (("check", "x.case.json", "--engine", "x"), "--engine x: engine 'x' is not entered here"),
@@ -262,11 +268,10 @@ def test_a_parser_that_is_not_there_is_told_under_the_option(program: Program) -
     assert "fake has no reasoning parser 'no'; it has thinks" in other.err
 
 
-def test_a_class_needs_no_entry(program: Program, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    starter = tmp_path / "python"
-    starter.write_text(f'#!/bin/sh\nPYTHONPATH={FAKE.parent} exec {sys.executable} "$@"\n')
-    starter.chmod(0o755)
-    done = program("replay", "-", "--python", starter, "--engine", "own_parsers:Plain", "--json", stdin="Hi")
+def test_a_class_needs_no_entry(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(FAKE.parent.parent)
+    how = ("--python", sys.executable, "--path", FAKE.parent.name, "--engine", "own_parsers:Plain", "--json")
+    done = program("replay", "-", *how, stdin="Hi")
     assert (done.json["parser"], done.json["message"]["content"]) == ("class:Plain", "Hi")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import message_classes as messages  # type: ignore[import-not-found]  # beside this file
@@ -152,3 +153,50 @@ class Cutting(_Parser):
         cut = self.buffer[1:]  # cutting: cut
         kept = cut
         return {"content": kept}  # cutting: return
+
+
+def cleaned(text: str) -> str:
+    kept = text.strip()
+    kept = kept.replace("e", "3", 1)  # cleaned: wrong
+    return kept
+
+
+def repaired(text: str) -> str:
+    return text.replace("e", "3", 1)  # repaired: wrong
+
+
+def call_of(arguments: str) -> Any:
+    return {"index": 0, "id": "c", "function": {"name": "f", "arguments": arguments}}  # call of
+
+
+class CleanedInside(_Parser):
+    """Arguments that a helper alters on their way to the one that makes the call."""
+
+    def feed(self, text: str, ids: list[int]) -> Any:
+        return {"tool_calls": [call_of(cleaned(text[1:-1]))]}
+
+
+class RepairedInside(_Parser):
+    """The same by an expression that a helper returns, in a value that is written into the arguments later."""
+
+    def feed(self, text: str, ids: list[int]) -> Any:
+        words = json.loads(text[1:-1])
+        words = {name: repaired(one) for name, one in words.items()}
+        return {"tool_calls": [call_of(json.dumps(words))]}  # repaired: dumped
+
+
+class CleanedBefore(_Parser):
+    """Arguments that are sent as far as they are longer than before, all of them altered at each step."""
+
+    def feed(self, text: str, ids: list[int]) -> Any:
+        before, self.buffer = cleaned(self.buffer), self.buffer + text
+        now = cleaned(self.buffer)
+        return {"tool_calls": [call_of(now[len(before) :])]}  # cleaned: sent
+
+
+class KeptCleaned(_Parser):
+    """Arguments that were altered at an earlier step, and wait in an attribute."""
+
+    def feed(self, text: str, ids: list[int]) -> Any:
+        kept, self.buffer = self.buffer, cleaned(text)
+        return {"tool_calls": [call_of(kept)]} if kept else None

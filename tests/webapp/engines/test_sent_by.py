@@ -15,6 +15,7 @@ import pytest
 from webapp.engines.workers import sent_by
 from webapp.engines.workers.adapter_class import Class
 from webapp.engines.workers.engine_worker import Printed, Worker
+from webapp.engines.workers.first_made import FirstMade
 from webapp.engines.workers.sent_by import MOST_SOUGHT, SentBy, Sought
 
 FOLDER = Path(__file__).parent
@@ -98,6 +99,52 @@ def test_a_line_that_holds_what_was_fed_has_put_nothing_there(
     own: Any, kind: str, fed: list[str], sought: str, lines: tuple[str, str]
 ) -> None:
     assert named(own, kind, *fed, sought=sought, channel="content") == lines
+
+
+DUMPED = ("repaired: dumped", "call of")
+CITY = '<{"city": "Berne", "n": "1"}>'
+WRONG = '{"city": "B3rne", "n": "1"}'
+
+
+@pytest.mark.parametrize(
+    ("kind", "fed", "sought", "at", "lines"),
+    [
+        ("CleanedInside", [CITY], WRONG, 11, ("cleaned: wrong", "call of")),
+        ("CleanedInside", [CITY], WRONG, 21, ("", "call of")),  # as it was fed
+        ("RepairedInside", [CITY], WRONG, 11, ("repaired: wrong", "call of")),
+        ("RepairedInside", [CITY.replace("1", "\\n")], WRONG.replace("1", "\\n"), 24, ("", "call of")),
+        ("RepairedInside", [CITY.replace("1", "é")], WRONG.replace("1", "\\u00e9"), 25, DUMPED),
+        ("CleanedBefore", [*CITY[1:13]], "3", 0, ("cleaned: wrong", "call of")),  # a character a step
+        ("CleanedBefore", [*CITY[1:12]], "B", 0, ("", "call of")),
+        ("KeptCleaned", [CITY, ""], CITY.replace("e", "3", 1), 12, ("", "call of")),  # no line of this step
+    ],
+)
+def test_a_character_that_a_helper_altered_leads_to_the_helper(
+    own: Any, kind: str, fed: list[str], sought: str, at: int, lines: tuple[str, str]
+) -> None:
+    assert named(own, kind, *fed, sought=sought, channel="arguments", call=0, at=at) == lines
+
+
+@pytest.mark.parametrize(
+    ("value", "holds"),
+    [
+        ("say 012345x678901 to me", True),
+        ("45x678901 and more", True),  # begins within it
+        ("more and 012345x67", True),  # ends within it
+        ("5x67", True),
+        ("5x6", False),  # few characters are met by accident
+        ("012345", False),
+        ("45x6 and more", False),
+        ({"words": ["345x67"]}, False),
+        ({"words": "345x67"}, True),
+        (["345x67"], True),
+        (None, False),
+    ],
+)
+def test_a_value_holds_a_character_with_what_stands_around_it(value: Any, holds: bool) -> None:
+    made = FirstMade("0012345x6789011", 7, "", "fed")
+    made.seen(value, "now")
+    assert made.moments == (["now"] if holds else [])
 
 
 def test_what_a_message_had_before_the_step_is_no_part_of_what_it_gained(own: Any) -> None:

@@ -4,6 +4,7 @@
 engine_worker.py         the loop that speaks docs/engine-protocol.md; started as a file, with the name of an adapter
 line_trace.py            which lines of its source a step ran
 sent_by.py               which of them put a text into what was sent, and which returned it
+first_made.py            where a character was first to be seen, among those that it was sent beside
 line_cover.py            which lines of its source ran at all, of those that could
 executed_lines.py        how many lines of Python something executes
 state_watch.py           what a parser keeps in its attributes, step by step

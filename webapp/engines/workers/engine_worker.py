@@ -291,11 +291,11 @@ class _Lines:
     def __init__(self, asked: Mapping[str, Any]) -> None:
         self._step = asked["step"]
         deltas = [*asked["replays"][0], [""]]
-        finding = module_of("sent_by")
+        self._finding = module_of("sent_by")
         part = [asked.get(key) for key in ("call", "at")]
-        sought = finding.Sought(asked.get("sought") or "", asked.get("channel") or "", *part)
-        texts = [delta[0] for delta in deltas[: self._step]]
-        self._sent_by = finding.SentBy(sought, texts[-1], "".join(texts[:-1]))
+        self._sought = self._finding.Sought(asked.get("sought") or "", asked.get("channel") or "", *part)
+        self._fed = [delta[0] for delta in deltas[: self._step]]
+        self._earlier: list[str] = []  # what was sent before in the channel of what is sought
         self._where = asked.get("where")
         self._tracing = module_of("line_trace")
         self._roots = self._tracing.Roots([])
@@ -309,16 +309,28 @@ class _Lines:
     def ran(self, step: int, work: Callable[[], Any]) -> Any:
         """What a step does."""
         if step == self._step:
-            self._trace = self._tracing.LineTrace(self._roots, self._sent_by)
+            self._trace = self._tracing.LineTrace(self._roots, self._sent_by())
             with self._trace:
                 return work()
         if self._where is None:
-            return work()
+            return self._sent(step, work())
         with self._tracing.LineSteps(self._roots, *self._where) as line:
             said = work()
         if line.ran:
             self._steps.append(step)
+        return self._sent(step, said)
+
+    def _sent(self, step: int, said: Any) -> Any:
+        if step < self._step:
+            self._earlier.append(self._finding.said_in(said, self._sought))
         return said
+
+    def _sent_by(self) -> Any:
+        """Who sent what is sought, with what was sent and fed before."""
+        text, fed = self._sought.text, self._fed
+        at = len(text) - 1 if self._sought.at is None else self._sought.at
+        made = module_of("first_made").FirstMade(text, at, "".join(self._earlier), "".join(fed)) if text else None
+        return self._finding.SentBy(self._sought, fed[-1], "".join(fed[:-1]), made)
 
     def told(self) -> dict[str, Any]:
         """All of it."""

@@ -33,6 +33,7 @@ _OF_A_CALL = {"arguments", "index", "tool_index", "id"}  # what a share of a cal
 _FIELDS = tuple({*_CALLS, *_OF_A_CALL, *[name for names in _TEXTS.values() for name in names]})
 LEAST_TEXT = 2  # characters of a plain text that is no accident in a variable
 _PLAIN = (str, bytes, int, float, bool, type(None))
+_LISTS = (dict, list, tuple)
 
 
 class Sought(NamedTuple):
@@ -78,9 +79,10 @@ class _Moment(NamedTuple):
 
 
 class SentBy:
-    """Hears of all values of a step in their order. `fed` is what the step was fed, `before` what the others were."""
+    """Hears of all values of a step in their order. `fed` is what the step was fed, `before` what the others were;
+    `made` (FirstMade) hears of the same, and knows where the character was first to be seen."""
 
-    def __init__(self, sought: Sought, fed: str, before: str = "") -> None:
+    def __init__(self, sought: Sought, fed: str, before: str = "", made: Any = None) -> None:
         self._text = sought.text if len(sought.text) <= MOST_SOUGHT else ""
         self._at = len(self._text) - 1 if sought.at is None else min(max(sought.at, 0), len(self._text) - 1)
         self._channels = [sought.channel] if sought.channel in _TEXTS else [*_TEXTS]
@@ -94,6 +96,7 @@ class SentBy:
         # How well a returned value fits, where it was returned, and the classes that it is of.
         self._best: tuple[int, _Moment | None, tuple[type, ...]] = (0, None, ())
         self._helped: list[_Moment] = []  # calls that returned the plain text
+        self._first_made = made
         self._clock = 0
 
     @property
@@ -104,6 +107,7 @@ class SentBy:
     def had(self, frame: Any, name: str, value: Any, caller: Place | None = None) -> None:
         """A variable as a call found it, which was made at a line of `caller`."""
         self._seen(value, caller)
+        self._heard(value, None if name.startswith("self.") else caller)
         for key, said in self._said(frame, name, value):
             self._grown.setdefault(key, _Growth(said))
 
@@ -112,6 +116,7 @@ class SentBy:
         if place.frame.makes(value):
             return
         self._seen(value, place)
+        self._heard(value, place)
         for key, said in self._said(place.frame, name, value):
             growth = self._grown.setdefault(key, _Growth(""))
             growth.is_now(said, self._text, self._at, self._now(place))
@@ -122,6 +127,7 @@ class SentBy:
             return
         fits, now = self._fit(place, value), self._now(place)
         self._seen(value, place)
+        self._heard(value, place)
         if fits > self._best[0]:
             self._best = fits, now, type(value).__mro__
             self._sent = [text for text in self._texts_of(value) if text == self._text]
@@ -139,7 +145,7 @@ class SentBy:
         """Where it was put into what was sent, or returned, whichever is first; None where that is not to be told."""
         known = [one for key, growth in self._grown.items() if (one := growth.whole) and self._counts(key, one)]
         known += self._made if self._fed else [one for one in self._helped if self._on_the_way(one)]
-        known += [self._best[1]] if self._best[1] is not None else []
+        known += [*self._first, *([self._best[1]] if self._best[1] is not None else [])]
         return min(known, key=lambda one: one.clock).place if known else None
 
     @property
@@ -147,6 +153,20 @@ class SentBy:
         """Where the texts of the message were first seen, as far as that was at a line."""
         seen = [self._objects.get(id(text), ("", None))[1] for text in self._sent if not self._passed_on]
         return [one for one in seen if one is not None and one.place.frame.kind not in self._best[2]]
+
+    @property
+    def _first(self) -> list[_Moment]:
+        """Where the character was first to be seen, if some line of the step made it."""
+        found = [] if self._first_made is None else self._first_made.moments
+        own = [one for one in found if one is None or one.place.frame.kind not in self._best[2]]
+        return [one for one in own[:1] if one is not None]
+
+    def _heard(self, value: Any, place: Place | None) -> None:
+        """Of a value that is no message: what that says is known by its channels."""
+        if self._first_made is None or self._first_made.is_done:
+            return
+        if isinstance(value, str) or (isinstance(value, _LISTS) and not _is_message(value)):
+            self._first_made.seen(value, None if place is None else self._now(place))
 
     def _seen(self, value: Any, place: Place | None) -> None:
         """A text that the parser was also fed; kept, so that no other one has its id."""
@@ -275,6 +295,15 @@ def _fields(value: Any) -> Mapping[str, Any]:
     plain = isinstance(value, tuple)
     known = [name for name in _FIELDS if plain or isinstance(getattr(kind, name, None), MemberDescriptorType)]
     return {name: getattr(value, name) for name in known if hasattr(value, name)}
+
+
+def said_in(value: Any, sought: Sought) -> str:
+    """What a message says in the channel of what is sought."""
+    return _joined(value, sought.channel, sought.call) or "" if sought.channel in _TEXTS else ""
+
+
+def _is_message(value: Any) -> bool:
+    return isinstance(value, dict) and not value.keys().isdisjoint(_FIELDS)
 
 
 def _has(text: str, part: str, at: int) -> bool:

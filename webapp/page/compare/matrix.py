@@ -29,13 +29,13 @@ from webapp.formats.folder import formats_folder
 from webapp.page.compare.known_tools import Teller, Tools, explained_by_tools
 from webapp.page.compare.readers import engine_readers
 from webapp.page.compare.sides import Replayed, teller, with_parser
+from webapp.page.engines.library_cases import NO_ANSWER, NOT_ASKED, stopped_words
 from webapp.runs.runner import Runner, collector_paused
 
 CHUNKINGS = (TRACED, parse_spec("token:3"), parse_spec("char"), WHOLE)  # the last of all: the whole in one delta
 STEPS = 60_000
 ENGINE_PARSERS = 6  # beside those that are sides
 ENGINE_SECONDS = 10.0  # at work for one matrix, after which an engine is asked for nothing more
-NOT_ASKED = "not asked"
 _SHORTEST = 4  # characters: a shorter literal is no marker that tells formats apart
 _WORDS: dict[Grade, str] = {"calls": "other calls", "text": "other text", "whitespace": "other white space"}
 
@@ -231,7 +231,9 @@ def _cells(runner: Runner, side: Replayed, name: str, rules: Rules) -> list[Cell
 
 
 def _cannot(error: UsageError, chunking: Chunking) -> Cell:
-    return Cell(f"cannot: {error}", "warning", spec(chunking), str(error) if isinstance(error, EngineError) else "")
+    if isinstance(error, EngineError):
+        return Cell(NO_ANSWER, "warning", spec(chunking), str(error))
+    return Cell(f"cannot: {error}", "warning", spec(chunking))
 
 
 def _cell(runner: Runner, side: Replayed, by: Callable[[Tools], Replayer], chunking: Chunking, rules: Rules) -> Cell:
@@ -245,7 +247,8 @@ def _cell(runner: Runner, side: Replayed, by: Callable[[Tools], Replayer], chunk
         other = Teller(side.own.tools, told(side.own.tools), told)
         failure = other.trace.failure
         if failure is not None and failure.slow:
-            return Cell(NOT_ASKED if failure.rests else "it hangs", "error", word, failure.message)
+            words = NOT_ASKED if failure.rests else stopped_words(failure)
+            return Cell(words, "error", word, failure.message)
         return Cell(*_judged(teller(runner, side), other, rules), word)
     except UsageError as error:
         return _cannot(error, chunking)

@@ -8,12 +8,20 @@ more of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 from parsers.vocabulary.types import UsageError
 from webapp.engines.entered import Engines, engine_stamp
-from webapp.page.engines.library_cases import SILENT, LibraryCase, RestingError, by_engine, library_cases, tried
+from webapp.page.engines.library_cases import (
+    NOT_ASKED,
+    SILENT,
+    LibraryCase,
+    RestingError,
+    by_engine,
+    library_cases,
+    tried,
+)
 from webapp.page.engines.listing import EngineRow, ParserRow, engine_rows
 from webapp.store.results import Result
 
@@ -64,6 +72,8 @@ class ConformanceMatrix:
         if column == self.asked and self.asked_rows:
             following = self.asked_rows[-1] + 1
             return following if following < len(self.rows) else None
+        if self.silent(column) is not None:
+            return None
         cells = [row.cells[column] for row in self.rows]
         return next((at for at, cell in enumerate(cells) if cell is None or cell.words not in SETTLED), None)
 
@@ -92,12 +102,21 @@ def conformance_matrix(
     if asks is not None and asks >= len(columns):
         return None
     asked = {} if asks is None else _asked(engines, cases, columns[asks], first, clock)
-    made = [
-        [asked.get(number) if at == asks and number in asked else _made.get(_key(found, column))
-         for at, column in enumerate(columns)]
-        for number, found in enumerate(cases)
-    ]  # fmt: skip
-    return ConformanceMatrix(engine, card, columns, [*map(MatrixRow, cases, made)], asks, [*asked])
+    made = [_known(cases, column, asked if at == asks else {}) for at, column in enumerate(columns)]
+    cells = [[column[number] for column in made] for number in range(len(cases))]
+    return ConformanceMatrix(engine, card, columns, [*map(MatrixRow, cases, cells)], asks, [*asked])
+
+
+def _known(cases: Sequence[LibraryCase], column: Column, asked: Mapping[int, Result]) -> list[Result | None]:
+    """The cells of a column, those that it was asked for just now among them. Of one that did not answer lately no
+    other cell is to be had before somebody asks again."""
+    found = [asked.get(number) or _made.get(_key(case, column)) for number, case in enumerate(cases)]
+    silent = next((case.title for case, cell in zip(cases, found, strict=True) if cell and cell.words in SILENT), "")
+    return [_not_asked(silent) if cell is None and silent else cell for cell in found]
+
+
+def _not_asked(stops: str) -> Result:
+    return Result(NOT_ASKED, "info", f"It did not answer for {stops}.")
 
 
 def _asked(
@@ -107,7 +126,7 @@ def _asked(
     made, began, stops = dict[int, Result](), clock(), None
     for number, found in [*enumerate(cases)][first:]:
         if stops is not None:
-            made[number] = Result("not asked", "info", f"It did not answer for {stops}.")
+            made[number] = _not_asked(stops)
             continue
         if len(made) == 1:
             began = clock()  # the first one may have waited for an engine to start
@@ -141,7 +160,7 @@ def _tried(engines: Engines, found: LibraryCase, column: Column) -> Result:
     try:
         return tried(by_engine(found.case, column.engine, column.parser, column.reasoning), engines.settings)
     except RestingError as error:
-        return Result("not asked", "warning", str(error))
+        return Result(NOT_ASKED, "warning", str(error))
     except UsageError as error:
         return Result("cannot run", "warning", str(error))
 

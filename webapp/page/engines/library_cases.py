@@ -18,6 +18,7 @@ from parsers.cases.run import CaseRun, checked_run
 from parsers.formats.model import Format, builtin_formats
 from parsers.replays.replayer import Replays
 from parsers.selection.registry import known_format
+from parsers.vocabulary.events import Failure
 from parsers.vocabulary.types import UsageError
 from parsers.vocabulary.words import quoted
 from webapp.engines.foreign import OPTIONS
@@ -30,7 +31,10 @@ from webapp.runs.prepare import prepare
 from webapp.settings import Settings
 from webapp.store.results import Result
 
-SILENT = ("slow", "no answer", "not asked")  # the words after which an engine is asked for nothing more at once
+_STOPPED = {"OutOfMemory": "out of memory", "TooSlow": "slow"}  # by the kind of a failure; any other one hangs
+NO_ANSWER, NOT_ASKED = "no answer", "not asked"
+# The words after which an engine is asked for nothing more at once.
+SILENT = ("hangs", *_STOPPED.values(), NO_ANSWER, NOT_ASKED)
 _PLAIN_REASONING = ("qwen3", "deepseek_r1")  # parsers of text up to </think>, as vLLM and SGLang call them
 
 
@@ -93,7 +97,12 @@ def tried(case: Case, settings: Settings) -> Result:
         return _judged(checked_run(prepared.case, prepared.choice, replayer, prepared.stored))
     except UsageError as error:
         silent = any(isinstance(one, EngineError) for one in (error, error.__cause__))
-        return Result("no answer" if silent else "cannot run", "warning", str(error))
+        return Result(NO_ANSWER if silent else "cannot run", "warning", str(error))
+
+
+def stopped_words(failure: Failure) -> str:
+    """What a parser did that was stopped, for the time or the memory that it took."""
+    return _STOPPED.get(failure.kind, "hangs")
 
 
 def _shown(text: str) -> str:
@@ -106,7 +115,7 @@ def _judged(run: CaseRun) -> Result:
     if failure is not None and failure.rests:
         raise RestingError(failure.message)
     if failure is not None:
-        return Result("slow" if failure.slow else "raises", "error", str(failure))
+        return Result(stopped_words(failure) if failure.slow else "raises", "error", str(failure))
     wrong = trace_differences(run.case.known.expect, run.trace, run.case.compare)
     if wrong:
         first = wrong[0]

@@ -199,7 +199,7 @@ def test_the_page_of_a_matrix_asks_no_engine_and_each_column_asks_for_its_cells(
     assert known[:3] == [["not", "passes", "not"]] * 2 + [["not"] * 3]
 
 
-@pytest.mark.parametrize("words", ["slow", "no answer"])
+@pytest.mark.parametrize("words", ["hangs", "slow", "out of memory", "no answer"])
 def test_an_engine_that_did_not_answer_is_asked_for_no_more_cells(
     client: FlaskClient, settings: Settings, monkeypatch: pytest.MonkeyPatch, words: str
 ) -> None:
@@ -217,6 +217,10 @@ def test_an_engine_that_did_not_answer_is_asked_for_no_more_cells(
     column = part.one("#column-0")
     assert "hx-get" not in column.attrs
     assert column.one("a").attrs["href"] == "/engines/qwen/hermes?asks=0&from=0"
+    later = tree(client.get("/engines/qwen/hermes").text)
+    first = [row.all("td")[0].words.partition(" It")[0] for row in later.all("table.matrix tbody tr")]
+    assert (first[0].startswith(words), {*first[1:]}, asked) == (True, {"not asked"}, ["qwen"])
+    assert "hx-get" not in later.one("#column-0 a").attrs, "nobody waits for it again who does not ask"
 
 
 def test_a_column_that_is_not_there_is_said(client: FlaskClient, settings: Settings) -> None:
