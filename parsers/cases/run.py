@@ -240,7 +240,7 @@ def replayer_of(case: Case, choice: Choice, pieces: Sequence[Piece]) -> Replayer
         late=schedule(case.decode),
         sent=sent_of(case, server),
         spelled=case.decode is None and case.decoder != "byte_fallback",
-        start_given="reasoning_open" in case.context.model_fields_set,
+        start_given=case.context.reasoning_open is not None,
         own_tokenizer=_is_cut_by_its_own(case, decoded.pieces),
         empty_deltas=_sends_empty(case, decoded.pieces),
         late_text=case.decode is not None,
