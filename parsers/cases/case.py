@@ -123,13 +123,13 @@ class NamedTool(Model):
 
 class RequestContext(Model):
     """Holds what the request said besides its tools. `reasoning_open`: whether the prompt left a reasoning block
-    open."""
+    open; None where nobody says, which is read as that it did not."""
 
     tool_choice: Annotated[
         Literal["auto", "none", "required"] | NamedTool,
         BeforeValidator(lambda data: _choice(data), json_schema_input_type=_CHOICES),
     ] = "auto"
-    reasoning_open: Switch = False
+    reasoning_open: Switch | None = None
     prompt_tail: ShortText | None = None
     template_kwargs: dict[str, Any] = Field(default_factory=dict)
     strict: Switch | None = None
@@ -321,7 +321,7 @@ class Case(Model):
             tools=tuple([_declared(tool) for tool in self.tools]),
             tool_choice="named" if isinstance(choice, NamedTool) else choice,
             named_tool=named,
-            reasoning_open=c.reasoning_open,
+            reasoning_open=bool(c.reasoning_open),
             prompt_tail=c.prompt_tail,
             template_kwargs=dict(c.template_kwargs),
             strict=c.strict,

@@ -180,8 +180,7 @@ def _format(case: Case, evidence: Evidence) -> tuple[Format, Selection]:
         asked = None if case.parser.name == "auto" else case.parser.name
         selection = select(replace(_evidence(case, evidence, case.text()), enforced=asked))
         fmt = get_format(selection.name)
-    said = case.context.reasoning_open if "reasoning_open" in case.context.model_fields_set else None
-    if said is False and prompt_opens(fmt, case.context.prompt_tail):
+    if case.context.reasoning_open is False and prompt_opens(fmt, case.context.prompt_tail):
         raise UsageError("prompt_tail leaves reasoning open, but reasoning_open is false: leave one of them out")
     return fmt, selection
 

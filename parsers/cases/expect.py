@@ -103,12 +103,21 @@ def _event_differences(
     if kinds != came:
         yield Difference("events", ", ".join(kinds), ", ".join(came))
         return
-    for number, (wanted, event) in enumerate(zip(expected, events, strict=True)):
+    yield from part_differences(expected, events, soft=soft)
+
+
+def part_differences(
+    expected: Sequence[ExpectedEvent], events: Sequence[MessageEvent], *, soft: bool = False
+) -> Iterator[Difference]:
+    """Every part that another one stands in the place of, as far as both go."""
+    for number, (wanted, event) in enumerate(zip(expected, events, strict=False)):
         if not _is_event(wanted, event, soft=soft):
             yield Difference(f"events[{number}]", event_words(wanted), event.words)
 
 
 def _is_event(wanted: ExpectedEvent, event: MessageEvent, *, soft: bool) -> bool:
+    if wanted.kind != event.kind:
+        return False
     if event.kind == "tool_call":
         return wanted.name == event.name and _same_arguments(wanted.call, event.text)
     text = wanted.text or ""

@@ -13,13 +13,13 @@ from itertools import accumulate
 from typing import Any
 
 from parsers.cases.case import Case, Expect
+from parsers.cases.departure import Departure, departure
 from parsers.cases.engines import ENGINES, Engine, choose, traced_chunking
 from parsers.cases.expect import accept
 from parsers.cases.input import Input, ToolObject
 from parsers.cases.io import case_id, load_case, to_data
 from parsers.cases.jsontext import halves_spelled
-from parsers.cases.known import known_of_message
-from parsers.cases.message_events import MessageEvent, events_of
+from parsers.cases.known import known_json
 from parsers.cases.run import characters, chunkings_of, replayer_of, settled_case
 from parsers.compare.divergence import Divergence
 from parsers.replays.budget import Budget
@@ -36,13 +36,19 @@ from parsers.vocabulary.types import Context, Piece, joined
 
 @dataclass(slots=True)
 class CaseFound:
-    """Holds what a search of a case found, and the smallest case that shows the worst of it. `events` are the parts of
-    the traced replay's message in order, where the case expects an order."""
+    """Holds what a search of a case found, the smallest case that shows the worst of it, and where the message under
+    study is not what the case expects."""
 
     case: Case
     found: Found
     minimized: Case | None = None
-    events: tuple[MessageEvent, ...] | None = None
+    departs: Departure | None = None
+
+    @property
+    def fails(self) -> bool:
+        """Return whether something is an error: a finding, or that the case expects something else."""
+        departs = self.departs is not None and self.departs.severity == "error"
+        return departs or any(finding.severity == "error" for finding in self.found.findings)
 
 
 class CaseSearch:
@@ -95,13 +101,12 @@ class CaseSearch:
         """Return what is known by now."""
         found = self._search.found()
         smaller = None if found.minimized is None else minimized_case(self.case, found.minimized)
-        return CaseFound(self.case, found, smaller, self._events())
+        return CaseFound(self.case, found, smaller, self._departs(judged=found.judged))
 
-    def _events(self) -> tuple[MessageEvent, ...] | None:
-        expect = self.case.known.expect
-        if expect is None or expect.events is None:
+    def _departs(self, *, judged: bool) -> Departure | None:
+        if self.case.known.expect is None or not judged:
             return None
-        return tuple(events_of(self._replayer.trace(self._traced)))
+        return departure(self.case, self._replayer.trace(self._traced))
 
 
 def recorded_cuts(case: Case) -> tuple[int, ...]:
@@ -183,15 +188,14 @@ def _expect(small: Minimized) -> Expect | None:
 
 def find_json(result: CaseFound) -> dict[str, Any]:
     """Return what `find --json` prints. Keys beside the contract's own say more of the same."""
-    found, traced = result.found, next(iter(result.found.outcomes), None)
-    message, finish = (None, None) if traced is None or traced.raised else (traced.message, traced.finish_reason)
+    found = result.found
     return {
         "findings": [finding.to_json() for finding in found.findings],
         "outcomes": [_outcome(one) for one in found.outcomes],
         "minimized": None if result.minimized is None else to_data(result.minimized),
         "replays": found.replays,
         "complete": found.complete,
-        "known": known_of_message(result.case, message, finish, result.events),
+        "known": known_json(result.case, result.departs),
         "verdict": _verdict(found.verdict),
         "groups": [_group(group) for group in found.groups],
         "holding": found.holding,

@@ -15,9 +15,10 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from parsers.cases.case import Case, CaseError
+from parsers.cases.departure import departure
 from parsers.cases.engines import ENGINES, RECORDED, Choice, Engine, choose, contract_of, engine_of, policy_of
 from parsers.cases.input import Input
-from parsers.cases.known import known_of_trace
+from parsers.cases.known import known_json
 from parsers.checks import run_each_check
 from parsers.checks.causes import by_cause
 from parsers.checks.check import CheckReport, Need
@@ -138,6 +139,9 @@ def checked_in_parts(
         for part in replayer.in_parts(chunking):
             yield (number + part) / (len(others) + 1)
         beside.append(compare_chunking(replayer, chunking, trace, rules, in_full=says_order))
+    if len(chunkings) == 1 and not all(one.same for one in beside):
+        sure = _certain(replayer, [traced, *others])
+        beside += [compare_chunking(replayer, one, trace, rules, in_full=says_order) for one in sure]
     # One delta is one part, however long: not the first one, for whoever has just opened the output moves.
     whole = trace if choice.plays else replayer.trace(WHOLE)
     yield len(others) / (len(others) + 1)
@@ -165,6 +169,14 @@ def checked_in_parts(
         decoded=replayer.decoded,
         stored=stored,
     )
+
+
+def _certain(replayer: Replayer, tried: Sequence[Chunking]) -> list[Chunking]:
+    """The chunking by the cuts that a server makes whatever the model's tokens are, where none of several deltas was
+    tried: only beside it what one delta gives is known to depend on the cuts."""
+    grader = Grader(replayer)
+    streamed = [one for one in tried if one != WHOLE and grader.chunking(one) is CutGrade.HONEST]
+    return [] if streamed or not grader.honest else [grader.finest]
 
 
 def chunkings_of(case: Case, choice: Choice) -> tuple[Chunking, ...]:
@@ -228,7 +240,7 @@ def replayer_of(case: Case, choice: Choice, pieces: Sequence[Piece]) -> Replayer
         late=schedule(case.decode),
         sent=sent_of(case, server),
         spelled=case.decode is None and case.decoder != "byte_fallback",
-        start_given="reasoning_open" in case.context.model_fields_set,
+        start_given=case.context.reasoning_open is not None,
         own_tokenizer=_is_cut_by_its_own(case, decoded.pieces),
         empty_deltas=_sends_empty(case, decoded.pieces),
         late_text=case.decode is not None,
@@ -316,7 +328,7 @@ def run_parts(run: CaseRun, steps: range | None = None) -> dict[str, Any]:
         "mode": trace.mode,
         "message": trace.message.to_json(),
         "finish_reason": trace.finish_reason,
-        "known": known_of_trace(run.case, trace),
+        "known": known_json(run.case, departure(run.case, trace)),
         "findings": (finding.to_json() for finding in run.findings),
         "whole": run.whole.message.to_json(),
         "rejected_calls": (call.to_json() for call in trace.rejected_calls),

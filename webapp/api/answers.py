@@ -248,6 +248,12 @@ _object(
     "A field that is not as the case expects; it is named like a channel: content, tool_calls[0].arguments ...",
     Difference,
 )
+_object(
+    "Departs",
+    "That what came out is not what the case expects: an error, but where it leaves that to the engine.",
+    severity=Severity,
+    headline=_said(str, "The first difference, in a sentence."),
+)
 _KNOWN = _object(
     "KnownOfCase",
     "What the case knows of who parsed it: what its `engines` says of that one, else what holds for all.",
@@ -256,6 +262,7 @@ _KNOWN = _object(
     link=_said(str | None, "Where more is said of it."),
     notes=list[str],
     expects=_said(bool, "Whether it says what should come out."),
+    departs=_said(_WRITTEN["Departs"] | None, "That something else came out than it expects; null where it did not."),
     differences=_said(_many(_WRITTEN["Difference"]), "What came out otherwise than it expects."),
 )
 StepAnswer = _object(

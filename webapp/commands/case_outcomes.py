@@ -225,15 +225,20 @@ def _wrong(found: CaseTest) -> Wrong:
 
 
 def _details(found: CaseTest) -> Iterator[str]:
+    yield from not_expected(found)
+    for finding in found.errors:
+        place = "" if finding.step is None else f" at step {finding.step:,}"
+        yield f"check {finding.check}{place}: {one_line(finding.message)}"
+
+
+def not_expected(found: CaseTest) -> Iterator[str]:
+    """Where a case is not as it expects; nothing where it is, and where it expects nothing."""
     if found.failing:
         number = f"{len(found.failing):,} of {count(len(found.replays), 'replay')}"
         yield f"not as expected in {number}; the one of fewest deltas: {label(found.smallest.chunking)}"
         for one in found.smallest.different:
             yield f"{one.field}: expected {quoted(one.expected, LONGEST)}"
             yield f"{' ' * len(one.field)}    actual {quoted(one.actual, LONGEST)}"
-    for finding in found.errors:
-        place = "" if finding.step is None else f" at step {finding.step:,}"
-        yield f"check {finding.check}{place}: {one_line(finding.message)}"
 
 
 def told(result: CaseResult) -> Iterator[str]:

@@ -18,7 +18,7 @@ from parsers.vocabulary.types import UsageError
 from webapp.cli import BAD_INPUT, INTERRUPTED
 from webapp.commands.between import find_between
 from webapp.commands.find_export import export_option, refuse_with, write_smallest
-from webapp.commands.find_report import find_report
+from webapp.commands.find_report import find_report, said_of
 from webapp.commands.inputs import read_given, say_notes, shown
 from webapp.commands.options import Options, blamed, case_with, replay_options
 from webapp.commands.progress_line import Say, progress_line
@@ -64,7 +64,7 @@ def find(file: str, as_json: bool, target: str | None, **options: Any) -> int:
         raise UsageError(f"{shown(given.name)}: {error}") from error
     if target is not None:
         say_notes(given)
-        click.echo(found.found.verdict.headline, err=True)
+        click.echo(said_of(found).headline, err=True)
         write_smallest(given.name, found, target)
     elif as_json:
         say_notes(given)
@@ -73,7 +73,7 @@ def find(file: str, as_json: bool, target: str | None, **options: Any) -> int:
         click.echo(find_report(found, given, wanted))
     if not found.found.judged:
         return BAD_INPUT  # there was nothing to search, so nothing passed, and nothing was found either
-    if any(finding.severity == "error" for finding in found.found.findings):
+    if found.fails:
         return FOUND
     return INTERRUPTED if stopped else 0  # that no error was found says nothing where the search was ended early
 

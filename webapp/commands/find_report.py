@@ -9,6 +9,7 @@ from typing import Any
 
 from parsers.cases.case import Case
 from parsers.cases.engines import traced_chunking
+from parsers.cases.export.found_facts import SaidWrong, departing
 from parsers.cases.export.replay_command import replay_command
 from parsers.cases.find import CaseFound
 from parsers.cases.run import replayer_of
@@ -30,7 +31,7 @@ def find_report(result: CaseFound, given: Given, options: Options) -> str:
     """The report, without the newline at its end."""
     commands = _Commands(result.case, given.name, options)
     found = result.found
-    lines = table(_head(found, given, commands))
+    lines = table(_head(result, given, commands))
     if not found.judged:
         return "\n".join(lines)
     lines += finding_section(
@@ -90,19 +91,26 @@ def _context_words(changed: Mapping[str, Any]) -> list[str] | None:
     return words
 
 
-def _head(found: Found, given: Given, commands: _Commands) -> Iterator[list[str]]:
+def _head(result: CaseFound, given: Given, commands: _Commands) -> Iterator[list[str]]:
+    found, said = result.found, said_of(result)
     yield ["input", f"{shown(given.name)}: {given.title}"]
     yield from (["", note] for note in given.notes)
     ended = "" if found.complete else "; ended before everything was tried"
     if found.judged:
         yield ["searched", f"{count(found.replays, 'replay')}, {count(len(found.outcomes), 'outcome')}{ended}"]
     yield from (["tried", sample.words] for sample in found.samples)
-    yield ["verdict", found.verdict.headline]
-    yield from (["", detail] for detail in found.verdict.sentences)
+    yield ["verdict", said.headline]
+    yield from (["", ground] for ground in said.grounds)
     if found.verdict.offer is not None:
         yield ["", _offered(found.verdict)]
     elif found.verdict.proof is not None:
         yield from (["", line] for line in _proof(found.verdict.proof, commands))
+
+
+def said_of(result: CaseFound) -> SaidWrong:
+    """The verdict on what was searched, with what the case expects of it."""
+    verdict = result.found.verdict
+    return departing(SaidWrong(verdict.severity, verdict.headline, tuple(verdict.sentences)), result.departs)
 
 
 def _offered(verdict: Verdict) -> str:

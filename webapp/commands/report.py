@@ -10,6 +10,7 @@ from parsers.cases.case import Case
 from parsers.cases.engines import traced_chunking
 from parsers.cases.export.replay_command import replay_command
 from parsers.cases.run import CaseRun
+from parsers.cases.tested import as_test
 from parsers.checks.check import Need
 from parsers.compare.divergence import Divergence
 from parsers.replays.chunking import label
@@ -17,6 +18,7 @@ from parsers.search.no_output import no_output_in
 from parsers.vocabulary.events import Dropped
 from parsers.vocabulary.trace import Finding, Step, Trace
 from parsers.vocabulary.types import Message, MessageDelta
+from webapp.commands.case_outcomes import not_expected
 from webapp.commands.inputs import Given, shown
 from webapp.commands.words import SHORT, count, literal, quoted, section, table
 
@@ -29,6 +31,8 @@ def report(run: CaseRun, given: Given, again: Sequence[str] = ()) -> str:
     """The report, without the newline at its end. `again` are the options that a replay of it is given again."""
     lines = [*table(_head(run, given))]
     lines += section("message", table(_message(run.trace.message, run.trace.finish_reason), "  "))
+    if different := [*not_expected(as_test(run))]:
+        lines += section(different[0], [f"  {line}" for line in different[1:]])
     for title, rows in (("rejected calls", _rejected(run.trace)), ("dropped text", _dropped(run.trace))):
         if found := table(rows, "  "):
             lines += section(title, found)

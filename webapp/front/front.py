@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from threading import Event, Thread
 from time import monotonic
@@ -26,7 +26,7 @@ from webapp.app import ENGINES, SEARCHES, TOKENIZERS
 from webapp.children.child import Child
 from webapp.children.crew import Crew, CrewState, Full, Left, Lost, Member, Wish
 from webapp.children.endings import ChildError, Ending
-from webapp.children.process import preload
+from webapp.children.process import preload, started
 from webapp.children.program import Program
 from webapp.children.worker import GRACE_SECONDS
 from webapp.clients import address_of
@@ -100,6 +100,12 @@ class Front:
         """Start what takes a second before the first request comes, and what looks after the children from now on."""
         preload(self._program, "webapp.front.warm")
         Thread(target=self._look_after, daemon=True).start()
+
+    def wait(self) -> None:
+        """Return once a child starts at once: a request that comes before waits some seconds for that, though another
+        worker could have taken it."""
+        with suppress(OSError):  # whoever asks first is told
+            started(self._program).end()
 
     def _look_after(self) -> None:
         """Let children give back what they hold for nobody any more, until the end: nobody need ask for anything."""

@@ -46,7 +46,8 @@ def _one_line() -> Iterator[None]:
 
 
 def application() -> WSGIApplication:
-    """The application of a worker, with the children that replay for it."""
+    """The application of a worker, once the children that replay for it start at once: a worker in the place of one that
+    was killed takes no requests before, which the others answer meanwhile."""
     with _one_line():
         settings = get_settings()
         set_up(settings)
@@ -54,4 +55,5 @@ def application() -> WSGIApplication:
     front = Front(app, settings) if settings.replay_processes else None
     if front is not None:
         front.warm_up()
+        front.wait()
     return measured(front or app, app, settings, None if front is None else front.state)

@@ -4,8 +4,10 @@ messages came of how many chunkings. All is plain text: who writes it down escap
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
+from parsers.cases.departure import Departure, departure
 from parsers.cases.export.replay_command import replay_command
 from parsers.cases.export.report_facts import by_severity
 from parsers.cases.find import CaseFound
@@ -13,6 +15,7 @@ from parsers.cases.io import dumps
 from parsers.cases.run import CaseRun
 from parsers.replays.chunking import apply, label, to_json
 from parsers.search.found import OutcomeClass
+from parsers.vocabulary.events import Severity
 from parsers.vocabulary.types import Message
 
 SMALLEST = "smallest.case.json"
@@ -23,7 +26,7 @@ MOST_OUTCOMES = 20
 class SaidWrong:
     """What is wrong in one sentence, how bad it is, and the grounds."""
 
-    severity: str
+    severity: Severity | Literal["pass"]
     headline: str
     grounds: tuple[str, ...]
 
@@ -41,7 +44,20 @@ class SmallestForm:
 
 
 def said_wrong(run: CaseRun, found: CaseFound | None) -> SaidWrong:
-    """What a search says of a run, or else the worst that was found in it."""
+    """What a search says of a run, or else the worst that was found in it, and that it is not as the case expects."""
+    return departing(_said(run, found), departure(run.case, run.trace))
+
+
+def departing(said: SaidWrong, departs: Departure | None) -> SaidWrong:
+    """The same with what the case expects: first where nothing else is as bad, else among the grounds."""
+    if departs is None:
+        return said
+    if departs.leads(said.severity):
+        return SaidWrong(departs.severity, departs.headline, (said.headline, *said.grounds))
+    return replace(said, grounds=(*said.grounds, departs.headline)) if departs.parsed else said
+
+
+def _said(run: CaseRun, found: CaseFound | None) -> SaidWrong:
     if found is not None:
         said = found.found.verdict
         grounds = (said.headline, *said.sentences) if said.cause else said.sentences

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import quote
 
 from parsers.cases.case import Case, NamedTool
+from parsers.cases.departure import departure
 from parsers.cases.export.found_facts import SMALLEST, SmallestForm, outcomes_of, said_wrong, smallest_form
 from parsers.cases.export.maintainer import NO_ANSWERS, Answers, tokens_around
 from parsers.cases.export.markdown_text import LEGEND, MARKS, cell, fence, inline, marked, needs_marks, prose, table
@@ -101,6 +102,8 @@ def _wrong(run: CaseRun, findings: Sequence[Finding], found: CaseFound | None) -
         notes = [f"**{inline(said.headline)}**", *map(prose, said.grounds), *notes]
     elif not notes and findings:
         notes = [f"The check {cell(findings[0].check)} says: {inline(findings[0].message)}"]
+    if found is None and (departs := departure(run.case, run.trace)) is not None:
+        notes = [f"**{inline(departs.headline)}**", *notes]
     return "\n\n".join(["## What is wrong", *(notes or ["No finding, and no words by the reporter."])])
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from parsers.cases.case import Case, Expect
-from parsers.cases.expect import arguments_text, event_words, trace_differences
+from parsers.cases.expect import arguments_text, event_words, part_differences, trace_differences
 from parsers.cases.message_events import events_of
 from parsers.cases.run import CaseRun
 from parsers.compare.divergence import excerpt, shared_prefix
@@ -53,8 +53,10 @@ def compared_fields(run: CaseRun) -> Fields:
         return Fields(None, actual, whole)
     if expect.events is not None:
         actual, whole = ({**told, **_in_order(one)} for told, one in ((actual, run.trace), (whole, run.whole)))
-    wrong = frozenset([one.field for one in trace_differences(expect, run.trace, run.case.compare)])
-    return Fields(expected_fields(expect), actual, whole, wrong)
+    found = trace_differences(expect, run.trace, run.case.compare)
+    if any(one.field == "events" for one in found):  # beside the order, which parts stand elsewhere
+        found += part_differences(expect.events or (), events_of(run.trace))
+    return Fields(expected_fields(expect), actual, whole, frozenset([one.field for one in found]))
 
 
 def fields_of(trace: Trace) -> dict[str, str]:

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from parsers.cases.export.found_facts import said_wrong, smallest_form
+from parsers.cases.departure import departure
+from parsers.cases.export.found_facts import SaidWrong, departing, said_wrong, smallest_form
 from parsers.cases.export.html_report import html_report
 from parsers.cases.export.markdown import markdown
 from parsers.cases.find import CaseFound
@@ -74,3 +75,14 @@ def test_what_is_wrong_is_the_verdict_of_the_search_and_else_the_worst_finding()
     assert f"**{said.headline}**" in made
     assert "## Chunkings\n" in made
     assert "## Smallest case" not in made
+
+
+def test_reports_say_that_the_result_is_not_what_the_case_expects() -> None:
+    words = "Not as the case expects, in content: `abcd` came, right is `abc`."
+    run, found = searched(input={"text": "abcd"}, expect={"content": "abc"})
+    assert (said_wrong(run, found).severity, said_wrong(run, found).headline) == ("error", words)
+    assert said_wrong(run, found).grounds[0] == found.found.verdict.headline
+    worse = departing(SaidWrong("error", "Lost.", ()), departure(run.case, run.trace))
+    assert worse == SaidWrong("error", "Lost.", (words,))
+    for made in (markdown(run), markdown(run, found=found), html_report(run, versions={}, found=found)):
+        assert "Not as the case expects, in content" in made

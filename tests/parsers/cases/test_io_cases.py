@@ -21,6 +21,7 @@ from parsers.cases.io import (
     loads,
     to_data,
 )
+from parsers.cases.run import run_case
 
 SMALL: dict[str, Any] = {"schema": 1, "parser": {"name": "qwen"}, "input": {"text": "a\nb"}}
 FULL: dict[str, Any] = {
@@ -188,6 +189,14 @@ def test_a_byte_order_mark_is_not_part_of_the_case() -> None:
 )
 def test_what_is_no_case_is_named(source: str | bytes, message: str) -> None:
     assert error(source).startswith(message)
+
+
+def test_that_reasoning_is_not_open_is_said_or_not_known() -> None:
+    given = {"schema": 1, "parser": {"name": "qwen3"}, "input": {"text": "Hi"}}
+    said = load_case({**given, "context": {"reasoning_open": False}})
+    assert to_data(said)["context"] == {"reasoning_open": False}
+    assert run_case(loads(dumps(said))).context.reasoning_open is False
+    assert case_id(said) != case_id(load_case(given))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -143,3 +144,10 @@ def test_events_survive_a_file_and_are_reported() -> None:
     report = markdown(run(given))
     assert "| events ✓ |" in report
     assert "| events[3] ✗ | `Too.` | `Two.` |" in report
+
+
+def test_of_parts_in_another_order_those_are_marked_that_stand_elsewhere() -> None:
+    """The order alone is a difference; which of the parts stand where they should is told beside it."""
+    report = markdown(run(case([SAID[0], SAID[2], SAID[1], SAID[3], FIRST])))
+    marks = dict(re.findall(r"\| (events\S*) (.) \|", report))
+    assert "".join(marks.values()) == "✗✓✗✗✓✓"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -11,12 +12,14 @@ from parsers.cases.case import Case, ParserRef
 from parsers.cases.engines import builtin, policy_of
 from parsers.cases.io import load_case
 from parsers.cases.run import run_case, run_json, step_json
+from parsers.cases.tested import as_test
 from parsers.checks import CHECKS
 from parsers.machine.machine import Machine
 from parsers.selection.registry import Evidence
 from parsers.vocabulary.events import CallArguments
 from parsers.vocabulary.observed import Attribute, Observed, ObservedStep
 from parsers.vocabulary.types import Delta, FormatError, Piece, UsageError
+from tests.parsers.search.faulty import drops_text_after_call, engines, loses_brace, loses_second_call
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {"a": "é"}}\n</tool_call>\n'
 KIMI = "<|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{}<|tool_call_end|>"
@@ -49,6 +52,16 @@ def test_a_case_may_have_its_message_compared_under_honest_cuts_alone() -> None:
     compared = [other.label for other in run_case(recorded).compared]
     assert compared[:3] == ["2 tokens", "3 tokens", "5 tokens"]
     assert "character by character" not in compared
+
+
+@pytest.mark.parametrize("change", [loses_second_call, drops_text_after_call, loses_brace])
+def test_what_one_delta_loses_is_an_error_whatever_the_models_tokens_are(change: Any) -> None:
+    """A server may send all in one delta, and cut an output at its markers: that both make it is certain."""
+    asked, text = ParserRef(name="qwen", engine="faulty"), f"{CALL}{CALL}Done."
+    pieces = [Piece(part) for part in re.findall(r"\w+|\s+|.", text)]
+    run = run_case(case(text).model_copy(update={"parser": asked}), pieces=pieces, engines=engines(change))
+    assert "error" in {finding.severity for finding in run.findings}
+    assert as_test(run).outcome == "FAIL"
 
 
 def test_other_chunkings_can_be_left_out() -> None:

@@ -430,3 +430,22 @@ def test_the_order_that_a_case_expects_is_compared(events: list[dict[str, Any]],
     case = load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": text}, "expect": {"events": events}})
     known = find_json(CaseSearch(case).result())["known"]
     assert [one["field"] for one in known["differences"]] == different
+
+
+@pytest.mark.parametrize(
+    ("expect", "more", "departs", "fails"),
+    [
+        ({"content": "Hi."}, {}, False, False),
+        ({"content": "Hello."}, {}, True, True),
+        ({"content": "Hello."}, {"verdict": "implementation_defined"}, True, False),
+        (None, {}, False, False),
+    ],
+)
+def test_a_search_says_where_the_message_is_not_as_expected(
+    expect: dict[str, Any] | None, more: dict[str, Any], departs: bool, fails: bool
+) -> None:
+    given = {"schema": 1, "parser": {"name": "qwen"}, "input": {"text": f"Hi.{ONE_CALL}"}, "checks": QUICK}
+    found = search(load_case({**given, "expect": expect, **more}), ENGINES, max_replays=20)
+    assert (found.departs is not None, found.fails) == (departs, fails)
+    told = find_json(found)["known"]["departs"]
+    assert told == (found.departs and {"severity": found.departs.severity, "headline": found.departs.headline})

@@ -61,8 +61,9 @@ def test_what_a_case_knows_of_its_engine_is_told_with_what_differs(
 ) -> None:
     answer = client.post(f"/api/v1/{task}", json={**case("upper"), "engines": known})
     said = answer.json["known"]  # type: ignore[index]
-    assert said == {"differences": [], **{key: said[key] for key in ("verdict", "link", "notes", "expects")}, **told,
-                    "engine": "fake"}  # fmt: skip
+    keys = ("verdict", "link", "notes", "expects", "departs")
+    assert said == {"differences": [], **{key: said[key] for key in keys}, **told, "engine": "fake"}
+    assert (said["departs"] is None) == (not said["differences"])
 
 
 @pytest.mark.parametrize(

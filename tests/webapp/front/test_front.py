@@ -9,6 +9,7 @@ import signal
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from werkzeug.test import Client, EnvironBuilder
@@ -17,6 +18,8 @@ from tests.webapp.children.processes import PATIENCE, until
 from webapp.children.child import Child
 from webapp.children.endings import ChildError, Ending
 from webapp.children.jobs import Failure, Job
+from webapp.children.process import Process, started
+from webapp.children.program import Program
 from webapp.front import front as module
 from webapp.front.front import LIGHT, Front
 
@@ -468,6 +471,27 @@ def test_memory_that_is_for_nobody_any_more_is_given_back_though_nobody_asks(
     for member in front._crew.members:
         member.used -= front._settings.run_seconds
     until(lambda: not pids(front))
+
+
+def test_who_waits_for_it_has_seen_a_child_start_and_end(
+    make_front: MakeFront, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[Process] = []
+
+    def noted(program: Program) -> Process:
+        begun.append(started(program))
+        return begun[-1]
+
+    monkeypatch.setattr(module, "started", noted)
+    front = make_front()
+    front.wait()
+    assert [process.wait(60) is not None for process in begun] == [True]
+    assert pids(front) == []
+
+
+def test_a_child_that_cannot_start_is_told_to_who_needs_it(make_front: MakeFront, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "started", Mock(side_effect=OSError))
+    make_front().wait()
 
 
 def test_a_child_asks_for_what_it_does_not_have(client: Client, caplog: pytest.LogCaptureFixture) -> None:

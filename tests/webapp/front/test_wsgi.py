@@ -23,6 +23,18 @@ def test_a_worker_answers(processes: int, tmp_path: Path, monkeypatch: pytest.Mo
     assert isinstance(made, Front) is (processes > 0)
 
 
+def test_a_worker_takes_no_request_before_its_children_start_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOOLCALL_INSPECTOR_DATA_DIR", str(tmp_path))
+    monkeypatch.setenv("TOOLCALL_INSPECTOR_REPLAY_PROCESSES", "1")
+    done: list[str] = []
+    for step in ("warm_up", "wait"):
+        monkeypatch.setattr(Front, step, lambda _front, step=step: done.append(step))
+    application()
+    assert done == ["warm_up", "wait"]
+
+
 def test_settings_that_cannot_work_are_one_line_and_the_end_of_the_server(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

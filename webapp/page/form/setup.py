@@ -350,9 +350,10 @@ def _parser(setup: Setup, said: dict[str, Any], base: Mapping[str, Any]) -> dict
 
 
 def _unset(data: Mapping[str, Any], place: str) -> dict[str, Any]:
-    """Return what stands in `data`, the part of a case at `place`, that no field of the form speaks of."""
+    """Return what stands in `data`, the part of a case at `place`, that no field of the form speaks of: a box that is
+    not ticked does not say false either."""
     fields = {row.place for row in FIELDS.values()}
-    return {key: value for key, value in data.items() if f"{place}/{key}" not in fields}
+    return {key: value for key, value in data.items() if f"{place}/{key}" not in fields or value is False}
 
 
 def _is_played(data: Mapping[str, Any]) -> bool:

@@ -112,7 +112,7 @@ def editor_of_case(case: Case, settings: Settings) -> Editor:
         text=laid_out(to_data(case)["parser"]["format"]) if own else file_text(fmt.name, settings),
         samples=[Sample(1, unix_lines(case.text()), expect)],
         beside=OPENED if own else fmt.name,
-        reasoning_open=case.context.reasoning_open,
+        reasoning_open=bool(case.context.reasoning_open),
         base=case_line(case),
     )
     if case.tools:

@@ -17,6 +17,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from parsers.cases.departure import Departure, departure
 from parsers.cases.case import Case, ParserRef
 from parsers.cases.corpus import case_texts
 from parsers.cases.engines import RECORDED, choose
@@ -27,7 +28,6 @@ from parsers.replays.chunking import WHOLE
 from parsers.vocabulary.trace import Trace
 from webapp.page.drawing import percent, runs
 from webapp.page.library.band import BandBar, role_of
-from webapp.page.search.departure import Departure, departure
 from webapp.page.search.lost import lost_characters
 
 STRIP = (  # what the first page shows: engine after engine, one kind of failure each

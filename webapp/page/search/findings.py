@@ -6,8 +6,10 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from importlib import resources
+from typing import Literal
 from urllib.parse import urlencode
 
+from parsers.cases.departure import Departure
 from parsers.checks import CHECKS
 from parsers.checks.check import Need
 from parsers.compare.divergence import shared_prefix
@@ -20,7 +22,6 @@ from parsers.vocabulary.events import Severity
 from parsers.vocabulary.trace import Finding, Proof, Trace
 from parsers.vocabulary.types import Span
 from webapp.glyphs import count, shorten
-from webapp.page.search.departure import Departure
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 WORDS = {"error": "Error", "warning": "Warning", "info": "Note"}
@@ -391,7 +392,7 @@ class VerdictLine:
     is what the case expects that says so, and no check. `place` is what it names of the output, where it names
     something. `ruled`: a rule of the verdict says it."""
 
-    severity: str
+    severity: Severity | Literal["pass"]
     headline: str
     sentences: list[str]
     more: list[str] = field(default_factory=list)
@@ -409,11 +410,14 @@ class VerdictLine:
 
 
 def with_departure(said: VerdictLine, found: Departure | None) -> VerdictLine:
-    """The verdict on a server's answer that is not what its case expects: an error, whether or not a check knows it."""
-    if found is None or said.severity == "error":
+    """The verdict on a message that is not what its case expects, whether or not a check knows it: that leads, unless
+    what a check found is as bad."""
+    if found is None:
         return said
-    sentences = [] if said.severity == "pass" else [said.headline]
-    return VerdictLine("error", found.headline, sentences, facts=said.facts, departs=True)
+    if not found.leads(said.severity):
+        return replace(said, more=[*said.more, found.headline]) if found.parsed else said
+    sentences = [said.headline] if found.parsed or said.severity != "pass" else []
+    return VerdictLine(found.severity, found.headline, sentences, facts=said.facts, departs=True)
 
 
 def verdict(checked: Checked, lines: Findings, trace: Trace | None = None) -> VerdictLine:

@@ -9,6 +9,7 @@ from functools import partial
 from itertools import pairwise
 
 from parsers.cases.case import Case
+from parsers.cases.departure import Departure, departure
 from parsers.cases.engines import RECORDED, engine_of, traced_chunking
 from parsers.cases.find import CaseFound
 from parsers.cases.run import CaseRun
@@ -24,9 +25,9 @@ from webapp.glyphs import count, shorten
 from webapp.jobs.searches import Searches, SearchJob
 from webapp.page.drawing import COLUMNS, Column, peaks, percent, rising, runs, shapes
 from webapp.page.search.client_parts import Told, told
-from webapp.page.search.departure import Departure, departure
 from webapp.page.search.findings import (
     SHOWN,
+    WORDS,
     Checked,
     Findings,
     Place,
@@ -447,7 +448,7 @@ class SearchPanes:
 
     `beside` is the query that compares the case's own chunking with the one on the page. `marks` are the findings.
     `heat` is worked out by the template that shows it, which a new window does not. `judged`: there was an output to
-    judge, as far as is known. `departure`: where a server's answer is not what the case expects. `changed_smallest`:
+    judge, as far as is known. `departure`: where the message is not what the case expects. `changed_smallest`:
     the smallest form where it is one of a changed output, of which the verdict does not speak.
     """
 
@@ -466,6 +467,23 @@ class SearchPanes:
     steps: tuple[int, ...] = ()
     judged: bool = True
     departure: Departure | None = None
+
+    @property
+    def shows_departure(self) -> bool:
+        """Return whether it is shown in place of a smallest form: of a parser only where nothing else is as bad."""
+        leads = self.verdict is not None and self.verdict.departs
+        return self.departure is not None and (leads or not self.departure.parsed)
+
+    @property
+    def departure_word(self) -> str:
+        """Return how bad it is, in a word."""
+        return WORDS[self.departure.severity] if self.departure is not None else ""
+
+    @property
+    def listed_departure(self) -> Departure | None:
+        """Return the departure where it stands among the findings: a server's is what its checks find, if they do."""
+        found = self.departure
+        return found if found is not None and (found.parsed or (self.verdict and self.verdict.departs)) else None
 
     @property
     def place(self) -> Place | None:
@@ -496,7 +514,7 @@ def search_panes(
         return panes
     panes.judged = checked.found is None or checked.found.judged
     panes.findings = findings(checked)
-    panes.departure = departure(base.case, base.trace) if base.choice.plays else None
+    panes.departure = departure(base.case, base.trace) if panes.judged else None
     panes.verdict = with_departure(verdict(checked, panes.findings, base.trace), panes.departure)
     panes.replays = checked.chunkings
     panes.marks, panes.steps = tuple(checked.findings), tuple(checked.steps)

@@ -59,7 +59,7 @@ class Embedded:
 def embedded(title: str, run: Run, panes: SearchPanes, version: str, place: int = 0) -> Embedded:
     """What a frame shows of a run, as far as is known of it; `place` is where the first finding is."""
     small = panes.smallest
-    if small is not None and panes.departure is None:
+    if small is not None and not panes.shows_departure:
         parts, messages = small.parts, small.told or [("gives", told(_or_empty(small.found.gives)))]
     else:
         trace = run.trace

@@ -38,6 +38,12 @@ def test_the_usual_chunking_of_the_form_is_none_of_a_played_stream(found: Case, 
     assert bool(case_of(setup, None).replay) == kept
 
 
+@pytest.mark.parametrize("said", [True, False, None])
+def test_the_form_keeps_what_a_case_says_of_its_start(said: bool | None) -> None:
+    case = {"schema": 1, "parser": {"name": "qwen3"}, "input": {"text": "Hi"}, "context": {"reasoning_open": said}}
+    assert case_of(setup_of(load_case(case)), None).context.reasoning_open is said
+
+
 def typed(**fields: str) -> Setup:
     return read_setup({"text": "hello", **{key.replace("__", "."): value for key, value in fields.items()}})
 

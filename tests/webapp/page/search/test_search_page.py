@@ -6,6 +6,8 @@ import json
 from typing import Any
 
 import pytest
+from bs4 import BeautifulSoup
+from flask.testing import FlaskClient
 
 from parsers.cases.find import CaseFound
 from parsers.replays.chunking import WHOLE, Chunking
@@ -88,3 +90,31 @@ def test_a_search_replaces_the_quick_look(make: Any, runner: Any) -> None:
     late = search_panes(run, None, done, Chunking(by="cuts", cuts=(1, 3)), case_line).heat()
     assert late is not None
     assert late.current is None
+
+
+DEPARTS = "Not as the case expects, in content: "
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict", "told"),
+    [
+        ("x", "required", []),
+        ("Hi.", "required", ["headline", "shown", "listed"]),
+        ("Hi.</think>", "required", ["headline", "shown", "listed"]),
+        ("Hi.", "implementation_defined", ["more", "listed"]),
+    ],
+)
+def test_the_verdict_says_where_a_message_is_not_as_expected(
+    client: FlaskClient, text: str, verdict: str, told: list[str]
+) -> None:
+    case = {"schema": 1, "parser": {"name": "qwen"}, "input": {"text": text}, "verdict": verdict}
+    posted = client.post("/run", data={"case": json.dumps({**case, "expect": {"content": "x"}})})
+    soup = BeautifulSoup(posted.text, "html.parser")
+    places = {
+        "headline": ("#headline", DEPARTS),
+        "more": (".verdict-more li", DEPARTS),
+        "shown": ("#verdict .departed", "the case expects"),
+        "listed": ("#findings li p", DEPARTS),
+    }
+    found = {name: [one for one in soup.select(at) if words in one.text] for name, (at, words) in places.items()}
+    assert [name for name, there in found.items() if len(there) == 1] == told
