@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+from itertools import product
 from pathlib import Path
 
 import pytest
 
+from tests.amount import every
 from tests.bench import clock, peers, tables
 from tests.bench.outputs import Kind, Output
 from tests.bench.peer_worker import HANGS
@@ -85,6 +87,10 @@ FILES = {
 }
 
 
+# The most that a replay may take, in seconds of processor time, and what its cell in the table says.
+MOODS = {"read": (5.0, ""), "lose": (5.0, " !"), "slow": (0.0, "> "), "raise": (5.0, "raises"), "hang": (5.0, HANGS)}
+
+
 @pytest.fixture(autouse=True)
 def once(monkeypatch: pytest.MonkeyPatch) -> None:
     """No figure is looked at, so one round is enough."""
@@ -111,14 +117,9 @@ def measured(package: str, mood: str) -> Beside:
 
 
 @pytest.mark.usefixtures("made_up")
-@pytest.mark.parametrize("package", ["vllm", "sglang"])
-@pytest.mark.parametrize(
-    ("mood", "most", "cell"),
-    [("read", 5, ""), ("lose", 5, " !"), ("slow", 0, "> "), ("raise", 5, "raises"), ("hang", 5, HANGS)],
-)
-def test_an_engine_is_measured_and_marked(
-    package: str, mood: str, most: float, cell: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize(("package", "mood"), every(2, product(["vllm", "sglang"], MOODS)))
+def test_an_engine_is_measured_and_marked(package: str, mood: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    most, cell = MOODS[mood]
     monkeypatch.setattr(peers, "MOST_SECONDS", most)
     monkeypatch.setattr(peers, "HANG_SECONDS", 5.0 if mood != "hang" else 0.2)
     found = measured(package, mood)
@@ -135,15 +136,20 @@ def test_an_engine_that_is_not_there_says_so() -> None:
 
 
 @pytest.mark.parametrize(
-    ("package", "grammar", "kinds"),
+    ("package", "read"),
     [
-        ("transformers", "qwen", {Kind.CONTENT, Kind.REASONING, Kind.STRING, Kind.CALLS, Kind.JSON}),
-        ("transformers", "qwen_coder", {Kind.CONTENT, Kind.REASONING, Kind.TAGGED}),
-        ("partial_json_parser", "json", {Kind.STRING, Kind.CALLS, Kind.JSON}),
+        (
+            "transformers",
+            {
+                "qwen": {Kind.CONTENT, Kind.REASONING, Kind.STRING, Kind.CALLS, Kind.JSON},
+                "qwen_coder": {Kind.CONTENT, Kind.REASONING, Kind.TAGGED},
+            },
+        ),
+        ("partial_json_parser", {"json": {Kind.STRING, Kind.CALLS, Kind.JSON}}),
     ],
 )
-def test_an_installed_engine_reads_what_the_output_says(package: str, grammar: str, kinds: set[Kind]) -> None:
-    outputs = [Output(grammar, kind, 60) for kind in Kind if kind in kinds]
+def test_an_installed_engine_reads_what_the_output_says(package: str, read: dict[str, set[Kind]]) -> None:
+    outputs = [Output(grammar, kind, 60) for grammar, kinds in read.items() for kind in Kind if kind in kinds]
     with started(ENGINES[package], sys.executable) as peer:
         found = [beside(peer, output) for output in outputs if is_known(peer.engine, output)]
     assert [one.output.kind for one in found if not (one.wrong or one.cut or one.error)] == [

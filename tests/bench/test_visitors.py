@@ -54,12 +54,12 @@ def test_a_fault_is_what_is_no_good_answer(status: int, over: bool, is_fault: bo
 def test_people_find_no_fault_in_a_server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(visitors, "PAUSE", 0.01)
     monkeypatch.setattr(visitors, "QUICK_PAUSE", 0.01)
-    monkeypatch.setattr(visitors, "LONGEST", 4_000)
+    monkeypatch.setattr(visitors, "LONGEST", 1_000)
     ledger = Ledger()
     with serving() as server:
         somebody, latest = Visitor(server, ledger, 1), time.monotonic() + 90
         while len(ledger.seconds) <= 5 and time.monotonic() < latest:  # a busy machine takes longer
-            somebody.live(time.monotonic() + 4)
+            somebody.live(time.monotonic() + 1)
         Visitor(server, ledger, 2).read_a_long_output(time.monotonic() + 1)
         assert server.memory()[1] > 2
     assert ledger.faults == []

@@ -39,8 +39,10 @@ def run(folder: Path, *words: str, inspector: str = INSPECTOR, plugin: str = "py
     if not (folder / "pytest.ini").exists():
         (folder / "pytest.ini").write_text("[pytest]\n", "utf-8")
     environ = {"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONPATH": str(ROOT / "pytest_plugin")}
+    environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # to load all that are installed here takes a second
     where = ["-o", f"toolcall_inspector={inspector}"] if inspector else []
-    options = ["-p", plugin, "-p", "no:cacheprovider", *where, "-W", "error"]
+    several = ["-p", "xdist"] if "-n" in words else []
+    options = ["-p", plugin, *several, "-p", "no:cacheprovider", *where, "-W", "error"]
     command = [sys.executable, "-m", "pytest", "-rA", *options, *words]
     done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, timeout=300)
     return Ran(done.returncode, done.stdout + done.stderr)

@@ -30,9 +30,10 @@ PAGES = (
 ADDRESSES = ("href", "src", "action", "formaction", "hx-get", "hx-post", "data-import", "data-live", "value", "content")
 
 
-@pytest.fixture
-def client(tmp_path: Path) -> Iterator[FlaskClient]:
-    app = create_app(Settings(data_dir=tmp_path, public_url=HOST + ROOT, trusted_hosts=("inspector.example",)))
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
+    folder = tmp_path_factory.mktemp("data")
+    app = create_app(Settings(data_dir=folder, public_url=HOST + ROOT, trusted_hosts=("inspector.example",)))
     yield app.test_client()
     app.extensions[EXTENSION].store.close()
 
@@ -80,6 +81,7 @@ def test_the_path_is_that_of_the_public_address(tmp_path: Path, url: str | None,
     assert (mounted(app, settings) is app) == (not path)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("path", PAGES)
 @pytest.mark.parametrize("passed", [ROOT, ""], ids=["whole", "taken-off"])
 def test_every_address_of_a_page_stands_below_the_path(client: FlaskClient, path: str, passed: str) -> None:

@@ -131,6 +131,7 @@ def test_what_an_answer_has_to_close_is_closed(make: Make) -> None:
     assert closed == ["closed"]
 
 
+@pytest.mark.replays
 def test_workers_are_added_up(tmp_path: Path) -> None:
     program = """
 from pathlib import Path

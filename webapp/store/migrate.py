@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -92,11 +93,8 @@ def _migrate(connection: Connection) -> Upgraded:
 
 
 def _revision(connection: Connection) -> Upgraded:
-    scripts = ScriptDirectory.from_config(alembic_config())
     before = MigrationContext.configure(connection).get_current_revision()
-    known = {script.revision for script in scripts.walk_revisions()}
-    after = scripts.get_current_head()
-    assert after is not None  # noqa: S101 - the package ships at least one migration
+    known, after = _of_this_version()
     if before is not None and before not in known:
         raise UsageError(
             f"the database {_shown(connection.engine)} has schema {before}, newer than this version's"
@@ -104,6 +102,15 @@ def _revision(connection: Connection) -> Upgraded:
             " database"
         )
     return Upgraded(before, after)
+
+
+@cache
+def _of_this_version() -> tuple[frozenset[str], str]:
+    """All revisions that this version knows, and the newest. Their scripts are read once."""
+    scripts = ScriptDirectory.from_config(alembic_config())
+    after = scripts.get_current_head()
+    assert after is not None  # noqa: S101 - the package ships at least one migration
+    return frozenset([script.revision for script in scripts.walk_revisions()]), after
 
 
 def _shown(engine: Engine) -> str:

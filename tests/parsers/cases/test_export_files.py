@@ -102,12 +102,16 @@ def recorded_case(**keys: Any) -> Case:
     return call_case(source={"kind": "recorded"}, input={"tokens": tokens}, **keys)
 
 
+# As a stranger has it: to load all plugins of this environment takes a second.
+PLAIN = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+
+
 def run(tmp_path: Path, source: str) -> str:
     """Run the test file in an empty folder with plain pytest; its last line."""
     (tmp_path / "test_exported.py").write_text(source, "utf-8")
     root = Path(__file__).parents[3]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_exported.py"]
-    environment = {**os.environ, "PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**os.environ, "PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1", **PLAIN}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     return done.stdout.strip().splitlines()[-1]
 

@@ -19,7 +19,7 @@ from tests.parsers.properties.strategies import JSON_BITS, TOOLS, WORDS, marker_
 
 pytestmark = pytest.mark.replays
 
-OUTPUTS = min(80, 30 * TIMES)  # that are tried on each format, besides its cases
+OUTPUTS = min(80, 15 * TIMES)  # that are tried on each format, besides its cases
 TRIED = 2  # of those in which a row fires, on the format without that row
 LONGEST = 600
 

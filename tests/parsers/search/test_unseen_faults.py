@@ -25,6 +25,7 @@ from parsers.search.sweep import cut_at
 from parsers.selection.registry import Evidence
 from parsers.vocabulary.trace import Proof, StreamParser
 from parsers.vocabulary.types import Context, MessageDelta, Piece
+from tests.amount import every
 from tests.parsers.search.spoilt import (
     Blocks,
     Caps,
@@ -215,14 +216,7 @@ FAULTS = [
 
 ODD_WITH_PROSE = (SaysAgain, NeedsText, EndsTwice, EatsLines)
 
-# The others reach no line that these do not, and take long where lines are counted.
-COUNTED = (UnescapesTwice, LosesTail, OnlyLatin, ClosesTwice)
-EACH = [
-    pytest.param(
-        seen, id=f"{seen.make.__name__}-{seen.check}", marks=() if seen.make in COUNTED else pytest.mark.replays
-    )
-    for seen in FAULTS
-]
+EACH = [pytest.param(seen, id=f"{seen.make.__name__}-{seen.check}") for seen in every(2, FAULTS)]
 
 
 def test_a_leak_that_the_contract_allows_is_not_told_as_what_a_small_case_lacks() -> None:

@@ -139,7 +139,7 @@ def searched(change: Change) -> CaseFound:
 
 @pytest.mark.replays
 @pytest.mark.parametrize(
-    "change", every(3, [loses_second_call, drops_text_after_call, flushes_angle, loses_brace, fails_on_lone_quote])
+    "change", every(5, [loses_second_call, drops_text_after_call, flushes_angle, loses_brace, fails_on_lone_quote])
 )
 def test_broken_parsers_are_blamed_alike_in_other_words(change: Change, in_other_words: Callable[[], None]) -> None:
     def said() -> tuple[object, ...]:

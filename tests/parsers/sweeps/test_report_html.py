@@ -48,15 +48,18 @@ def _studied(signature: Signature, case: str, words: bool) -> Studied:
     return studied(signature, load_case(json.loads(case)), words=words)
 
 
-REPORT = report(*OUTPUTS, line=b"{")
+@cache
+def full() -> dict[str, Any]:
+    """The report of all of them, and of a line that is no JSON."""
+    return report(*OUTPUTS, line=b"{")
 
 
 def test_it_says_what_the_report_says() -> None:
-    page = report_html(REPORT)
-    for one in REPORT["signatures"]:
+    page = report_html(full())
+    for one in full()["signatures"]:
         for told in (one["words"], one["id"], one["check"], *one["examples"], f"cases/{one['id']}.case.json"):
             assert told in page
-    assert f"<h1>{REPORT['sentence']}</h1>" in page
+    assert f"<h1>{full()['sentence']}</h1>" in page
     assert "4 outputs in 5 rows · 1 the same as one before · 2 signatures</p>" in page
     assert page.count("<details>") == 2
     for told in ("the model</td>", "<code>qwen</code>", "the line is no JSON", "text=output", "timing.html"):
@@ -64,7 +67,7 @@ def test_it_says_what_the_report_says() -> None:
 
 
 def test_nothing_in_it_is_loaded_or_run_and_threads_can_be_followed() -> None:
-    page = report_html(REPORT)
+    page = report_html(full())
     assert re.findall(r"(?:src|href)=\"([^\"]*)", page) == [THREAD.link, "timing.html"]
     assert f'<a href="{THREAD.link}" rel="noreferrer noopener">{THREAD.words}</a>, A call is &lt;lost&gt;' in page
     assert "default-src 'none'" in page.replace("&#x27;", "'")
@@ -77,7 +80,7 @@ def _tags(page: str) -> str:
 
 
 def test_words_of_outputs_stand_in_it_only_where_they_were_asked_for() -> None:
-    assert "secret" not in report_html(REPORT).lower()
+    assert "secret" not in report_html(full()).lower()
     shown = report_html(report(*OUTPUTS, words=True))
     assert "secretly" in shown
     assert "its words replaced" not in shown
@@ -86,14 +89,14 @@ def test_words_of_outputs_stand_in_it_only_where_they_were_asked_for() -> None:
 @pytest.mark.parametrize("name", ["<script>alert(1)</script>", '" onload="x', "a&b", "line\nbreak\u202e", "\ud800"])
 def test_no_name_of_a_file_is_markup(name: str) -> None:
     page = report_html(report(*OUTPUTS, name=name))
-    assert _tags(page).count("<code>") == _tags(report_html(REPORT)).count("<code>") - 1  # that of the line of no JSON
+    assert _tags(page).count("<code>") == _tags(report_html(full())).count("<code>") - 1  # that of the line of no JSON
     assert "<script>" not in page
     assert " onload" not in _tags(page)
     assert "\u202e" not in page
 
 
 def test_a_signature_without_a_case_says_so() -> None:
-    found = copy.deepcopy(REPORT)
+    found = copy.deepcopy(full())
     for one in found["signatures"]:
         one["smallest"] = {"row": "corpus.jsonl:1", **asdict(Studied(length=1))}
     page = report_html(found)
@@ -110,7 +113,7 @@ def test_a_corpus_without_faults_or_outputs_is_a_short_page() -> None:
 
 
 def test_a_parser_of_an_engine_and_its_fault_are_named() -> None:
-    found = copy.deepcopy(REPORT)
+    found = copy.deepcopy(full())
     found["plan"] |= {"engine": {"name": "mine", "version": "vllm 9"}, "parser": "hermes", "contract": "vllm"}
     found["plan"] |= {"policy": {"unknown_tool": "drop"}}
     one = found["signatures"][0]
@@ -129,16 +132,16 @@ def test_a_parser_of_an_engine_and_its_fault_are_named() -> None:
 
 @pytest.mark.parametrize("comparable", [True, False])
 def test_beside_another_sweep_what_is_new_is_marked(comparable: bool) -> None:
-    new, old = REPORT["signatures"]
+    new, old = full()["signatures"]
     kept = {key: new[key] for key in ("severity", "about", "words")}
     row = {"before": 0, "after": new["count"], "ids": [new["id"]], **kept}
     changes = {"new": [row], "gone": [], "more": [], "fewer": [], "same": 1, "comparable": comparable}
-    page = report_html(REPORT, changes)
+    page = report_html(full(), changes)
     assert f'{new["words"]}</strong><span class="new">new</span>' in page
     assert f'{old["words"]}</strong><span class="new">' not in page
     assert "1 new and 0 gone beside another sweep" in page
     assert ("counts do not compare" in page) != comparable
-    same = report_html(REPORT, {**changes, "new": []})
+    same = report_html(full(), {**changes, "new": []})
     assert "1 came as often as before." in same
     assert "<td>new</td>" not in same
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import anthropic
 import httpx2
-import openai
 import pytest
 
 from parsers.cases.io import load_case
@@ -48,6 +46,8 @@ def answering(text: str) -> httpx2.Client:
 
 def with_openai(text: str) -> Iterator[tuple[list[dict[str, Any]], str | None]]:
     """The output items that openai's library has after each event."""
+    import openai  # not for those who only collect the tests: it takes seconds
+
     client = openai.OpenAI(api_key="none", base_url="http://server/v1", http_client=answering(text))
     with client, client.responses.stream(model="m", input="x") as stream:
         for event in stream:
@@ -65,6 +65,8 @@ def _item(item: Any) -> dict[str, Any]:
 
 def with_anthropic(text: str) -> Iterator[tuple[list[dict[str, Any]], str | None]]:
     """The content blocks that anthropic's library has after each event."""
+    import anthropic
+
     client = anthropic.Anthropic(api_key="none", base_url="http://server", http_client=answering(text))
     said = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "x"}]}
     with client, client.messages.stream(**said) as stream:  # type: ignore[arg-type]

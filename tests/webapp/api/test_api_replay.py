@@ -27,6 +27,12 @@ CaseMaker = Callable[..., dict[str, Any]]
 AppMaker = Callable[..., Any]
 
 
+@pytest.fixture
+def client(shared_app: Any) -> Client:
+    """Nothing is stored, so one application is enough for all."""
+    return shared_app.test_client()
+
+
 def error_of(answer: Any) -> dict[str, Any]:
     """The error of an answer, which has to have the shape all errors have."""
     TypeAdapter(ErrorBody).validate_python(answer.json)

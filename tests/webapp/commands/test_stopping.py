@@ -23,7 +23,7 @@ from webapp.commands import stopping
 from webapp.commands.stopping import Stopping
 
 ROOT = Path(__file__).resolve().parents[3]
-SLOW = json.dumps({"schema": 1, "parser": {"name": "json"}, "input": {"text": "{" * 8_000}})
+SLOW = json.dumps({"schema": 1, "parser": {"name": "json"}, "input": {"text": "{" * 5_000}})
 
 
 def a_connection(*, busy: bool) -> Any:

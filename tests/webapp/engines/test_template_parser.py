@@ -6,7 +6,6 @@ import random
 from typing import Any
 
 import pytest
-from transformers.utils.chat_parsing import parse_response
 
 from parsers.replays.replay import parse, replay
 from parsers.vocabulary.drops import LOST
@@ -64,6 +63,8 @@ def test_any_output_gives_one_message_with_every_character_owned(name: str, seed
 
 def agrees_with_transformers(data: dict[str, Any], text: str, prefix: str, trace: Trace) -> None:
     """What parse_response gives, where it gives something and loses nothing; else a diagnostic says so."""
+    from transformers.utils.chat_parsing import parse_response
+
     codes = {one.code for one in told(trace)}
     try:
         said = parse_response(text, data, prefix=prefix)

@@ -84,7 +84,7 @@ def test_the_report_is_the_same_whoever_runs_the_shards_and_after_an_end(tmp_pat
 def test_an_output_that_no_process_survives_is_lost_alone(tmp_path: Path) -> None:
     does = [{}, {"does": "end"}, {}, {"does": "once"}, {"does": "sleep"}, {}]
     made = plan(tmp_path, [{"output": f"{number}", **one} for number, one in enumerate(does)], 10_000)
-    cluster = SweepCluster(jobs=2, row_seconds=4, program=POISONOUS)
+    cluster = SweepCluster(jobs=2, row_seconds=2, program=POISONOUS)
     found = sweep(made, Folder(tmp_path / "out"), cluster).summary
     assert [place.row for place in found.skipped[Skip.LOST].examples] == [2, 5]
     assert found.outputs == 4
@@ -108,7 +108,8 @@ def test_a_worker_that_is_ended_costs_nothing(tmp_path: Path) -> None:
     assert len(ended) == 1
 
 
-def test_a_scheduler_that_goes_says_how_to_go_on(tmp_path: Path) -> None:
+def test_a_scheduler_that_goes_says_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_WAIT", 5)  # so long it is asked for before it is believed to have gone
     made = plan(tmp_path, rows(10))
     alone = written(made, Folder(tmp_path / "inline"), inline)
     folder = Folder(tmp_path / "dask")

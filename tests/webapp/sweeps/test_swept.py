@@ -108,7 +108,7 @@ def test_a_task_travels(tmp_path: Path, packing: Packing | None) -> None:
 def test_an_output_that_no_process_survives_is_lost_alone(tmp_path: Path) -> None:
     rows = [row("It rains."), row("A", does="end"), row(), row("B", does="once"), row("C", does="sleep"), row("D")]
     made = plan(tmp_path, rows, 10_000)
-    found = sweep(made, Folder(tmp_path / "out"), SweepPool(2, row_seconds=4, program=POISONOUS)).summary
+    found = sweep(made, Folder(tmp_path / "out"), SweepPool(2, row_seconds=2, program=POISONOUS)).summary
     assert [place.row for place in found.skipped[Skip.LOST].examples] == [2, 5]
     assert (found.outputs, found.wrong) == (4, 1)
 
