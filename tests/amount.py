@@ -1,7 +1,7 @@
 """How much is tried: a share that ends soon, or as many times more as `PROPERTY_TIMES` asks for; by 8, everything.
 
 Every kind of thing is tried in either run, and every case under the chunkings that find most; a share is what one test
-looks at of a table that others look at too. It goes evenly over the whole table, and where it begins is each test's own.
+looks at of a table that others look at too. It goes evenly over all of it, and where it begins is each test's own.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ These tests run by themselves, without coverage and without other tests beside t
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 
 import pytest
 
@@ -14,6 +15,7 @@ from parsers.search.pasted_kinds import Pasted
 from parsers.search.pasted_outputs import quoted_in
 from parsers.search.pasted_prompts import last_turn
 from parsers.search.pasted_quotes import blocks_in, quotes_in, without_quotes
+from tests.amount import every
 from tests.growth import assert_linear, seconds
 
 pytestmark = pytest.mark.linear
@@ -38,14 +40,15 @@ ENTRIES: dict[str, Callable[[str], object]] = {
 }
 
 
-@pytest.mark.parametrize("unit", UNITS)
-@pytest.mark.parametrize("head", ["", LOG, "vLLM 0.9 stream tool_calls empty ", "Message(id='", "import a\n"])
+HEADS = ("", LOG, "vLLM 0.9 stream tool_calls empty ", "Message(id='", "import a\n")
+
+
+@pytest.mark.parametrize(("head", "unit"), every(3, product(HEADS, UNITS)))
 def test_looking_is_linear(head: str, unit: str) -> None:
     assert_linear(lambda size: seconds(lambda: look.__wrapped__(f"{head}{unit * (size // len(unit))}\ny")), SIZES)
 
 
-@pytest.mark.parametrize("unit", UNITS)
-@pytest.mark.parametrize("name", ENTRIES)
+@pytest.mark.parametrize(("name", "unit"), every(3, product(ENTRIES, UNITS), start=1))
 def test_finding_what_is_quoted_is_linear(name: str, unit: str) -> None:
     run = ENTRIES[name]
     assert_linear(lambda size: seconds(lambda: run(f"{LOG}{unit * (size // len(unit))}\ny")), SIZES)

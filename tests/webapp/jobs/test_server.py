@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from parsers.cases.io import load_case
+from webapp.jobs import search_jobs
 from webapp.jobs.searches import Searches
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -54,12 +55,15 @@ def test_a_search_runs_behind_waitress_and_ends_with_it(tmp_path: Path) -> None:
 
 @pytest.mark.replays
 @pytest.mark.slow
-def test_a_long_output_is_bounded_in_time_and_memory(make_searches: Callable[..., Searches]) -> None:
-    searches = make_searches("webapp.jobs.search_program", find_seconds=5, find_memory_bytes=600_000_000)
+def test_a_long_output_is_bounded_in_time_and_memory(
+    make_searches: Callable[..., Searches], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search_jobs, "PATIENCE_SECONDS", 6.0)
+    searches = make_searches("webapp.jobs.search_program", find_seconds=3, find_memory_bytes=600_000_000)
     text = "<tool_call> ab" * 7_200
     case = load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": text},
                       "tokenizer": {"name": "characters"}})  # fmt: skip
     job = searches.start(case)
-    assert job.wait(5 * 2 + 20 + 10)
+    assert job.wait(3 * 2 + 6 + 10)
     assert job.failure is None or job.failure.kind == "late"
     assert job.result is None or not job.result.found.complete
