@@ -23,6 +23,7 @@ from pytest_toolcall.session import session_of
 
 BATCH = 10  # outputs that are drawn at once
 MOST_KEPT = 5  # failures, after which a test ends
+LEAST_SECONDS = 4.0  # for making a failure small that was found when the time was nearly over
 MOST_ALIKE = 2  # of those that look alike are made small
 
 
@@ -73,6 +74,7 @@ class _Trial:
         self._served = served
         self._seed = session_of(item.config).seed
         self._tried = 0
+        self._end = 0.0
         self._format = ""
         self._kept: set[str] = set()
         self._alike: dict[str, int] = {}
@@ -85,11 +87,11 @@ class _Trial:
         return f"{self._format}: {self._tried} generated outputs, {found}; the same again: {again}"
 
     def run(self, seconds: float) -> None:
-        """Try outputs for so long, one at least."""
-        end, first = monotonic() + seconds, 0
-        while len(self._kept) < MOST_KEPT and (first == 0 or monotonic() < end):
+        """Try outputs for so long, one at least; what making failures small takes is within that."""
+        self._end, first = monotonic() + seconds, 0
+        while len(self._kept) < MOST_KEPT and (first == 0 or monotonic() < self._end):
             for text in self._drawn(first):
-                if self._tried and (monotonic() >= end or len(self._kept) >= MOST_KEPT):
+                if self._tried and (monotonic() >= self._end or len(self._kept) >= MOST_KEPT):
                     return
                 self._try(text)
             first += BATCH
@@ -111,12 +113,15 @@ class _Trial:
         sign = _sign(checked)
         self._alike[sign] = self._alike.get(sign, 0) + 1
         if self._alike[sign] <= MOST_ALIKE:
-            found = self._item.ask("find", {"case": text}, self._served)
+            left = max(self._end - monotonic(), LEAST_SECONDS)
+            found = self._item.ask("find", {"case": text, "seconds": left}, self._served)
             self._keep(found)
 
     def _keep(self, found: Mapping[str, Any]) -> None:
         """Write a small case, once for all that have its shape."""
         if found["case"] is None:
+            if monotonic() >= self._end:
+                self.lines.append("one that fails was not made small in the time that was left: give more seconds")
             return
         output = "".join(_texts(json.loads(found["case"])["input"]))
         shape = re.sub(r"\w+", "a", output)

@@ -18,6 +18,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from time import monotonic
 from typing import IO, Any, Protocol
 from urllib.parse import urlsplit
 
@@ -156,8 +157,11 @@ class Server:
     def ask(self, task: str, asked: Mapping[str, Any], play: Play | None) -> dict[str, Any]:
         """The answer, once the parser has said all that is wanted for it."""
         known: list[dict[str, Any]] = []
+        began = monotonic()
         while True:
-            more = {"known": known} if known else {}
+            more: dict[str, Any] = {"known": known} if known else {}
+            if "seconds" in asked:  # each time it begins anew
+                more["seconds"] = max(0.0, asked["seconds"] - (monotonic() - began))
             said = self._posted(task, {**asked, **more})
             if "wanted" not in said:
                 return said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
@@ -197,6 +198,21 @@ def test_a_server_is_told_what_it_wants_to_know_until_it_answers(server: str) ->
     assert found.ask("check", {"case": "c"}, lambda run: {"replays": [run["parser"]]}) == {"outcome": "ok"}
     assert Answering.asked[1] == b'{"case": "c", "known": [{"of": "x", "answer": {"replays": ["P"]}}]}'
     found.close()
+
+
+def test_a_server_gets_the_seconds_that_are_left(server: str) -> None:
+    Answering.answers = [(200, b'{"wanted": [{"run": {"parser": "P"}, "of": "x"}]}'), (200, b'{"case": null}')]
+
+    def play(_: Any) -> dict[str, Any]:
+        time.sleep(0.01)
+        return {"replays": []}
+
+    inspector_at(server, "").ask("find", {"seconds": 5.0}, play)
+    first, last = [json.loads(asked)["seconds"] for asked in Answering.asked]
+    assert first - 4.0 < last <= first - 0.01
+    Answering.answers = [(200, b'{"case": null}')]
+    inspector_at(server, "").ask("find", {"seconds": -1.0}, None)
+    assert json.loads(Answering.asked[2])["seconds"] == 0
 
 
 @pytest.mark.parametrize(

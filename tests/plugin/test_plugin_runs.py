@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import threading
 from pathlib import Path
 
@@ -89,7 +90,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def ran(project: Path) -> Ran:
     """Everything at once, in two processes."""
-    return run(project, "-n", "2", "--toolcall-find", "--toolcall-fuzz", "1", "--toolcall-seed", "3")
+    return run(project, "-n", "2", "--toolcall-find", "--toolcall-fuzz", "8", "--toolcall-seed", "3")
 
 
 @pytest.mark.parametrize(
@@ -267,3 +268,29 @@ def test_a_case_that_says_nothing_of_what_is_right_is_named(tmp_path: Path) -> N
     done = run(project)
     assert (done.code, "2 passed" in done.out) == (0, True)
     assert "1 passed by checks alone, for they do not say what is right: silent.case.json" in done.out
+
+
+def test_the_seconds_are_for_making_failures_small_too(tmp_path: Path) -> None:
+    """An inspector that notes what it is asked, in the place of one that searches for as long as it may."""
+    notes = tmp_path / "notes"
+    answers = {
+        "hello": {"protocol": 1},
+        "outputs": {"format": "qwen", "cases": ["{}"] * 10},
+        "check": {"outcome": "FAIL"},
+        "find": {"case": None},
+    }
+    script = f"""import json, sys, time
+for line in sys.stdin:
+    (name, asked), = json.loads(line).items()
+    if name == "find":
+        open({str(notes)!r}, "a").write(str(asked["seconds"]) + "\\n")
+        time.sleep(1)
+    print(json.dumps({{"answer": {answers!r}[name]}}), flush=True)
+"""
+    write(tmp_path, one__case__json=TEXT, conftest__py=CONFTEST, inspector__py=script)
+    out = run(
+        tmp_path, "--toolcall-fuzz", "5.5", "-k", "fuzz", inspector=f"{sys.executable} {tmp_path}/inspector.py"
+    ).out
+    asked = [float(line) for line in notes.read_text("utf-8").splitlines()]
+    assert [4 <= one <= 5.5 for one in asked] == [True, True], out
+    assert asked[1] < asked[0]

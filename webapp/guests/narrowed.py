@@ -33,28 +33,30 @@ class _Searching(Protocol):
 
 
 def find(asked: CaseAsked, settings: Settings, ask: Ask, seconds: float, most: int) -> Smaller:
-    """The smallest case that fails like this one, found in so many seconds and replays. Raises CaseError and UsageError
-    where it cannot be searched."""
+    """The smallest case that fails like this one, found in so many seconds and replays, both ways to look for it taken
+    together. Raises CaseError and UsageError where it cannot be searched."""
+    end = monotonic() + (seconds if asked.seconds is None else min(seconds, asked.seconds))
     with limits_as_usage():
         subject = subject_of(asked, settings, ask)
         whole = as_test(subject.run()[0])
-        found = _by_search(subject, whole, seconds, most)
+        found = _by_search(subject, whole, end, most)
         if found is not None and found.check in {finding.check for finding in whole.run.findings}:
             return found
-        return _beside(subject, whole, seconds, most) or found or Smaller(headline=NONE)
+        beside = None if monotonic() > end else _beside(subject, whole, end, most)
+        return beside or found or Smaller(headline=NONE)
 
 
-def _by_search(subject: Subject, whole: CaseTest, seconds: float, most: int) -> Smaller | None:
+def _by_search(subject: Subject, whole: CaseTest, end: float, most: int) -> Smaller | None:
     ready = subject.prepared()
     search = CaseSearch(ready.case, pieces=ready.stored, engines=subject.engines, max_replays=most)
-    _run(search, seconds)
+    _run(search, end)
     found = search.result()
     check = found.found.minimized.check if found.found.minimized is not None else ""
     small, headline = found.minimized, found.found.verdict.headline
     return None if small is None else _kept(subject, whole, small, headline, check)
 
 
-def _beside(subject: Subject, whole: CaseTest, seconds: float, most: int) -> Smaller | None:
+def _beside(subject: Subject, whole: CaseTest, end: float, most: int) -> Smaller | None:
     """By what the built-in parser of the format says, where that is what the case expects."""
     grammar, expect = subject.grammar or subject.prepared().choice.grammar, subject.case.known.expect
     if grammar is None or expect is None:
@@ -65,7 +67,7 @@ def _beside(subject: Subject, whole: CaseTest, seconds: float, most: int) -> Sma
         return None
     ready = subject.prepared()
     search = SearchBetween((ready.case, right), pieces=ready.stored, engines=subject.engines, max_replays=most)
-    _run(search, seconds)
+    _run(search, end)
     small = search.result().smallest
     if small is None:
         return None
@@ -76,8 +78,7 @@ def _beside(subject: Subject, whole: CaseTest, seconds: float, most: int) -> Sma
     return _kept(subject, whole, expected, f"Beside what {grammar.name} reads, {wrong}.", "expectation")
 
 
-def _run(search: _Searching, seconds: float) -> None:
-    end = monotonic() + seconds
+def _run(search: _Searching, end: float) -> None:
     for _ in search.run():
         if monotonic() > end:
             return

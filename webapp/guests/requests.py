@@ -21,13 +21,15 @@ class _Model(BaseModel):
 
 class CaseAsked(_Model):
     """A case as the text of its file, and who runs it: a guest by its card, an engine that is entered here, or who the
-    case says. `known`: what the guest has said so far, where it cannot be asked."""
+    case says. `known`: what the guest has said so far, where it cannot be asked. `seconds`: what a search may take,
+    where whoever asks has less time than it may have here."""
 
     case: str
     name: str = Field("a case", max_length=1_000)
     card: dict[str, Any] | None = None
     engine: Word | None = None
     chunking: Chunking | None = None
+    seconds: float | None = Field(None, ge=0)
     known: tuple[Known, ...] = Field((), max_length=MOST_KNOWN)
 
 

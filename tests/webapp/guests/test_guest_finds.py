@@ -166,3 +166,10 @@ def test_whoever_stands_in_knows_both_paths() -> None:
     assert whole[0]["tool_calls"][0]["function"]["name"] == "get_weather"
     assert stand_in_for(CaseAsked(case="{}")) is None
     assert stand_in_for(CaseAsked(case=case_text(parser={"name": "auto"}))) is not None
+
+
+def test_whoever_asks_may_have_less_time_than_a_search_takes() -> None:
+    """Then both ways to look for a smaller case end at once, and there is none."""
+    card, ask = served(Musing)
+    asked = CaseAsked(case=case_text(LONGER, expect=EXPECT), card=card, seconds=0)
+    assert find(asked, Settings(), ask, 60, 150) == Smaller(headline=NONE)
