@@ -38,15 +38,18 @@ def refuse_with(target: str, *, as_json: bool, engines: Sequence[str]) -> None:
 
 
 def write_smallest(name: str, found: CaseFound, target: str) -> None:
-    """Write the smallest case, nothing where the search found nothing in the output itself; or the report of the
-    search. Raises UsageError where the target cannot say it."""
+    """Write the smallest case; the case itself where only what it expects is not met; nothing where nothing was found
+    in the output itself; or the report of the search. Raises UsageError where the target cannot say it."""
     small, case = found.found.minimized, found.minimized
+    of_changed = small is not None and small.of_changed and not found.found.findings
+    if found.departs is not None and found.fails and (case is None or of_changed):
+        case, of_changed = found.case, False
     if target in WHOLE:
         with named(name):
             print_parts([exported(run_case_of(name, found.case), target, found=found).text])
     elif case is None:
         click.echo(f"{shown(name)}: nothing was found to export", err=True)
-    elif small is not None and small.of_changed and not found.found.findings:
+    elif small is not None and of_changed:
         words = f"only a changed output shows {small.check}; find --json has its case"
         click.echo(f"{shown(name)}: nothing was found to export in this output: {words}", err=True)
     else:

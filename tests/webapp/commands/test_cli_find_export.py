@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from html import escape
 from pathlib import Path
@@ -156,3 +157,15 @@ def test_options_that_contradict_it_are_refused(
 ) -> None:
     done = program("find", output, *words)
     assert (done.code, done.out, message in done.err) == (2, "", True)
+
+
+@pytest.mark.parametrize(("expect", "code"), [("Hello.", 1), ("Hi.", 0)])
+def test_a_case_of_which_only_its_expectation_is_not_met_is_what_is_exported(
+    program: Program, tmp_path: Path, expect: str, code: int
+) -> None:
+    case = {"schema": 1, "parser": {"name": "qwen"}, "input": {"text": "Hi."}, "checks": ["spans_cover_input"]}
+    path = tmp_path / "my.case.json"
+    path.write_text(json.dumps({**case, "expect": {"content": expect, "tool_calls": []}}), "utf-8")
+    ran = program("find", path, "--export", "case")
+    assert ran.code == code
+    assert ("Hello." in ran.out, "nothing was found to export" in ran.err) == (code == 1, code == 0)
