@@ -72,6 +72,7 @@ def test_a_tokenizer_of_mistral_is_one_as_well(name: str) -> None:
     assert (made.get_added_vocab(), made.decode(marker)) == ({"[TOOL_CALLS]": marker}, "[TOOL_CALLS]")
     assert made.decode(made.encode("Hello, Bern!")) == "Hello, Bern!"
     assert made.get_vocab()["[TOOL_CALLS]"] == marker
+    assert TokenTable(given, made._whole).get_vocab() is made.get_vocab(), "parsers keep it, and it has megabytes"
 
 
 def test_a_folder_is_searched_for_a_file_of_mistral(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 MADE_UP = 2_000_000  # ids from here on are of parts of tokens, which no vocabulary has
@@ -34,6 +34,11 @@ def whole_tokenizer(path: str, module_of: Callable[[str], Any]) -> Any:
     except Exception as error:  # of either library
         kinds = "give a tokenizer.json, a tekken.json or a .model.v3, or the folder of one"
         raise ValueError(f"{name or path} is no tokenizer that can be read ({error}); {kinds}") from error
+
+
+@lru_cache(maxsize=1)
+def _vocabulary(whole: Any) -> dict[str, int]:
+    return dict(whole.get_vocab())
 
 
 class TokenTable:
@@ -67,10 +72,14 @@ class TokenTable:
             return list(ids)
         return [own for one in ids for own in self._fed.get(one, [one])]
 
-    @cached_property  # of a whole tokenizer it is made anew each time, and each replay asks for it
+    @cached_property
     def vocab(self) -> dict[str, int]:
-        """Ids by text."""
-        return self._ids if self._whole is None else {**self._whole.get_vocab(), **self._special}
+        """Ids by text. That of a whole tokenizer is one for all runs: parsers keep it, and it has megabytes."""
+        if self._whole is None:
+            return self._ids
+        known = _vocabulary(self._whole)
+        more = {text: number for text, number in self._special.items() if known.get(text) != number}
+        return {**known, **more} if more else known
 
     def get_vocab(self) -> dict[str, int]:
         """The same."""
