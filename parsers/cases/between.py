@@ -111,6 +111,7 @@ def between_json(result: Between) -> dict[str, Any]:
         "changed": found.changed,
         "allowed": found.allowed,
         "complete": found.complete,
+        "given_up": found.given_up,
         "samples": [asdict(sample) for sample in found.samples],
     }
 

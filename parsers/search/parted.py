@@ -56,7 +56,8 @@ class PartingFound:
 
     `changed`: how many changed outputs were tried. `allowed`: differences from our parser that the contract of the
     other one allows; they are passed over. `complete`: false where the caller stopped it or the budget ran out
-    before all was tried; `samples` are the kinds of which not all were tried then.
+    before all was tried; `samples` are the kinds of which not all were tried then. `given_up`: what a parser in a
+    process of its own did until it was asked no more; "" where all were.
     """
 
     first: Parted | None
@@ -66,6 +67,7 @@ class PartingFound:
     complete: bool
     samples: tuple[Sample, ...] = ()
     allowed: int = 0
+    given_up: str = ""
 
 
 def side_of(trace: Trace, step: int | None) -> ParserSide:

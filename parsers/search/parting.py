@@ -241,7 +241,8 @@ class Parting:
         first = None if known is None else self._parted(known.pair, known.chunking, known.change)
         samples = () if known is not None else tuple(self._sweep.untried(self._tried))
         complete = self._over and not samples
-        return PartingFound(first, self._smallest(), self.replays, self._changed, complete, samples, self._allowed)
+        tried = self.replays, self._changed, complete, samples, self._allowed
+        return PartingFound(first, self._smallest(), *tried, "" if self._budget is None else self._budget.given_up)
 
     def at(self, chunking: Chunking) -> Parted:
         """The output under one chunking, whether they part or not."""

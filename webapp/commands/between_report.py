@@ -57,6 +57,8 @@ def find_report(sides: Sides, result: Between, given: Given, options: Options) -
     rows += [["passed over", allowed]] * bool(found.allowed)
     if found.first is None:
         rows += [["verdict", f"No difference of {names} was found."]]
+        why = f"The process of one does not survive its replays ({found.given_up}): what else they give is not known."
+        rows += [["", why]] * bool(found.given_up)
         return "\n".join(table(rows))
     rows += [["verdict", f"{names} differ: {label(found.first.chunking)} ({found.first.grade.value} cuts)."]]
     rows += [["", f"Only a changed output shows it: {found.first.change}."]] * bool(found.first.change)

@@ -232,6 +232,15 @@ def test_what_took_too_long_is_not_made_small() -> None:
     assert (found.first is not None, found.smallest) == (True, None)
 
 
+def test_one_that_is_asked_no_more_is_told_and_not_taken_for_the_same() -> None:
+    gone = Elsewhere(Spoilt, Failure("Hangs", "not asked again", slow=True, ended=True, unasked=True))
+    budget = Budget(iter(range(1_000_000)).__next__, 1_000_000)
+    made = Parting(side(Spoilt, PROSE, tapes=Tapes(gone.play)), side(Spoilt, PROSE), budget=budget)
+    _ = [*made.run()]
+    found = made.found()
+    assert (found.first, found.complete, found.given_up) == (None, False, "Hangs")
+
+
 def test_ids_count_within_one_format_where_contracts_say_so() -> None:
     one = side(None, ONE)
     other = replace(one, format=get_format("llama"))

@@ -9,6 +9,7 @@ line_cover.py            which lines of its source ran at all, of those that cou
 executed_lines.py        how many lines of Python something executes
 state_watch.py           what a parser keeps in its attributes, step by step
 token_table.py           the tokens of a run as a tokenizer, for parsers that ask one
+mistral_tokens.py         a tokenizer of Mistral's own, for that
 adapter_vllm.py          vLLM's parsers, under the code of its chat server; plugin files of --tool-parser-plugin
 adapter_vllm_rust.py     vLLM's parsers in Rust, by themselves
 adapter_sglang.py        SGLang's parsers, called as its chat server calls them, with torch or without

@@ -148,7 +148,7 @@ class Worker:
         if path and hasattr(self._adapter, "take_tokenizer"):
             self._adapter.take_tokenizer(path)
         elif path:
-            self._tokenizer = module_of("token_table").whole_tokenizer(path)
+            self._tokenizer = module_of("token_table").whole_tokenizer(path, module_of)
         said = {"protocol": PROTOCOL, "sources": [], **self._adapter.hello()}
         self._sources, self._modules = _sources(), len(sys.modules)
         return {**said, "sources": said["sources"] or self._sources}

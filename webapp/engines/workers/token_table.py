@@ -9,18 +9,36 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Iterable, Mapping
-from functools import cached_property
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property, lru_cache
 from typing import Any
 
 MADE_UP = 2_000_000  # ids from here on are of parts of tokens, which no vocabulary has
 END = 1  # the id of the end token of a tokenizer that nobody gave
 
 
-def whole_tokenizer(path: str) -> Any:
-    """The tokenizer in a tokenizer.json or the folder of one. Raises ImportError where `tokenizers` is not there."""
-    file = os.path.join(path, "tokenizer.json") if os.path.isdir(path) else path
-    return importlib.import_module("tokenizers").Tokenizer.from_file(file)
+def whole_tokenizer(path: str, module_of: Callable[[str], Any]) -> Any:
+    """The tokenizer in a tokenizer.json or a file of Mistral's, or in the folder of one. Raises ImportError where
+    `tokenizers`, or mistral-common, is not there, and ValueError for another file. `module_of`: our other files."""
+    names = sorted(os.listdir(path)) if os.path.isdir(path) else [os.path.basename(path)]
+    folder = path if os.path.isdir(path) else os.path.dirname(path)
+    mistral = module_of("mistral_tokens")
+    own = next((name for name in names if mistral.FILES.fullmatch(name)), "")
+    name = "tokenizer.json" if "tokenizer.json" in names else own or names[0] if names else ""
+    try:
+        if own and name == own:
+            return mistral.MistralTokens(os.path.join(folder, own))
+        return importlib.import_module("tokenizers").Tokenizer.from_file(os.path.join(folder, name))
+    except ImportError:
+        raise
+    except Exception as error:  # of either library
+        kinds = "give a tokenizer.json, a tekken.json or a .model.v3, or the folder of one"
+        raise ValueError(f"{name or path} is no tokenizer that can be read ({error}); {kinds}") from error
+
+
+@lru_cache(maxsize=1)
+def _vocabulary(whole: Any) -> dict[str, int]:
+    return dict(whole.get_vocab())
 
 
 class TokenTable:
@@ -37,7 +55,8 @@ class TokenTable:
             texts.setdefault(number, text)
         self._fed: dict[int, list[int]] = {}
         if whole is not None:
-            special = {text: self._known(text, number) for text, number in special.items()}
+            known = [(text, self._known(text, number)) for text, number in special.items()]
+            self._special = special = {text: own for text, own in known if own is not None}
             self._fed = {number: self._those_of(text, number) for number, text in texts.items()}
             texts = {ids[0]: texts[number] for number, ids in self._fed.items() if len(ids) == 1}
         self._texts = texts
@@ -53,10 +72,14 @@ class TokenTable:
             return list(ids)
         return [own for one in ids for own in self._fed.get(one, [one])]
 
-    @cached_property  # of a whole tokenizer it is made anew each time, and each replay asks for it
+    @cached_property
     def vocab(self) -> dict[str, int]:
-        """Ids by text."""
-        return self._ids if self._whole is None else {**self._whole.get_vocab(), **self._special}
+        """Ids by text. That of a whole tokenizer is one for all runs: parsers keep it, and it has megabytes."""
+        if self._whole is None:
+            return self._ids
+        known = _vocabulary(self._whole)
+        more = {text: number for text, number in self._special.items() if known.get(text) != number}
+        return {**known, **more} if more else known
 
     def get_vocab(self) -> dict[str, int]:
         """The same."""
@@ -120,13 +143,15 @@ class TokenTable:
             return self._texts.get(token_id, "")
         return str(self._whole.decode([token_id], skip_special_tokens=False))
 
-    def _known(self, text: str, number: int) -> int:
-        """The whole tokenizer's id of a marker, else the one it came with."""
+    def _known(self, text: str, number: int) -> int | None:
+        """The whole tokenizer's id of a marker, else the one that somebody recorded; None: it is no marker of it."""
         found = self._whole.token_to_id(text)
-        return number if found is None else int(found)
+        return (number if number < MADE_UP else None) if found is None else int(found)
 
     def _those_of(self, text: str, number: int) -> list[int]:
-        """What the whole tokenizer has for a token: itself where it is one of its own."""
+        """What the whole tokenizer has for a token: itself where it is one of its own, or a marker."""
+        if text in self._special:
+            return [self._special[text]]
         if self._whole.token_to_id(text) is not None:
             return [self._whole.token_to_id(text)]
         if number < self._whole.get_vocab_size() and self._whole.decode([number], skip_special_tokens=False) == text:

@@ -61,7 +61,8 @@ def differ_of(pair: Pair, job: SearchJob) -> Differ:
     if job.failure is not None:
         return Differ(names, lines, job.failure.message, failed=True)
     if job.between is not None:
-        return Differ(names, lines, _verdict(names, job.between), difference=_difference(pair, job.between))
+        found, failed = job.between, bool(job.between["given_up"]) and not job.between["differ"]
+        return Differ(names, lines, _verdict(names, found), failed=failed, difference=_difference(pair, found))
     if job.progress is None:
         ahead = f"Waiting for {count(job.ahead, 'other search', 'other searches')}." if job.ahead else "Starting."
         return Differ(names, lines, ahead, active=True)
@@ -82,6 +83,9 @@ def _verdict(names: tuple[str, str], found: dict[str, Any]) -> str:
     if found["differ"]:
         return f"{names[0]} and {names[1]} differ ({tried})."
     ended = "" if found["complete"] else "; the search ended before everything was tried"
+    if found["given_up"]:
+        why = f"the process of one does not survive its replays ({found['given_up']}), so they were not compared"
+        return f"Whether {names[0]} and {names[1]} differ is not known: {why} ({tried}). Ask again, under Engines."
     allowed = f", {count(found['allowed'], 'difference')} that a contract allows" if found["allowed"] else ""
     return f"No difference of {names[0]} and {names[1]} was found ({tried}{allowed}{ended})."
 

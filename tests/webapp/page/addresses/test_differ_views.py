@@ -7,16 +7,20 @@ import re
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from flask.testing import FlaskClient
 
+from parsers.cases.io import load_case
 from tests.webapp.children.processes import until
 from tests.webapp.engines.entering import own
 from webapp.app import create_app
 from webapp.engines.entered import use_engines
 from webapp.engines.entries import write_entry
+from webapp.jobs.searches import SearchJob
+from webapp.page.compare.differ import differ_of
 from webapp.services import EXTENSION
 from webapp.settings import Settings, get_settings
 
@@ -93,6 +97,15 @@ def test_one_that_is_stopped_can_be_begun_again(client: FlaskClient) -> None:
     stopped = asked(client, {**form, "stop": "1"})
     assert ("was cancelled" in stopped, "Search again" in stopped) == (True, True)
     assert 'name="stop"' in asked(client, {**form, "again": "1"})
+
+
+def test_one_that_was_asked_no_more_is_not_taken_for_the_same() -> None:
+    case = load_case(json.loads(CASE))
+    found = {"differ": False, "found": None, "smallest": None, "replays": 2, "allowed": 0, "complete": False}
+    job = cast(SearchJob, SimpleNamespace(failure=None, between={**found, "given_up": "Hangs"}))
+    shown = differ_of((case, case), job)
+    words = "Whether qwen and qwen differ is not known: the process of one does not survive its replays (Hangs)"
+    assert (shown.words[: len(words)], shown.failed, shown.active) == (words, True, False)
 
 
 def test_what_cannot_be_searched_is_said(client: FlaskClient) -> None:
