@@ -1,8 +1,8 @@
 /* The text of the run is edited where it stands: a key replays it, and the message and a quick verdict follow. Of keys
-   that come faster than answers the pause behind them replays it; a newer request drops the one on its way. What the page
-   showed of the run is kept aside and comes back with "Back to the run"; what was typed stays in the field, and in this
-   tab, until it is run or forgotten. The form keeps the text of the run: what stands here takes its place only in what
-   is sent. */
+   that come faster than answers the pause behind them replays it; a newer request drops the one on its way. What the
+   page showed of the run is kept aside and comes back with "Back to the run"; what was typed stays in the field, and in
+   this tab, until it is run or forgotten. The form keeps the text of the run: what stands here takes its place only in
+   what is sent. */
 import { aim, goTo } from "./cursor.js";
 import { say } from "./dom.js";
 import { inspector } from "./inspector.js";
