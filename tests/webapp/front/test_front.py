@@ -489,7 +489,9 @@ def test_who_waits_for_it_has_seen_a_child_start_and_end(
     assert pids(front) == []
 
 
-def test_a_child_that_cannot_start_is_told_to_who_needs_it(make_front: MakeFront, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_child_that_cannot_start_is_told_to_who_needs_it(
+    make_front: MakeFront, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(module, "started", Mock(side_effect=OSError))
     make_front().wait()
 

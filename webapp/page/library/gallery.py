@@ -17,9 +17,9 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from parsers.cases.departure import Departure, departure
 from parsers.cases.case import Case, ParserRef
 from parsers.cases.corpus import case_texts
+from parsers.cases.departure import Departure, departure
 from parsers.cases.engines import RECORDED, choose
 from parsers.cases.io import loads
 from parsers.cases.run import characters, replayer_of
