@@ -242,6 +242,9 @@ function drawStops(page, step) {
   const note = page.stops.querySelector("[data-stop-place]");
   if (!note) return;
   const all = page.jumps.stop;
+  if (note.dataset.toldAt === String(step)) return;
+  if (note.dataset.toldAt) note.title = "";
+  delete note.dataset.toldAt;
   note.dataset.all ??= note.textContent;
   const at = all.indexOf(step);
   note.textContent = at < 0 ? note.dataset.all : `${note.dataset.all}, this is ${at + 1}`;

@@ -1,7 +1,8 @@
 /* The text of the run is edited where it stands: a key replays it, and the message and a quick verdict follow. Of keys
-   that come faster than answers the pause behind them replays it; a newer request drops the one on its way. What the page showed of the run is kept aside and comes back with
-   "Back to the run"; what was typed stays in the field, and in this tab, until it is run or forgotten. The form keeps
-   the text of the run: what stands here takes its place only in what is sent. */
+   that come faster than answers the pause behind them replays it; a newer request drops the one on its way. What the
+   page showed of the run is kept aside and comes back with "Back to the run"; what was typed stays in the field, and in
+   this tab, until it is run or forgotten. The form keeps the text of the run: what stands here takes its place only in
+   what is sent. */
 import { aim, goTo } from "./cursor.js";
 import { say } from "./dom.js";
 import { inspector } from "./inspector.js";
@@ -13,7 +14,7 @@ let kept = {}; // what the page showed of the run, by id
 let waiting = 0;
 let sent = 0;
 let flying = 0; // requests without their answer
-let pressed = 0; // when the last key was pressed
+let typedAt = 0; // when the last key was pressed
 let missed = false; // how far the search is was not shown
 let pause = LEAST;
 let submitted = null; // the key of the draft that is being run
@@ -128,15 +129,20 @@ function replay() {
   sent = performance.now();
   const target = "#live-note";
   flying += 1;
-  const answered = window.htmx.ajax("POST", field().dataset.live, { source: field(), target, swap: "outerHTML", values });
+  const answered = window.htmx.ajax("POST", field().dataset.live, {
+    source: field(),
+    target,
+    swap: "outerHTML",
+    values,
+  });
   Promise.resolve(answered).finally(() => (flying -= 1));
 }
 
 /* A key that is pressed alone is answered at once. */
 function typed() {
   clearTimeout(waiting);
-  const alone = !flying && performance.now() - pressed > pause;
-  pressed = performance.now();
+  const alone = !flying && performance.now() - typedAt > pause;
+  typedAt = performance.now();
   if (alone) replay();
   else waiting = setTimeout(replay, pause);
   keepDraft();

@@ -1,7 +1,7 @@
 /* The diagram answers: its size, and the steps of what is pressed. An arrow or a row leads to the next step at which it
-   led on, and from the last one back to the first. It is as wide as its pane, or as large as all of it fits in, while
-   its text stays legible; a larger one scrolls, and the current state is brought into sight. "Fit" is the way back there
-   from any other size, and from there to the whole width. */
+   led on, and from the last one back to the first. It is as large as all of it fits in, while its text
+   stays legible; a larger one scrolls, and the current state is brought into sight. "Fit" is the way back there from
+   any other size, and from there to the width of the pane. */
 import { goTo, onStep, step } from "./cursor.js";
 import { mark, say } from "./dom.js";
 import { inspector } from "./inspector.js";

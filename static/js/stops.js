@@ -1,7 +1,7 @@
 /* Stop conditions: while somebody types the server is asked at which steps they hold; Enter runs to the next, and from
    there on `r` does. What is typed counts for `r` and `R` too: it is asked for first. A long run is looked through on
    Enter alone. */
-import { aim, focusPlace, goTo, step, total } from "./cursor.js";
+import { aim, focusPlace, goTo, onStep, step, total } from "./cursor.js";
 import { mark, say } from "./dom.js";
 import { askFor, choose } from "./request.js";
 
@@ -9,6 +9,7 @@ const PAUSE = 150; // milliseconds
 const LONG = 20_000; // steps: to look through more of them takes too long for every pause
 let waiting = 0;
 let running = null; // where to run once the stops are here
+let told = null; // words that stand where they led to, whatever is drawn or swapped there
 
 const field = () => document.getElementById("until");
 const stops = () => document.getElementById("stops");
@@ -62,16 +63,24 @@ function go(direction) {
     goTo(place);
     if (next === undefined) {
       const which = `${on ? "first" : "last"} of ${places.length}`;
-      tell(`the ${which} again`, `None ${on ? "after" : "before"} here: the ${which}`);
+      tell(`the ${which} again`, `None ${on ? "after" : "before"} here: the ${which}`, place);
     }
   }
 }
 
 /* Words beside the field, until the next move: two short lines have room there, and the sentence hangs on them. */
-function tell(words, sentence = words) {
-  const note = document.querySelector("#stop-note [data-stop-place]");
-  if (note) Object.assign(note, { textContent: words, title: sentence });
+function tell(words, sentence = words, place = step()) {
+  told = { words, sentence, place };
+  putTold();
   say(sentence);
+}
+
+function putTold() {
+  const note = document.querySelector("#stop-note [data-stop-place]");
+  if (!note || !told || aim() !== told.place) return;
+  note.dataset.all ??= note.textContent;
+  note.dataset.toldAt = String(told.place);
+  Object.assign(note, { textContent: told.words, title: told.sentence });
 }
 
 /* Runs to the next or previous stop, of what stands in the field. */
@@ -109,7 +118,7 @@ function lacks(condition) {
 
 function typed({ target }) {
   if (target.id !== "until") return;
-  running = null;
+  [running, told] = [null, null];
   draft(true);
   age();
   clearTimeout(waiting);
@@ -121,6 +130,7 @@ function typed({ target }) {
 /* The marks of a timeline that was asked for before the condition are others. */
 function swapped({ detail }) {
   age();
+  putTold();
   const marks = document.getElementById("stop-marks");
   const isOwn = detail.ctx?.sourceElement?.id === "ask-stops";
   if (marks && !isOwn && isAsked() && marks.dataset.stopsOf !== stops().dataset.stopsOf) apply();
@@ -138,6 +148,9 @@ function left({ target }) {
 }
 
 export function startStops() {
+  onStep(() => {
+    if (told && aim() !== told.place) told = null;
+  });
   document.addEventListener("input", typed);
   document.addEventListener("htmx:after:swap", swapped);
   document.addEventListener("keydown", (event) => {

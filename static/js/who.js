@@ -66,7 +66,12 @@ function words(found) {
   const who = card(step)?.who ?? "";
   return {
     text: characters(run)[at].text,
-    rest: [`${partOf(run)}, character ${inPart(found)}, sent at step ${step}`, who, made === "unplaced" ? "" : (made ?? ""), where].filter(Boolean),
+    rest: [
+      `${partOf(run)}, character ${inPart(found)}, sent at step ${step}`,
+      who,
+      made === "unplaced" ? "" : (made ?? ""),
+      where,
+    ].filter(Boolean),
   };
 }
 

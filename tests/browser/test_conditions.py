@@ -136,6 +136,14 @@ def test_run_to_goes_on_from_the_start_and_the_keys_are_the_cursors_again(page: 
     expect(note).to_have_attribute("title", "None after here: the first of 2")
     assert page.locator("#stop-note").evaluate("one => one.scrollHeight <= one.clientHeight")  # no word is clipped
     expect(page.locator("#strip [data-token]:focus")).to_have_count(1)
+    page.keyboard.press("m")
+    expect(page.locator("#pins-note")).to_have_text("1 pinned step")
+    page.evaluate("dispatchEvent(new Event('resize'))")
+    expect(note).to_have_text("the first of 2 again")  # until the next move
+    page.keyboard.press("ArrowRight")
+    expect(note).to_have_text("2 stops")
+    page.keyboard.press("ArrowLeft")
+    expect(note).to_have_text("2 stops, this is 1")
     page.keyboard.press("b")
     page.keyboard.type("raised")
     page.keyboard.press("Enter")

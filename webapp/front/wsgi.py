@@ -46,8 +46,8 @@ def _one_line() -> Iterator[None]:
 
 
 def application() -> WSGIApplication:
-    """The application of a worker, once the children that replay for it start at once: one in the place of another that
-    was killed takes no requests before, which the others answer meanwhile."""
+    """The application of a worker, once the children that replay for it start at once: a worker in the place of one
+    that was killed takes no requests before, which the others answer meanwhile."""
     with _one_line():
         settings = get_settings()
         set_up(settings)

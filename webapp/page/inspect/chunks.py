@@ -31,6 +31,7 @@ from webapp.runs.runner import Run
 _TEXT = 120  # characters of a chunk that its row shows
 _RAW = 6_000  # characters of a chunk that its card shows
 LEAKED = "leaked"
+_OF_NOTES = "chunk_shape"  # the check that tells what is noted of chunks, which their cards say
 
 
 @dataclass(slots=True)
@@ -324,7 +325,11 @@ def chunk_card(found: Recording, number: int) -> ChunkCard:
         raw_output=_unknown(chunk) if fed is None else count(sum([len(piece.text) for piece in fed]), "character"),
         fed="" if fed is None else "".join([piece.text for piece in fed])[:_RAW],
         notes=[(NOTES[note.code], note.words) for note in chunk.notes]
-        + [(one.severity, one.message) for one in found.findings.get(number, ())],
+        + [
+            (one.severity, one.message)
+            for one in found.findings.get(number, ())
+            if not (chunk.notes and one.check == _OF_NOTES)
+        ],
     )
 
 

@@ -250,7 +250,7 @@ def test_a_recording_beside_a_text_plays_what_the_server_sent(client: FlaskClien
     page = put(client, "".join(f"data: {chunk}\n\n" for chunk in chunks) + "data: [DONE]\n").text
     assert "text 1: " in page
     assert html.unescape(headline(page)) == (
-        "B gives the same message; C parts in content at character 2 of A's message and gives other calls."
+        "B gives the same message; C gives other calls from character 2 of A's message on."
     )
 
 

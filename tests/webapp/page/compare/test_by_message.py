@@ -111,7 +111,7 @@ def beside_its_reader(pages: Pages, name: str) -> SidesPage:
     return pages.page(*pages.sides, rules=ANY_ID)
 
 
-def characters(side: Replayed) -> list[tuple[str, int | None, str]]:
+def characters(side: Replayed) -> list[tuple[str | None, int | None, str]]:
     """All that a side sends, character by character, each with what it is of."""
     events = [event for step in side.laid.trace.steps for event in step.events]
     return [

@@ -105,3 +105,15 @@ def test_the_chunks_that_carry_what_leaked_are_looked_for_once_for_a_run(runner:
     assert again is not None
     assert first.carriers == [2, 3]
     assert again.carriers is first.carriers
+
+
+def test_what_is_noted_of_a_chunk_is_said_once_on_its_card(runner: Runner) -> None:
+    call = {"id": "c1", "function": {"name": "f", "arguments": "{}"}}
+    run = runner.run(stream_case([ROLE, chunk({"tool_calls": [call]}), chunk({"content": "x"}), chunk({}, "stop")]))
+    found = recording(run, runner.checked(run))
+    assert found is not None
+    assert any(one.check == "chunk_shape" for one in found.findings[2])  # it is listed with the findings
+    said = [words for _, words in chunk_card(found, 2).notes]
+    assert [words for words in said if "no index" in words and not words.startswith("A client")] == [
+        "A part of a call has no index; it is taken for call 0."
+    ]
