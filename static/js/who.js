@@ -47,7 +47,7 @@ function partOf(run) {
 }
 
 /* Which character of its part it is. */
-const inPart = ({ run, at }) => Number(run.dataset.at) + at;
+const inPart = ({ run, at }) => Number(run.dataset.inPart) + at;
 
 /* Where in the output the character came from; of text that is no copy, all that it was made of. */
 function origin({ run, at }) {

@@ -187,3 +187,16 @@ def test_without_script_a_stop_is_part_of_the_form(plain: Page) -> None:
     plain.locator("#until").press("Enter")
     plain.get_by_role("link", name="Next stop").click()
     expect(plain.locator("#step .card:not([hidden])")).to_contain_text("CallName")
+
+
+def test_who_walks_to_a_step_sees_what_a_page_opened_there_shows(page: Page) -> None:
+    message = page.locator("#message")
+    page.goto("/example/two-calls-with-prose?step=1")
+    page.locator("#strip [tabindex='0']").focus()
+    steps = int(float(page.locator("[data-slider]").get_attribute("max") or 0))
+    for _ in range(steps - 1):
+        page.keyboard.press("ArrowRight")
+    expect(page.locator("[data-slider]")).to_have_value(str(steps))
+    walked = message.inner_text()
+    page.goto(f"/example/two-calls-with-prose?step={steps}")
+    assert message.inner_text() == walked

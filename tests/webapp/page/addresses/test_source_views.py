@@ -104,7 +104,7 @@ def test_a_character_of_the_message_leads_to_its_line(app: Flask, filling: str, 
 def test_the_characters_of_an_engines_message_can_be_asked_about(app: Flask, filling: str) -> None:
     page = tree(app.test_client().get(f"{filling}?step=1&part=content:2").text)
     runs = page.all("#message .run[data-part]")
-    assert {(one.attrs["data-part"], one.attrs["data-at"]) for one in runs} == {
+    assert {(one.attrs["data-part"], one.attrs["data-in-part"]) for one in runs} == {
         ("content", "0"),
         ("name:0", "0"),
         ("arguments:0", "0"),
