@@ -120,6 +120,8 @@ def minimized_case(case: Case, small: Minimized) -> Case:
     notes = f"{small.check}: {said}", found_by_search(case.text(), small.text)
     beside = tuple([chunking for chunking in small.beside if chunking.by != "recorded"])
     form = Smaller(small.pieces, small.chunking, small.context, beside, _expect(small), called=f" {small.check}")
+    if small.soft:
+        case = case.model_copy(update={"compare": case.compare.model_copy(update={"whitespace": "soft"})})
     return smaller_case(case, form, "smallest failing form", notes)
 
 

@@ -164,7 +164,8 @@ class Minimized:
     the right one. `never_read`: under no chunking that was tried does the parser give what the format itself reads.
     `read_unchanged`: it does so of the output before the change that the finding is about, made small alike. `gives` is
     what comes of it, and `meant` what should, which the format itself reads or `beside` gives. `of_changed`: it is a
-    form of a changed output, of which the verdict does not speak.
+    form of a changed output, of which the verdict does not speak. `soft`: a chunking beside gives what is right but for
+    white space of the text, which is no matter of this fault.
     """
 
     check: str
@@ -180,6 +181,7 @@ class Minimized:
     gives: Message | None = None
     meant: Message | None = None
     of_changed: bool = False
+    soft: bool = False
 
     @property
     def text(self) -> str:

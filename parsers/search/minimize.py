@@ -109,15 +109,24 @@ def minimized(replayer: Replayer, start: Start, form: Form, rules: Rules, replay
     if not alike:
         return None
     shown, context = _with_harm(alike[0], small, chunking, beside), small.context
-    if right is None and not isinstance(target, OfChange):
-        right = _given_somewhere(small, (chunking, *beside))
+    if not isinstance(target, OfChange):  # before what another chunking gives, which may be wrong in its own way
+        right = _given_somewhere(small, (chunking, *beside)) or right
     said = Minimized(shown.check, shown, form.pieces, chunking, context, replays, beside, right, never, read)
-    return _with_messages(said, small)
+    return _with_messages(replace(said, soft=_is_blank_apart(said, small)), small)
+
+
+def _is_blank_apart(said: Minimized, small: Replayer) -> bool:
+    """Return whether white space is all that a chunking beside gives otherwise than is right, and the failing one does
+    worse."""
+    if said.right is None:
+        return False
+    worst, *others = [grade(said.right, small.outcome(one).message, ANY_ID) for one in (said.chunking, *said.beside)]
+    return worst in HARMFUL and "whitespace" in others
 
 
 def _given_somewhere(small: Replayer, shown: Sequence[Chunking]) -> Message | None:
-    """What the format reads, where one of the chunkings shown gives something else and another one that: the parser
-    can, so that it is right under all of them."""
+    """What the format reads, where one of the chunkings shown gives something else and another one, or the code path
+    for whole outputs, that: the parser can, so that it is right under all of them."""
     own = own_reading(small)
     if own is None:
         return None
@@ -127,7 +136,7 @@ def _given_somewhere(small: Replayer, shown: Sequence[Chunking]) -> Message | No
         return outcome.raised is None and same_message(outcome.message, own.message, ANY_ID)
 
     wrong = any(not gives(one) for one in shown)
-    return own.message if wrong and any(map(gives, [*shown, *every_chunking(small)])) else None
+    return own.message if wrong and any(map(gives, [*shown, WHOLE, *every_chunking(small)])) else None
 
 
 def _is_of_another(one: Finding, pair: Sequence[Chunking]) -> bool:

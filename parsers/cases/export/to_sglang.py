@@ -65,9 +65,11 @@ def _replay(subject: Subject, tool: str | None, reasoning: str | None) -> str:
 def _checks(subject: Subject, reasoning: str | None) -> list[str]:
     """What is asserted: that of which the case says what is right."""
     expect, found = subject.expect, []
+    soft = subject.case.compare.whitespace == "soft"
     for name, text in (("reasoning", expect.reasoning), ("content", expect.content)):
         if text is not None and (text or name == "content" or reasoning):
-            found.append(f'self.assertEqual(said.{name} or "", {python(text)})')
+            said = f'(said.{name} or "").split()' if soft else f'said.{name} or ""'
+            found.append(f"self.assertEqual({said}, {python(text.split() if soft else text)})")
     if subject.order():
         rows = [[{"text": "content"}.get(kind, kind), text] for kind, text in subject.order()]
         found.append(f"self.assertEqual(said.parts, {python_pretty(rows, 8)})")

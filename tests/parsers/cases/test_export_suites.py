@@ -235,6 +235,15 @@ def test_what_a_case_says_besides_is_in_its_test(target: str, keys: Any, monkeyp
     assert failures(source) == [], source
 
 
+@pytest.mark.parametrize(("compare", "right"), [({"whitespace": "soft"}, True), ({}, False)])
+def test_sglangs_test_compares_white_space_as_the_case_does(
+    compare: Any, right: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given_case = case(expect={"content": "Zürich  🍰 'a' \"b\" \\\n"}, compare=compare)
+    use_sglang(monkeypatch, given_case)
+    assert (failures(emitted("sglang", given_case)) == []) is right
+
+
 @pytest.mark.parametrize("target", STANDINS)
 @pytest.mark.parametrize("told", [{}, {"reasoning_open": True}])
 def test_an_output_that_does_not_stream_is_read_by_the_code_for_that(

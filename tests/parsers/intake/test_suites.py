@@ -66,7 +66,7 @@ def test_samples_keep_their_names_and_what_is_not_read_is_named_by_its_line() ->
     assert "/tools/0" in told[3][1]
     assert [warn.code for warn in found.warnings] == ["skipped"] * 4
     plain = loads(found.cases["plain"])
-    assert (plain.context.reasoning_open, plain.context.prompt_tail) == (False, None)
+    assert (plain.context.reasoning_open, plain.context.prompt_tail) == (None, None)
 
 
 def test_without_the_file_it_imports_a_sample_is_not_guessed() -> None:
