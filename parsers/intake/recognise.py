@@ -60,6 +60,7 @@ from parsers.intake.surroundings import (
     without_secrets,
 )
 from parsers.intake.token_records import read_replay_record, read_token_ids, read_token_pairs
+from parsers.intake.tool_input_errors import read_tool_input_errors
 from parsers.intake.vllm_suites import read_vllm_suite
 from parsers.intake.written_values import choices_of, object_of, string_at, whole_object, whole_value, word_of
 from parsers.search.known_errors import NOTHING_GENERATED, is_known_alone, known_errors
@@ -209,7 +210,7 @@ def _readings(text: str, filename: str | None, around: Transcript, asked: Reques
 def _within(body: str) -> tuple[list[Intake], list[Intake]]:
     """Return what a longer text holds: a turn, a quoted output, a recording. First what is surely meant, then what may
     be: in prose that a model may have written, a part of an answer may be its own too."""
-    logged = _read_litellm(body)
+    logged = _read_litellm(body) or read_tool_input_errors(body)
     if logged is not None:
         return [logged], []
     part, quote = _recording_in_prose(body), read_quote(body)
