@@ -265,13 +265,14 @@ _HEAD = 200  # characters of a line in which a prefix is looked for
 # What a recording's own lines begin with.
 _OWN = re.compile(r"[{\"']|\[(?=\s*(?:[{\[\"']|\Z))|\b(?:data|event|id|retry):|\b[A-Za-z_][\w.]*\(")
 _LETTERS = re.compile(r"[\w.=(]*\Z")
+_HALF_COLOUR = re.compile(r"\x1b\[?[;\0]*\Z")  # a number is NUL there
 
 
 def _without_common(of: Lined) -> Rest:
     """Take off what all lines begin with, but for its numbers and its level, whatever program wrote that."""
     heads = [_VARIES.sub(_variable, line[:_HEAD].rstrip()) for line in of.held]
     lowest, highest = min(heads, default=""), max(heads, default="")
-    common = lowest[: shared_prefix(lowest, highest)] if len(heads) > 1 else ""
+    common = _HALF_COLOUR.sub("", lowest[: shared_prefix(lowest, highest)] if len(heads) > 1 else "")
     if own := _OWN.search(common):
         common = common[: own.start()]
     if len(common) < min(map(len, heads), default=0):

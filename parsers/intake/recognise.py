@@ -345,9 +345,18 @@ def _after_request(text: str, body: str) -> Intake:
     before = len(body) - len(body.lstrip())
     lines = text.split("\n")[body.count("\n", 0, before) :]
     text = "\n".join(lines).removesuffix("\n")
+    blocks = [block for block in code_blocks(body) if block.text.strip()]
+    if len(blocks) == 1 and not _outside(body, blocks[0]):
+        text = blocks[0].text.removesuffix("\n")
     found = _raw_text(text, _raw_text_doubts(text))
     found.why = ("What follows the request has no known shape, so it is taken for the model's output.",)
     return found
+
+
+def _outside(body: str, block: Block) -> list[str]:
+    """Return the lines that stand beside a code block, fences aside: that of the request is empty."""
+    beside = f"{body[: block.start]}\n{body[block.end :]}".split("\n")
+    return [line for line in beside if line.strip() and not is_fence(line)]
 
 
 def _recording_in_prose(body: str) -> tuple[Block, Intake] | None:
@@ -357,8 +366,7 @@ def _recording_in_prose(body: str) -> tuple[Block, Intake] | None:
         return None
     read.sort(key=lambda one: is_expected(body, one[0]))  # what should have come is listed behind what came
     block, found = read[0]
-    others = f"{body[: block.start]}\n{body[block.end :]}".split("\n")
-    left = sum(1 for line in others if line.strip() and not is_fence(line))
+    left = len(_outside(body, block))
     found.why = ("It stands inside other text.", *found.why)
     found.warnings += (Warn("other_text", f"{number(left, 'line')} of other text around it left out."),)
     further = list(further_outputs(body, read)) if found.outputs else []

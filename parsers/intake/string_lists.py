@@ -165,7 +165,7 @@ class _Printed(NamedTuple):
 def _printed(mark: str, text: str) -> _Printed:
     text = COLOUR.sub("", text) if "\x1b" in mark else text
     found = quoted_at(text, 0) if _QUOTE.match(text) else None
-    alone = found is not None and (mark.endswith("=") or found.end == len(text.rstrip()))
+    alone = found is not None and (not found.whole or mark.endswith("=") or found.end == len(text.rstrip()))
     return _Printed(text, found if alone else None)
 
 

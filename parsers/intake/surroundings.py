@@ -34,6 +34,7 @@ _HEAD = re.compile(
     re.MULTILINE,
 )
 _VALUE = re.compile(r"(\b(?:authorization|api[-_]key)['\"]? ?[:=] ?(?:(?:bearer|basic) +)?)[^\s'\"]+", re.IGNORECASE)
+_FENCE_LINE = re.compile(r"^[ \t]*(```|~~~)([^\n]*)\n", re.MULTILINE)
 _FENCED = re.compile(r"(\s*)(```|~~~)[a-z]*[ \t]*(?=\n)")
 _SECRET = re.compile(
     r"\b(?:proxy-)?authorization['\"]? ?[:=]|\b(?:x-)?api[-_]key['\"]? ?[:=]|\bbearer +[\w.~+/=-]{8}|\bsk-[\w-]{16}",
@@ -72,7 +73,7 @@ class Transcript:
 def without_http(text: str) -> Transcript:
     """Take off the code fence around the text, and blank the lines around the body."""
     found, inner = _FENCED.match(text), text.rstrip()
-    if found and len(inner) >= found.end() + 3 and inner.endswith(found[2]):
+    if found and len(inner) >= found.end() + 3 and inner.endswith(found[2]) and not _ends_here(found, inner):
         text = found[1] + text[found.end() : len(inner) - 3] + text[len(inner) :]
     made = Transcript(text)
     if "HTTP/" in text:
@@ -88,6 +89,13 @@ def without_http(text: str) -> Transcript:
         made.curl_error = found[0].strip()
         _blank(made, _CURL_ERROR)
     return made
+
+
+def _ends_here(opened: re.Match[str], text: str) -> bool:
+    """Return whether a fence ends before the last one of a text, which is another block's then: the next fence inside
+    has no name of a language, as those have that open."""
+    inside = _FENCE_LINE.search(text, opened.end(), len(text) - len(opened[2]))
+    return inside is not None and inside[1] == opened[2] and not inside[2].strip()
 
 
 def has_secret(text: str) -> bool:
