@@ -272,11 +272,11 @@ def _without_common(of: Lined) -> Rest:
     """Take off what all lines begin with, but for its numbers and its level, whatever program wrote that."""
     heads = [_VARIES.sub(_variable, line[:_HEAD].rstrip()) for line in of.held]
     lowest, highest = min(heads, default=""), max(heads, default="")
-    common = _HALF_COLOUR.sub("", lowest[: shared_prefix(lowest, highest)] if len(heads) > 1 else "")
+    common = lowest[: shared_prefix(lowest, highest)] if len(heads) > 1 else ""
     if own := _OWN.search(common):
         common = common[: own.start()]
     if len(common) < min(map(len, heads), default=0):
-        common = _LETTERS.sub("", common)
+        common = _HALF_COLOUR.sub("", _LETTERS.sub("", common))
     if not common.strip(" \t\0"):
         return None
     spelt = re.sub("[\0\1]", lambda one: _VARIED[one[0]], re.escape(common.rstrip()))
