@@ -14,7 +14,7 @@ from parsers.intake.chat_dialects import ChatState, chat_frames, whole_call
 from parsers.intake.content_blocks import as_text, block_message, finish_of, first_of, said_in, sent_call
 from parsers.intake.evidence import Payload
 from parsers.intake.json_frames import Frame
-from parsers.intake.written_values import object_of, objects_of, word_of
+from parsers.intake.written_values import choices_of, object_of, objects_of, word_of
 from parsers.wire.read import read_stream
 
 _VERCEL_TEXTS = {"text-delta": "content", "reasoning-delta": "reasoning", "reasoning": "reasoning"}
@@ -28,6 +28,7 @@ _VERCEL = frozenset((
     "stream-start", "response-metadata", "tool-error", "tool-result", "tool-output-error", "tool-output-available",
     "message-metadata", "raw", "abort",
 ))  # fmt: skip
+_VERCEL_ENDS = ("finish", "finish-message")
 _CALL_IDS = ("toolCallId", "id")
 
 
@@ -60,8 +61,16 @@ def _result(state: ChatState, payload: Payload) -> Payload:
 
 
 def vercel_as_chat(frames: list[Frame]) -> list[Frame]:
-    """Translate parts of a stream of Vercel's AI SDK; those that say nothing are left out."""
-    return list(chat_frames(frames, _vercel))
+    """Translate parts of a stream of Vercel's AI SDK; those that say nothing are left out.
+
+    A stream of UI messages may end without a reason: then its chunks have no place for one.
+    """
+    said = list(chat_frames(frames, _vercel))
+    ends = [one.payload for one in frames if one.payload is not None and one.payload.get("type") in _VERCEL_ENDS]
+    if ends and all(finish_of(end, ("finishReason",))["finish"] is None for end in ends):
+        for choice in [choice for frame in said for choice in choices_of(frame.payload or {}) or []]:
+            choice.pop("finish_reason", None)
+    return said
 
 
 def _vercel(state: ChatState, payload: Payload) -> Payload | None:
@@ -82,9 +91,8 @@ def _vercel(state: ChatState, payload: Payload) -> Payload | None:
         call = whole_call(call_id, payload.get("toolName"), arguments)
         index = state.calls.setdefault(call_id, len(state.calls))
         return state.chunk({"tool_calls": [{"index": index, **call}]})
-    if kind in ("finish", "finish-message"):
-        ended = finish_of(payload, ("finishReason",))
-        return state.chunk({}, **ended | {"finish": ended["finish"] or "stop"})
+    if kind in _VERCEL_ENDS:
+        return state.chunk({}, **finish_of(payload, ("finishReason",)))
     if kind == "error" and "errorText" in payload:
         return {"error": {"type": "error", "message": payload["errorText"]}}
     return payload if kind == "error" else None
@@ -123,7 +131,7 @@ def langchain_choice(fields: Payload, places: dict[Any, int], *, chunk: bool) ->
     """
     kind, parts = ("delta", "tool_call_chunks") if chunk else ("message", "tool_calls")
     more, about = object_of(fields.get("additional_kwargs")), object_of(fields.get("response_metadata"))
-    said: Payload = {"role": "assistant", "content": None}
+    said: Payload = {"content": None} if chunk else {"role": "assistant", "content": None}
     content = fields.get("content")
     blocks = [{"text": one} if isinstance(one, str) else one for one in content] if isinstance(content, list) else []
     inside = list(said_in(objects_of(blocks) or []))

@@ -35,7 +35,9 @@ _FOREIGN = re.compile(r"[\x1b\x9b]|[a-z]\\_[a-z_\\]{1,40}[\"']?\s{0,4}[:=]")
 # Odd blanks between the parts of an object, where none of its texts can be.
 _ODD = "[\u00a0\u2000-\u200d\u202f\u205f\u2060\u3000]"
 _ODD_BETWEEN = re.compile(f"(?:[\"'\\]}}][:,]?|^[{{\\[,]?){_ODD}", re.MULTILINE)
-_DAMAGED: frozenset[WarnCode] = frozenset(("bad_chunk", "bad_object", "broken_off", "cut_json", "other_chunk"))
+_DAMAGED: frozenset[WarnCode] = frozenset(
+    ("bad_chunk", "bad_object", "broken_off", "cut_json", "other_chunk", "unquoted")
+)
 
 Read = Callable[[str], Intake]
 

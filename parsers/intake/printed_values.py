@@ -114,9 +114,11 @@ def _found(printed: _Printed, body: str) -> Intake | None:
 
 
 def _answered(values: list[Payload]) -> list[Payload]:
-    """Return the last response among the messages of pydantic-ai, the items in those of OpenAI's Agents SDK, and any
-    other values as they are."""
+    """Return the last response among the messages of pydantic-ai, the items and the server's own events in those of
+    OpenAI's Agents SDK, and any other values as they are."""
     values = [value["raw_item"] if isinstance(value.get("raw_item"), dict) else value for value in values]
+    raw = [value["data"] for value in values if value.get("type") == _RAW and isinstance(value.get("data"), dict)]
+    values = raw or values
     last = [value for value in values if value.get("kind") == "response"][-1:]
     return last if last and any(value.get("kind") == _ASKED for value in values) else values
 
@@ -260,6 +262,7 @@ def plain_value(value: Any) -> Any:
     return None if said is _GONE else said
 
 
+_RAW = "raw_response_event"  # of openai-agents 0.2, beside which its other events say the same again
 _BLOCKS = frozenset(("text", "thinking", "tool_use", "reasoning", "function_call", "tool_call"))
 _STEM = 5  # letters of a kind that its class has, too
 _GONE: Any = object()

@@ -217,9 +217,15 @@ def _within(body: str) -> tuple[list[Intake], list[Intake]]:
     own = part is not None and _is_part(part[0].text) and not _is_report(body)
     recordings = [] if part is None else [part[1]]
     quotes = [] if quote is None else [quote]
-    first = [*quotes, *recordings] if quote is not None and quote.kind == "server_log" else [*recordings, *quotes]
+    logs = quote is not None and quote.kind == "server_log" and (part is None or _is_marked_beside(body, part[0]))
+    first = [*quotes, *recordings] if logs else [*recordings, *quotes]
     first = [*filter(None, [read_conversation(body)]), *first]
     return ([], first) if own else (first[:1], first[1:])
+
+
+def _is_marked_beside(body: str, block: Block) -> bool:
+    """Return whether markers stand outside of a part: else what is quoted is what the part says."""
+    return holds_markers(body[: block.start]) or holds_markers(body[block.end :])
 
 
 def _is_report(body: str) -> bool:

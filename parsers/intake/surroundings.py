@@ -55,7 +55,8 @@ COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 MOST = 64  # each may be read in every way there is
 TRIES = 16  # values that begin and do not end are given up after so many: each may cost the whole text
-_BEGINS = re.compile(r"^[{\[]", re.MULTILINE)
+# A program may print a label before a value: `response: {`.
+_BEGINS = re.compile(r"^(?:(?!data:)[A-Za-z][\w .()-]{0,40}(?::| ?=)[ \t]{0,8})?(?=[{\[])", re.MULTILINE)
 _ENDS = re.compile(r"[ \t\r]*(?:\n|\Z)")
 _EVENT = re.compile(r"^data:", re.MULTILINE)
 
@@ -170,14 +171,14 @@ def _json_values(text: str) -> Iterator[Block]:
     """Yield objects and arrays with lines of their own; those that follow one another are one part."""
     start = end = failed = 0
     for begin in _BEGINS.finditer(text):
-        at = begin.start()
+        at = begin.end()
         if at < end or failed == TRIES:
             continue
         found = value_at(text, at)
         if found is None or not _ENDS.match(text, found[1]):
             failed += 1
             continue
-        if text[end:at].strip():
+        if begin[0] or text[end : begin.start()].strip():
             if end:
                 yield Block(start, end, text[start:end])
             start = at
