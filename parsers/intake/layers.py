@@ -370,6 +370,12 @@ def _joint(before: str, line: str) -> str:
     return bare if before.endswith(" ") or len(before) >= _WIDEST else f" {bare}"
 
 
+def _without_returns(text: str) -> Rest:
+    """End the lines as everybody else does, of a text whose lines end as those of old Macs and progress bars do."""
+    count = text.count("\r")
+    return (text.replace("\r", "\n"), count) if count > 1 and "\n" not in text.rstrip() else None
+
+
 def _whole(without: Callable[[str], Rest]) -> Without:
     """A layer of a text that needs no lines."""
     return lambda of: without(of.text)
@@ -378,6 +384,7 @@ def _whole(without: Callable[[str], Rest]) -> Without:
 LAYERS: tuple[Layer, ...] = (
     Layer("base64", "the encoding base64", _whole(_without_base64)),
     Layer("percent", "percent escapes, as in addresses", _whole(_without_percent)),
+    Layer("returns", "line ends that are a carriage return alone", _whole(_without_returns)),
     Layer("string", "a string around it", _whole(_without_string)),
     Layer("escapes", "the escapes of a string", _whole(_without_escapes)),
     Layer("colours", "colours of a terminal", _whole(_without_colours)),

@@ -44,6 +44,7 @@ _START = re.compile(
     r"(?:(?<=^)|(?<=\n))(?P<label>[^\n{\[('\"<=]{0,120}?(?:[:=>-] ?)?)(?:(?P<value>[{\[]|[A-Z]\w*+(?:\.[A-Z]\w*+)*+\()"
     r"|(?P<bare>(?=[a-z_]\w*+=(?:['\"\d\[{(<]|None|True|False|[A-Z]\w*+\())))"
 )
+_TORN = re.compile(r"[:=,].{0,400}[}\])],?\s*\Z", re.DOTALL)  # what stands before the first object is the end of one
 _CLASS = re.compile(r"(?<![\w.])[A-Z]\w*+(?:\.[A-Z]\w*+)*+\(\s*[a-z_]\w*+=|^[a-z_]\w*+=", re.MULTILINE)
 _FIELD = re.compile(r"\s*+([a-z_]\w*+)=(?=\S)", re.ASCII)
 # Fields that hold calls, and those of calls, which have a name.
@@ -170,6 +171,7 @@ def _printed_in(body: str) -> _Printed:
         return printed  # messages of LangChain are known by class, and as print() shows them
     while printed.unread < _UNREAD and (mark := _START.search(body, at)):
         start = mark.end("label")
+        printed.cut = printed.cut or (not at and _TORN.search(body[: mark.start()]) is not None)
         end = _take_bare(printed, body, start) if mark["bare"] is not None else _take_value(printed, body, start)
         if end is None:
             printed.unread += 1
