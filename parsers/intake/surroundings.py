@@ -15,6 +15,7 @@ from itertools import islice
 
 from parsers.intake.written_values import value_at
 from parsers.search.pasted_quotes import FENCE, Marked, blocks_in
+from parsers.wire.chat_parts import chat_part_of
 
 # curl's verbose mode marks its own lines: * information, > sent, < received, and byte counts in braces.
 # With --trace-time each begins with a time of day; the byte counts then say when what follows came, and stay.
@@ -167,6 +168,11 @@ def _event_lines(text: str) -> Iterator[Block]:
         yield Block(first.start(), end, text[first.start() : end])
 
 
+def _is_part(value: object) -> bool:
+    """Return whether a value is a part of an answer: those that people label one by one are no whole one."""
+    return not isinstance(value, dict) or chat_part_of(value) is not None
+
+
 def _json_values(text: str) -> Iterator[Block]:
     """Yield objects and arrays with lines of their own; those that follow one another are one part."""
     start = end = failed = 0
@@ -175,7 +181,7 @@ def _json_values(text: str) -> Iterator[Block]:
         if at < end or failed == TRIES:
             continue
         found = value_at(text, at)
-        if found is None or not _ENDS.match(text, found[1]):
+        if found is None or not _ENDS.match(text, found[1]) or (begin[0] and _is_part(found[0])):
             failed += 1
             continue
         if begin[0] or text[end : begin.start()].strip():

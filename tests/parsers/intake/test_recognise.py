@@ -380,3 +380,8 @@ def test_the_fences_of_a_request_and_of_what_follows_are_no_output() -> None:
     asked = '```bash\ncurl http://cats:8000/v1/completions -d \'{"prompt": "Feed?", "model": "m"}\'\n```\n\n'
     found = recognise(f"{asked}```\nI fed <b>it</b>.\n```\n".encode(), pasted=True)
     assert found.outputs[0].text == "I fed <b>it</b>."
+
+
+def test_parts_that_somebody_labels_one_by_one_are_no_whole_answer() -> None:
+    part = '{"index": 0, "id": "t", "function": {"name": "feed", "arguments": ""}}'
+    assert recognise(f"It sends this:\nFirst: {part}\n".encode(), pasted=True).kind == "raw_text"
