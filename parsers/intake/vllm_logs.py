@@ -29,7 +29,7 @@ _LINE = re.compile(
 _PROMPT = re.compile(r"Received request (?P<id>[^\s:]+): prompt: (?=['\"])")
 _IDS = re.compile(r",? ?output_token_ids: (?=[\[(]|array)")
 _FINISH = re.compile(r"(?:, output_token_ids: None)?,? ?finish_reason: (\w+)")
-_PLACEHOLDER = re.compile(r"<streaming_complete: \d{1,9} tokens>")
+_STAND_IN = re.compile(r"<streaming_complete: \d{1,9} tokens>")
 _REASONING, _CALLS = "[reasoning: ", "[tool_calls: "
 _CALL_NAME = re.compile(r"(?:, )?([\w.:/-]{1,256})\((?=\{)")
 # Lengths that people give to --max-log-len: a text of exactly that length was most likely cut there.
@@ -107,7 +107,7 @@ def read_vllm_log(body: str) -> Intake | None:
         _take_line(requests.setdefault(mark["id"], _Request()), mark, body)
     made = {name: one for name, one in requests.items() if one.says}
     if not made:
-        silent = _PLACEHOLDER.search(body) if marks else None
+        silent = _STAND_IN.search(body) if marks else None
         title = "vLLM's log without the text of an output"
         return Intake(kind="server_log", title=title, advice=_NO_OUTPUT, server="vLLM") if silent else None
     outputs = [_output(name if len(made) > 1 else "", request, name) for name, request in made.items()]
@@ -143,7 +143,7 @@ def _take_line(request: _Request, mark: re.Match[str], body: str) -> None:
         request.warnings += [] if closed else [UNCLOSED]
         return
     request.ids = ids if ids is not None else request.ids
-    if found is None or text is None or (mark["mode"] and _PLACEHOLDER.fullmatch(text)):
+    if found is None or text is None or (mark["mode"] and _STAND_IN.fullmatch(text)):
         return
     if mark["mode"]:
         request.complete = text

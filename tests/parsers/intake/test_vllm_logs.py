@@ -92,20 +92,20 @@ def line(mode: str, text: str, tail: str = "") -> str:
     return f"{PREFIX}chatcmpl-7 (streaming {mode}): output: {text!r}{tail}\n"
 
 
-PLACEHOLDER = line("complete", "<streaming_complete: 4 tokens>", ", finish_reason: streaming_complete")
+STAND_IN = line("complete", "<streaming_complete: 4 tokens>", ", finish_reason: streaming_complete")
 UNPARSED = line("delta", '<tool_call>\n{"name": "feed_cat", ') + line("delta", '"arguments": {}}\n</tool_call>')
 
 
-def test_deltas_that_no_parser_took_apart_are_the_output_and_a_placeholder_is_none() -> None:
-    found = read_server_log(UNPARSED + PLACEHOLDER)
+def test_deltas_that_no_parser_took_apart_are_the_output_and_a_stand_in_is_none() -> None:
+    found = read_server_log(UNPARSED + STAND_IN)
     output = found.outputs[0] if found else None
     assert output is not None
     assert output.text == '<tool_call>\n{"name": "feed_cat", "arguments": {}}\n</tool_call>'
     assert len(output.deltas or ()) == 2
 
 
-def test_a_log_that_has_only_the_placeholder_says_which_lines_are_missing() -> None:
-    found = read_server_log(PLACEHOLDER)
+def test_a_log_that_has_only_the_stand_in_says_which_lines_are_missing() -> None:
+    found = read_server_log(STAND_IN)
     assert found is not None
     assert not found.usable
     assert "--enable-log-deltas" in found.advice
@@ -127,7 +127,7 @@ WRAPPED: list[tuple[str, dict[str, object]]] = [
 
 @pytest.mark.parametrize(("text", "delta"), WRAPPED)
 def test_the_wrappers_of_a_delta_are_no_content(text: str, delta: dict[str, object]) -> None:
-    found = read_server_log(line("delta", text) + PLACEHOLDER)
+    found = read_server_log(line("delta", text) + STAND_IN)
     assert found is not None
     assert [chunk["choices"][0]["delta"] for chunk in found.outputs[0].stream or ()] == [delta]
     assert found.outputs[0].gaps == ("tool_calls" in delta)
