@@ -29,8 +29,10 @@ The modules in the order in which the bytes pass them. Each imports only those a
     answers            logs and answers of APIs, by themselves or inside other JSON
     string_lists       deltas and texts as programs print them
     token_records      token ids, with or without texts
+    tool_input_errors  errors of the AI SDK -> the calls that they quote
     litellm_logs       the log of LiteLLM -> the answers that it quotes
     told_logs          where a log ends that stands between people's words
+    vllm_logs          outputs in vLLM's log, by request
     server_logs        lines of a server's log that quote an output
     quoted_outputs     errors, reports and conversations that quote an output
     client_objects     printed objects of client libraries -> chat chunks

@@ -265,6 +265,7 @@ _HEAD = 200  # characters of a line in which a prefix is looked for
 # What a recording's own lines begin with.
 _OWN = re.compile(r"[{\"']|\[(?=\s*(?:[{\[\"']|\Z))|\b(?:data|event|id|retry):|\b[A-Za-z_][\w.]*\(")
 _LETTERS = re.compile(r"[\w.=(]*\Z")
+_HALF_COLOUR = re.compile(r"\x1b\[?[;\0]*\Z")  # a number is NUL there
 
 
 def _without_common(of: Lined) -> Rest:
@@ -275,7 +276,7 @@ def _without_common(of: Lined) -> Rest:
     if own := _OWN.search(common):
         common = common[: own.start()]
     if len(common) < min(map(len, heads), default=0):
-        common = _LETTERS.sub("", common)
+        common = _HALF_COLOUR.sub("", _LETTERS.sub("", common))
     if not common.strip(" \t\0"):
         return None
     spelt = re.sub("[\0\1]", lambda one: _VARIED[one[0]], re.escape(common.rstrip()))
@@ -369,6 +370,12 @@ def _joint(before: str, line: str) -> str:
     return bare if before.endswith(" ") or len(before) >= _WIDEST else f" {bare}"
 
 
+def _without_returns(text: str) -> Rest:
+    """End the lines as everybody else does, of a text whose lines end as those of old Macs and progress bars do."""
+    count = text.count("\r")
+    return (text.replace("\r", "\n"), count) if count > 1 and "\n" not in text.rstrip() else None
+
+
 def _whole(without: Callable[[str], Rest]) -> Without:
     """A layer of a text that needs no lines."""
     return lambda of: without(of.text)
@@ -377,6 +384,7 @@ def _whole(without: Callable[[str], Rest]) -> Without:
 LAYERS: tuple[Layer, ...] = (
     Layer("base64", "the encoding base64", _whole(_without_base64)),
     Layer("percent", "percent escapes, as in addresses", _whole(_without_percent)),
+    Layer("returns", "line ends that are a carriage return alone", _whole(_without_returns)),
     Layer("string", "a string around it", _whole(_without_string)),
     Layer("escapes", "the escapes of a string", _whole(_without_escapes)),
     Layer("colours", "colours of a terminal", _whole(_without_colours)),

@@ -7,6 +7,7 @@ of parts. LlamaIndex 0.14: responses, whose `raw` is what the server sent, where
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,8 +15,8 @@ from parsers.intake.chat_dialects import ChatState, chat_frames, whole_call
 from parsers.intake.content_blocks import as_text, block_message, finish_of, first_of, said_in, sent_call
 from parsers.intake.evidence import Payload
 from parsers.intake.json_frames import Frame
-from parsers.intake.written_values import object_of, objects_of, word_of
-from parsers.wire.read import read_stream
+from parsers.intake.written_values import choices_of, object_of, objects_of, whole_value, word_of
+from parsers.wire.read import EVENTS_MISSING, read_stream
 
 _VERCEL_TEXTS = {"text-delta": "content", "reasoning-delta": "reasoning", "reasoning": "reasoning"}
 _VERCEL_WORDS = ("text", "delta", "textDelta")
@@ -28,6 +29,8 @@ _VERCEL = frozenset((
     "stream-start", "response-metadata", "tool-error", "tool-result", "tool-output-error", "tool-output-available",
     "message-metadata", "raw", "abort",
 ))  # fmt: skip
+_VERCEL_INPUTS = ("inputTextDelta", "delta", "argsTextDelta")
+_VERCEL_ENDS = ("finish", "finish-message")
 _CALL_IDS = ("toolCallId", "id")
 
 
@@ -60,8 +63,43 @@ def _result(state: ChatState, payload: Payload) -> Payload:
 
 
 def vercel_as_chat(frames: list[Frame]) -> list[Frame]:
-    """Translate parts of a stream of Vercel's AI SDK; those that say nothing are left out."""
-    return list(chat_frames(frames, _vercel))
+    """Translate parts of a stream of Vercel's AI SDK; those that say nothing are left out.
+
+    A stream of UI messages may end without a reason: then its chunks have no place for one.
+    """
+    said = list(chat_frames(frames, _vercel))
+    if (
+        said
+        and said[-1].payload is not None
+        and _lost_parts([one.payload for one in frames if one.payload is not None])
+    ):
+        said[-1] = replace(said[-1], payload=said[-1].payload | {EVENTS_MISSING: _LOST})
+    ends = [one.payload for one in frames if one.payload is not None and one.payload.get("type") in _VERCEL_ENDS]
+    if ends and all(finish_of(end, ("finishReason",))["finish"] is None for end in ends):
+        for choice in [choice for frame in said for choice in choices_of(frame.payload or {}) or []]:
+            choice.pop("finish_reason", None)
+    return said
+
+
+_LOST = "The parts of a call do not give the name and the input that it had: some of them were not recorded."
+
+
+def _lost_parts(payloads: Sequence[Payload]) -> bool:
+    """Return whether parts of a call are not there: its beginning, its name, or what its whole input has in it."""
+    parts: dict[Any, list[str]] = {}
+    for payload in payloads:
+        kind, call = payload.get("type"), word_of(first_of(payload, _CALL_IDS))
+        whole = first_of(payload, ("input", "args")) if kind in _VERCEL_WHOLE and call in parts else None
+        lost = kind in _VERCEL_STARTS and not payload.get("toolName")
+        if lost or (isinstance(whole, dict) and whole_value("".join(parts[call])) != whole):
+            return True
+        if kind in _VERCEL_STARTS:
+            parts[call] = []
+        elif kind in _VERCEL_PARTS and call in parts:
+            parts[call].append(str(first_of(payload, _VERCEL_INPUTS)))
+        elif kind in _VERCEL_PARTS:
+            return True
+    return False
 
 
 def _vercel(state: ChatState, payload: Payload) -> Payload | None:
@@ -75,16 +113,15 @@ def _vercel(state: ChatState, payload: Payload) -> Payload | None:
     if kind in _VERCEL_STARTS:
         return state.call_start(place, call_id, payload.get("toolName"))
     if kind in _VERCEL_PARTS:
-        part = first_of(payload, ("inputTextDelta", "delta", "argsTextDelta"))
+        part = first_of(payload, _VERCEL_INPUTS)
         return state.arguments(place, part) if isinstance(part, str) else None
     if kind in _VERCEL_WHOLE and call_id not in state.calls:
         arguments = as_text(first_of(payload, ("input", "args")) or {})
         call = whole_call(call_id, payload.get("toolName"), arguments)
         index = state.calls.setdefault(call_id, len(state.calls))
         return state.chunk({"tool_calls": [{"index": index, **call}]})
-    if kind in ("finish", "finish-message"):
-        ended = finish_of(payload, ("finishReason",))
-        return state.chunk({}, **ended | {"finish": ended["finish"] or "stop"})
+    if kind in _VERCEL_ENDS:
+        return state.chunk({}, **finish_of(payload, ("finishReason",)))
     if kind == "error" and "errorText" in payload:
         return {"error": {"type": "error", "message": payload["errorText"]}}
     return payload if kind == "error" else None
@@ -123,7 +160,7 @@ def langchain_choice(fields: Payload, places: dict[Any, int], *, chunk: bool) ->
     """
     kind, parts = ("delta", "tool_call_chunks") if chunk else ("message", "tool_calls")
     more, about = object_of(fields.get("additional_kwargs")), object_of(fields.get("response_metadata"))
-    said: Payload = {"role": "assistant", "content": None}
+    said: Payload = {"content": None} if chunk else {"role": "assistant", "content": None}
     content = fields.get("content")
     blocks = [{"text": one} if isinstance(one, str) else one for one in content] if isinstance(content, list) else []
     inside = list(said_in(objects_of(blocks) or []))

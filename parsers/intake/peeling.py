@@ -31,11 +31,14 @@ _HIDING = frozenset(("base64", "percent"))  # layers under which nothing can be 
 _NO_RECORDING = frozenset(("raw_text", "text_literal", "code_block", "conversation", "empty", "request", "case"))
 _PRINTED = frozenset(("json_response", "sse_log", "ndjson_log", "client_objects"))
 # No program writes these into the objects that it prints: it escapes them, or an underscore needs none.
-_FOREIGN = re.compile(r"[\x1b\x9b]|[a-z]\\_[a-z_\\]{1,40}[\"']?\s{0,4}[:=]")
+_FOREIGN = re.compile(r"[\x1b\x9b]|[a-z]\\_[a-z_\\]{1,40}[\"']?\s{0,4}[:=]|(?<!\\)[A-Za-z0-9]\\_[A-Za-z0-9]")
+_LITERAL = re.compile(r"\s*(['\"]).*\1\s*\Z", re.DOTALL)  # a string around all of it
 # Odd blanks between the parts of an object, where none of its texts can be.
 _ODD = "[\u00a0\u2000-\u200d\u202f\u205f\u2060\u3000]"
 _ODD_BETWEEN = re.compile(f"(?:[\"'\\]}}][:,]?|^[{{\\[,]?){_ODD}", re.MULTILINE)
-_DAMAGED: frozenset[WarnCode] = frozenset(("bad_chunk", "bad_object", "broken_off", "cut_json", "other_chunk"))
+_DAMAGED: frozenset[WarnCode] = frozenset(
+    ("bad_chunk", "bad_object", "broken_off", "cut_json", "other_chunk", "unquoted")
+)
 
 Read = Callable[[str], Intake]
 
@@ -55,7 +58,7 @@ def is_clean(found: Intake, text: str) -> bool:
     """Return whether a text is a recording as it was printed: whole, and nothing in it that no program writes."""
     if not is_recording(found) or is_damaged(found) or _is_quote(found):
         return False
-    return found.kind not in _PRINTED or _FOREIGN.search(text) is None
+    return found.kind not in _PRINTED or (_FOREIGN.search(text) is None and _LITERAL.match(text) is None)
 
 
 class Peeling:

@@ -44,6 +44,7 @@ _START = re.compile(
     r"(?:(?<=^)|(?<=\n))(?P<label>[^\n{\[('\"<=]{0,120}?(?:[:=>-] ?)?)(?:(?P<value>[{\[]|[A-Z]\w*+(?:\.[A-Z]\w*+)*+\()"
     r"|(?P<bare>(?=[a-z_]\w*+=(?:['\"\d\[{(<]|None|True|False|[A-Z]\w*+\())))"
 )
+_TORN = re.compile(r"[:=,].{0,400}[}\])],?\s*\Z", re.DOTALL)  # what stands before the first object is the end of one
 _CLASS = re.compile(r"(?<![\w.])[A-Z]\w*+(?:\.[A-Z]\w*+)*+\(\s*[a-z_]\w*+=|^[a-z_]\w*+=", re.MULTILINE)
 _FIELD = re.compile(r"\s*+([a-z_]\w*+)=(?=\S)", re.ASCII)
 # Fields that hold calls, and those of calls, which have a name.
@@ -114,9 +115,11 @@ def _found(printed: _Printed, body: str) -> Intake | None:
 
 
 def _answered(values: list[Payload]) -> list[Payload]:
-    """Return the last response among the messages of pydantic-ai, the items in those of OpenAI's Agents SDK, and any
-    other values as they are."""
+    """Return the last response among the messages of pydantic-ai, the items and the server's own events in those of
+    OpenAI's Agents SDK, and any other values as they are."""
     values = [value["raw_item"] if isinstance(value.get("raw_item"), dict) else value for value in values]
+    raw = [value["data"] for value in values if value.get("type") == _RAW and isinstance(value.get("data"), dict)]
+    values = raw or values
     last = [value for value in values if value.get("kind") == "response"][-1:]
     return last if last and any(value.get("kind") == _ASKED for value in values) else values
 
@@ -168,6 +171,7 @@ def _printed_in(body: str) -> _Printed:
         return printed  # messages of LangChain are known by class, and as print() shows them
     while printed.unread < _UNREAD and (mark := _START.search(body, at)):
         start = mark.end("label")
+        printed.cut = printed.cut or (not at and _TORN.search(body[: mark.start()]) is not None)
         end = _take_bare(printed, body, start) if mark["bare"] is not None else _take_value(printed, body, start)
         if end is None:
             printed.unread += 1
@@ -260,6 +264,7 @@ def plain_value(value: Any) -> Any:
     return None if said is _GONE else said
 
 
+_RAW = "raw_response_event"  # of openai-agents 0.2, beside which its other events say the same again
 _BLOCKS = frozenset(("text", "thinking", "tool_use", "reasoning", "function_call", "tool_call"))
 _STEM = 5  # letters of a kind that its class has, too
 _GONE: Any = object()

@@ -60,6 +60,7 @@ from parsers.intake.surroundings import (
     without_secrets,
 )
 from parsers.intake.token_records import read_replay_record, read_token_ids, read_token_pairs
+from parsers.intake.tool_input_errors import read_tool_input_errors
 from parsers.intake.vllm_suites import read_vllm_suite
 from parsers.intake.written_values import choices_of, object_of, string_at, whole_object, whole_value, word_of
 from parsers.search.known_errors import NOTHING_GENERATED, is_known_alone, known_errors
@@ -209,16 +210,22 @@ def _readings(text: str, filename: str | None, around: Transcript, asked: Reques
 def _within(body: str) -> tuple[list[Intake], list[Intake]]:
     """Return what a longer text holds: a turn, a quoted output, a recording. First what is surely meant, then what may
     be: in prose that a model may have written, a part of an answer may be its own too."""
-    logged = _read_litellm(body)
+    logged = _read_litellm(body) or read_tool_input_errors(body)
     if logged is not None:
         return [logged], []
     part, quote = _recording_in_prose(body), read_quote(body)
     own = part is not None and _is_part(part[0].text) and not _is_report(body)
     recordings = [] if part is None else [part[1]]
     quotes = [] if quote is None else [quote]
-    first = [*quotes, *recordings] if quote is not None and quote.kind == "server_log" else [*recordings, *quotes]
+    logs = quote is not None and quote.kind == "server_log" and (part is None or _is_marked_beside(body, part[0]))
+    first = [*quotes, *recordings] if logs else [*recordings, *quotes]
     first = [*filter(None, [read_conversation(body)]), *first]
     return ([], first) if own else (first[:1], first[1:])
+
+
+def _is_marked_beside(body: str, block: Block) -> bool:
+    """Return whether markers stand outside of a part: else what is quoted is what the part says."""
+    return holds_markers(body[: block.start]) or holds_markers(body[block.end :])
 
 
 def _is_report(body: str) -> bool:
@@ -344,9 +351,18 @@ def _after_request(text: str, body: str) -> Intake:
     before = len(body) - len(body.lstrip())
     lines = text.split("\n")[body.count("\n", 0, before) :]
     text = "\n".join(lines).removesuffix("\n")
+    blocks = [block for block in code_blocks(body) if block.text.strip()]
+    if len(blocks) == 1 and not _outside(body, blocks[0]):
+        text = blocks[0].text.removesuffix("\n")
     found = _raw_text(text, _raw_text_doubts(text))
     found.why = ("What follows the request has no known shape, so it is taken for the model's output.",)
     return found
+
+
+def _outside(body: str, block: Block) -> list[str]:
+    """Return the lines that stand beside a code block, fences aside: that of the request is empty."""
+    beside = f"{body[: block.start]}\n{body[block.end :]}".split("\n")
+    return [line for line in beside if line.strip() and not is_fence(line)]
 
 
 def _recording_in_prose(body: str) -> tuple[Block, Intake] | None:
@@ -356,8 +372,7 @@ def _recording_in_prose(body: str) -> tuple[Block, Intake] | None:
         return None
     read.sort(key=lambda one: is_expected(body, one[0]))  # what should have come is listed behind what came
     block, found = read[0]
-    others = f"{body[: block.start]}\n{body[block.end :]}".split("\n")
-    left = sum(1 for line in others if line.strip() and not is_fence(line))
+    left = len(_outside(body, block))
     found.why = ("It stands inside other text.", *found.why)
     found.warnings += (Warn("other_text", f"{number(left, 'line')} of other text around it left out."),)
     further = list(further_outputs(body, read)) if found.outputs else []

@@ -19,7 +19,7 @@ from typing import Any
 
 from parsers.intake.evidence import Payload, Warn
 from parsers.intake.plain_text import whole_characters, without_shell_escapes
-from parsers.intake.surroundings import blocks_by_kind, has_secret
+from parsers.intake.surroundings import blocks_by_kind, has_secret, is_fence
 from parsers.intake.written_values import ids_of, object_of, objects_of, skip_space, value_at, word_of
 from parsers.vocabulary.types import Request
 
@@ -97,7 +97,7 @@ def take_request(body: str) -> RequestBeside:
     for curl in curl_commands(body):
         _take_curl(asked, curl)
     for start, end, value in [] if asked.found else islice(_json_requests(body), 1):
-        asked.leading = start == skip_space(body, 0)
+        asked.leading = _is_first(body, start)
         _take(asked, value, "a JSON request")
         _blank(asked, start, end)
     return asked
@@ -123,7 +123,7 @@ def _take_curl(asked: RequestBeside, curl: _Curl) -> None:
     value = next((body for body in objects if not _BODY_KEYS.isdisjoint(body)), None)
     if value is None and "/v1" not in curl.url and _server_at(curl.url) is None:
         return
-    asked.leading = asked.leading or not asked.body[: curl.start].strip()
+    asked.leading = asked.leading or _is_first(asked.body, curl.start)
     asked.secret = asked.secret or curl.secret
     asked.server = asked.server or _server_at(curl.url)
     _blank(asked, curl.start, curl.end)
@@ -137,6 +137,11 @@ def _take_curl(asked: RequestBeside, curl: _Curl) -> None:
             words = "The curl command lacks a closing quote, so its request could not be read."
         asked.warnings += (Warn("request_file" if curl.files else "request_unread", words),)
     asked.found = True
+
+
+def _is_first(body: str, start: int) -> bool:
+    """Return whether nothing stands before a request, the fence of its code block aside."""
+    return all(not line.strip() or is_fence(line) for line in body[:start].splitlines())
 
 
 def is_request(value: Payload) -> bool:

@@ -1,6 +1,6 @@
 """Lines of a server's own log that quote the output, whatever stands before and between them.
 
-vLLM 0.33 (`--enable-log-requests --enable-log-outputs`) and SGLang 0.5 (`--log-requests`, text form) log outputs.
+vLLM (`vllm_logs`) and SGLang 0.5 (`--log-requests`, text form) log outputs.
 Others quote an output when a parser failed on it, or in verbose mode:
 
     ... unparsed peg-native output: <raw>                  llama.cpp, all of it
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from parsers.intake.api_families import RawChunk, keep_beginning_only, sglang_log_chunks
@@ -26,7 +26,6 @@ from parsers.intake.api_logs import advice_for, increments
 from parsers.intake.evidence import (
     Intake,
     Warn,
-    holds_markers,
     intake_of,
     lost_text_warnings,
     make_labels_differ,
@@ -36,24 +35,13 @@ from parsers.intake.evidence import (
 from parsers.intake.plain_text import without_lone_surrogates
 from parsers.intake.surroundings import COLOUR, LOG_LINE, without_prefixes
 from parsers.intake.told_logs import stretches, told_end
-from parsers.intake.written_values import Literal, Named, Shortened, ids_of, literal_at, quoted_at, string_at
+from parsers.intake.vllm_logs import SPECIALS, UNCLOSED, read_vllm_log
+from parsers.intake.written_values import Literal, Named, Shortened, literal_at, quoted_at
 from parsers.vocabulary.types import RecordedDelta, Recording
 
-_VLLM = re.compile(
-    r"Generated response (?P<id>[^\s:]+)(?: \(streaming (?P<mode>complete|delta)\))?(?: details)?: "
-    r"(?:output: (?=[bu]?['\"])|(?=output_token_ids: ))"
-)
-_PROMPT = re.compile(r"Received request (?P<id>[^\s:]+): prompt: (?=['\"])")
-_IDS = re.compile(r",? ?output_token_ids: (?=[\[(]|array)")
-_FINISH = re.compile(r"(?:, output_token_ids: None)?,? ?finish_reason: (\w+)")
 _SGLANG = re.compile(r"\bFinish: obj=(?=\w+\()")
 _OUT = re.compile(r",? ?(?:headers=\{[^{}\n]*\}, )?out=(?=\{)")
 _OUT_LATER = re.compile(r", out=(?=\{['\"](?:text|output_ids|meta_info)['\"]: )")
-# Lengths that people give to --max-log-len: a text of exactly that length was most likely cut there.
-_LIMITS = frozenset(
-    {64, 128, 256, 512, *range(100, 1_000, 100), *range(1_000, 20_001, 500), *range(1_024, 20_001, 1_024)}
-)
-_REASONS = frozenset({"stop", "length", "tool_calls", "abort", "content_filter"})
 
 _UNPARSED = re.compile(r"(?:\b|(?<=\\n))unparsed [\w.-]+(?: [\w.-]+){0,4} output: ?")
 _POSITION = re.compile(r"(?:\b|(?<=\\n))Failed to parse input at pos (\d{1,12}): ?")
@@ -75,17 +63,6 @@ _LEFT_OUT = ("...", "…")  # whoever quoted the message left the output out
 _COMPARED = 64  # quotes from the beginning on, with which each later one is compared
 _QUOTE = 80  # characters before the phrase in which the string that holds it may begin
 
-_CUT = Warn("text_cut", "The log was started with --max-log-len, which cut the text: its end is missing.")
-_MAYBE_CUT = Warn("text_maybe_cut", "The text has a length that --max-log-len cuts at: its end may be missing.")
-_UNCLOSED = Warn("broken_off", "The quoted text has no closing quote: its end is missing.")
-_SPECIALS = Warn("special_tokens", "Special tokens are in the text only where the parser or the request kept them.")
-_PARSED = Warn("parsed", "This line holds what vLLM's parser left as content; only the ids bring the raw output back.")
-_DELTAS = Warn(
-    "parsed", "Delta lines hold what vLLM's parser sent, not the raw output, and are missing where it sent nothing."
-)
-_SWALLOWED = Warn(
-    "ids_swallowed", "Delta lines are missing where the parser sent nothing, and their token ids with them."
-)
 _HALF = Warn("broken_off", "The quoted text breaks off: its end is missing.")
 _TAIL = "The message quotes the output from that place on only: its beginning is missing."
 _CALL = Warn("only_the_call", "Ollama quotes only what it took for a call: what stood around it is missing.")
@@ -99,112 +76,8 @@ def read_server_log(body: str) -> Intake | None:
     body = without_prefixes(body)
     quoting = any(sign in body for sign in _QUOTING)
     failures = (_read_llama_failures, _read_ollama, _read_llama_steps, _read_llama_tokens, _read_studio)
-    readers = (_read_vllm, _read_sglang, *(failures if quoting else ()))
+    readers = (read_vllm_log, _read_sglang, *(failures if quoting else ()))
     return next(filter(None, (read(body) for read in readers)), None)
-
-
-@dataclass(slots=True)
-class _Request:
-    """The lines of one vLLM request."""
-
-    prompt: str | None = None
-    complete: str | None = None
-    whole: str | None = None
-    deltas: list[tuple[str, tuple[int, ...] | None]] = field(default_factory=list)
-    ids: tuple[int, ...] | None = None
-    finish: str | None = None
-    warnings: list[Warn] = field(default_factory=list)
-
-    @property
-    def text(self) -> str | None:
-        """The text of the one line that holds all of it."""
-        return self.complete if self.complete is not None else self.whole
-
-
-def _read_vllm(body: str) -> Intake | None:
-    if "Generated response " not in body:
-        return None
-    requests: dict[str, _Request] = {}
-    for mark in _PROMPT.finditer(body):
-        found = string_at(body, mark.end())
-        if found and found.whole:
-            requests.setdefault(mark["id"], _Request()).prompt = without_lone_surrogates(found.value)
-    marks = list(_VLLM.finditer(body))
-    for mark in marks:
-        _take_vllm_line(requests.setdefault(mark["id"], _Request()), mark, body)
-    made = {name: one for name, one in requests.items() if one.text is not None or one.deltas or one.ids is not None}
-    if not made:
-        return None
-    outputs = [_vllm_output(name if len(made) > 1 else "", request, name) for name, request in made.items()]
-    first, lost = next(iter(made.values())), lost_text_warnings(outputs)
-    return intake_of(
-        "server_log",
-        f"vLLM's log, {number(len(outputs), 'output')}",
-        outputs,
-        why=f"{number(len(marks), 'line')} with `Generated response`, as vLLM logs outputs.",
-        advice=advice_for(outputs[0]),
-        facts=text_facts([*first.warnings, *lost_text_warnings(outputs[:1])]) if outputs[0].text is not None else (),
-        warnings=[*[warn for request in made.values() for warn in request.warnings], *lost],
-        server="vLLM",
-    )
-
-
-def _take_vllm_line(request: _Request, mark: re.Match[str], body: str) -> None:
-    at = mark.end()
-    found = None if _IDS.match(body, at) else string_at(body, at)
-    at = found.end if found else at
-    ids = None
-    if key := _IDS.match(body, at):
-        listed = literal_at(body, key.end())
-        if listed and listed.whole:
-            ids, at = ids_of(listed.value), listed.end
-    finish = _FINISH.match(body, at)
-    if finish and finish[1] in _REASONS:
-        request.finish = finish[1]
-    text = without_lone_surrogates(found.value) if found else None
-    if mark["mode"] == "delta":
-        request.deltas.append((text or "", ids))
-        return
-    request.ids = ids if ids is not None else request.ids
-    if found is None or text is None:
-        return
-    if mark["mode"]:
-        request.complete = text
-    else:
-        request.whole = text
-    # --max-log-len cuts text and ids to the same count.
-    if not found.whole:
-        request.warnings.append(_UNCLOSED)
-    elif ids and len(ids) == len(text) > 8:
-        request.warnings.append(_CUT)
-    elif len(text) in _LIMITS:
-        request.warnings.append(_MAYBE_CUT)
-
-
-def _vllm_output(label: str, request: _Request, name: str) -> Recording:
-    made = Recording(
-        None, "server_log", label, ids=request.ids, prompt_text=request.prompt, finish_reason=request.finish
-    )
-    raw = name.startswith("cmpl-") or holds_markers(request.whole or "")
-    if request.complete is not None or (request.whole is not None and raw):
-        made.text = request.text
-        request.warnings.append(_SPECIALS)
-    elif request.whole is not None:
-        message = {"role": "assistant", "content": request.whole}
-        choice = {"index": 0, "message": message, "finish_reason": request.finish}
-        made.stream = ({"id": name, "object": "chat.completion", "choices": [choice]},)
-        request.warnings.append(_PARSED)
-    elif request.deltas:
-        # Delta lines alone: a stream of contents, and the ids of those steps that were logged.
-        choices = [{"index": 0, "delta": {"content": text}, "finish_reason": None} for text, _ in request.deltas]
-        made.stream = tuple([{"id": name, "object": "chat.completion.chunk", "choices": [one]} for one in choices])
-        request.warnings.append(_DELTAS)
-        known = [ids for _, ids in request.deltas if ids is not None]
-        if made.ids is None and known and len(known) == len(request.deltas):
-            made.ids = tuple([one for ids in known for one in ids])
-            made.counts = tuple([len(ids) for ids in known])
-            request.warnings.append(_SWALLOWED)
-    return made
 
 
 def _read_sglang(body: str) -> Intake | None:
@@ -220,7 +93,7 @@ def _read_sglang(body: str) -> Intake | None:
     make_labels_differ(outputs)
     kept = all(chunk.asked is not None and chunk.asked.skip_special_tokens is False for chunk in chunks)
     warnings = [warn for chunk in chunks for warn in chunk.warnings]
-    warnings += [*([] if kept else [_SPECIALS]), *lost_text_warnings(outputs)]
+    warnings += [*([] if kept else [SPECIALS]), *lost_text_warnings(outputs)]
     return intake_of(
         "server_log",
         f"SGLang's log, {number(len(outputs), 'output')}",
@@ -247,7 +120,7 @@ def _chunks_of_line(line: str) -> list[RawChunk]:
         for chunk in chunks:
             keep_beginning_only(chunk, chunk.text or "")
     for chunk in chunks:
-        chunk.warnings += () if out.whole else (_UNCLOSED,)
+        chunk.warnings += () if out.whole else (UNCLOSED,)
     return chunks
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from parsers.intake.evidence import (
     REPLAY,
@@ -154,6 +155,30 @@ def _unprefixed(mark: str, lines: list[str]) -> list[str]:
     return [lines[0].removesuffix("\r"), *[line.removesuffix("\r").removeprefix(before) for line in lines[1:]]]
 
 
+class _Printed(NamedTuple):
+    """The text behind a mark, and the string that it is where quotes stand around all of it."""
+
+    text: str
+    string: Literal | None
+
+
+def _printed(mark: str, text: str) -> _Printed:
+    text = COLOUR.sub("", text) if "\x1b" in mark else text
+    found = quoted_at(text, 0) if _QUOTE.match(text) else None
+    alone = found is not None and (not found.whole or mark.endswith("=") or found.end == len(text.rstrip()))
+    return _Printed(text, found if alone else None)
+
+
+def _unquoted(texts: Sequence[_Printed]) -> tuple[list[str] | None, bool]:
+    """Return what the strings stand for, and whether the last breaks off and was left out; None where not all deltas
+    have quotes: then those of some are the model's own."""
+    strings = [one.string for one in texts]
+    last = strings[-1]
+    cut = len(strings) > 1 and last is not None and not last.whole
+    whole = [one for one in strings[: len(strings) - cut] if one is not None and one.whole]
+    return ([one.value for one in whole], cut) if len(whole) == len(strings) - cut else (None, False)
+
+
 def read_delta_lines(body: str) -> Intake | None:
     """Read debug lines that print each delta after `DELTA TEXT:` or `delta_text=`."""
     if not any(sign in body for sign in _SIGNS):
@@ -164,29 +189,22 @@ def read_delta_lines(body: str) -> Intake | None:
         return None
     ends = [mark.start() for mark in marks[1:]] + [len(body)]
     ids = [_step_ids(body[mark.end() : end]) for mark, end in zip(marks, ends, strict=True)]
-    parts, quoted, cut, skipped = list[str](), 0, False, body.count("\n", 0, marks[0].start())
+    texts, skipped = list[_Printed](), body.count("\n", 0, marks[0].start())
     for mark, end in zip(marks, ends, strict=True):
         # The delta's own lines end at the log's next one.
         lines = _unprefixed(mark[0], body[mark.end() : end].removesuffix("\n").split("\n"))
         own = next((at for at, line in enumerate(lines) if at and LOG_LINE.match(line)), len(lines))
         skipped += len(lines) - own
-        text = "\n".join(lines[:own])
-        text = COLOUR.sub("", text) if "\x1b" in mark[0] else text
-        found = quoted_at(text, 0) if _QUOTE.match(text) else None
-        alone = mark[0].endswith("=") or (found is not None and found.end == len(text.rstrip()))
-        if found and found.whole and alone:
-            parts.append(found.value)
-            quoted += 1
-        elif found and not found.whole and quoted and end == len(body):
-            cut = True
-        else:
-            parts.append(text)
+        texts.append(_printed(mark[0], "\n".join(lines[:own])))
+    parts, cut = _unquoted(texts)
+    quoted = parts is not None
+    parts = [one.text for one in texts] if parts is None else parts
     made = _deltas_intake([parts], f"{number(len(marks), 'line')} with a delta's text, as parsers print it.", cut=cut)
     made.advice, made.server = REPLAY, "vLLM"
     output = made.outputs[0]
     if None not in ids and output.deltas is not None and len(ids) == len(output.deltas):
         output.deltas = tuple([RecordedDelta(one.text, step) for one, step in zip(output.deltas, ids, strict=True)])
-    if quoted < len(parts) and any("\n" in part or not part for part in parts):
+    if not quoted and any("\n" in part or not part for part in parts):
         made.warnings += (_BARE,)
         made.facts = text_facts(made.warnings)
     if skipped:

@@ -15,6 +15,7 @@ from itertools import islice
 
 from parsers.intake.written_values import value_at
 from parsers.search.pasted_quotes import FENCE, Marked, blocks_in
+from parsers.wire.chat_parts import chat_part_of
 
 # curl's verbose mode marks its own lines: * information, > sent, < received, and byte counts in braces.
 # With --trace-time each begins with a time of day; the byte counts then say when what follows came, and stay.
@@ -34,6 +35,7 @@ _HEAD = re.compile(
     re.MULTILINE,
 )
 _VALUE = re.compile(r"(\b(?:authorization|api[-_]key)['\"]? ?[:=] ?(?:(?:bearer|basic) +)?)[^\s'\"]+", re.IGNORECASE)
+_FENCE_LINE = re.compile(r"^[ \t]*(```|~~~)([^\n]*)\n", re.MULTILINE)
 _FENCED = re.compile(r"(\s*)(```|~~~)[a-z]*[ \t]*(?=\n)")
 _SECRET = re.compile(
     r"\b(?:proxy-)?authorization['\"]? ?[:=]|\b(?:x-)?api[-_]key['\"]? ?[:=]|\bbearer +[\w.~+/=-]{8}|\bsk-[\w-]{16}",
@@ -54,7 +56,8 @@ COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 MOST = 64  # each may be read in every way there is
 TRIES = 16  # values that begin and do not end are given up after so many: each may cost the whole text
-_BEGINS = re.compile(r"^[{\[]", re.MULTILINE)
+# A program may print a label before a value: `response: {`.
+_BEGINS = re.compile(r"^(?:(?!data:)[A-Za-z][\w .()-]{0,40}(?::| ?=)[ \t]{0,8})?(?=[{\[])", re.MULTILINE)
 _ENDS = re.compile(r"[ \t\r]*(?:\n|\Z)")
 _EVENT = re.compile(r"^data:", re.MULTILINE)
 
@@ -72,7 +75,7 @@ class Transcript:
 def without_http(text: str) -> Transcript:
     """Take off the code fence around the text, and blank the lines around the body."""
     found, inner = _FENCED.match(text), text.rstrip()
-    if found and len(inner) >= found.end() + 3 and inner.endswith(found[2]):
+    if found and len(inner) >= found.end() + 3 and inner.endswith(found[2]) and not _ends_here(found, inner):
         text = found[1] + text[found.end() : len(inner) - 3] + text[len(inner) :]
     made = Transcript(text)
     if "HTTP/" in text:
@@ -88,6 +91,13 @@ def without_http(text: str) -> Transcript:
         made.curl_error = found[0].strip()
         _blank(made, _CURL_ERROR)
     return made
+
+
+def _ends_here(opened: re.Match[str], text: str) -> bool:
+    """Return whether a fence ends before the last one of a text, which is another block's then: the next fence inside
+    has no name of a language, as those have that open."""
+    inside = _FENCE_LINE.search(text, opened.end(), len(text) - len(opened[2]))
+    return inside is not None and inside[1] == opened[2] and not inside[2].strip()
 
 
 def has_secret(text: str) -> bool:
@@ -158,18 +168,23 @@ def _event_lines(text: str) -> Iterator[Block]:
         yield Block(first.start(), end, text[first.start() : end])
 
 
+def _is_part(value: object) -> bool:
+    """Return whether a value is a part of an answer: those that people label one by one are no whole one."""
+    return not isinstance(value, dict) or chat_part_of(value) is not None
+
+
 def _json_values(text: str) -> Iterator[Block]:
     """Yield objects and arrays with lines of their own; those that follow one another are one part."""
     start = end = failed = 0
     for begin in _BEGINS.finditer(text):
-        at = begin.start()
+        at = begin.end()
         if at < end or failed == TRIES:
             continue
         found = value_at(text, at)
-        if found is None or not _ENDS.match(text, found[1]):
+        if found is None or not _ENDS.match(text, found[1]) or (begin[0] and _is_part(found[0])):
             failed += 1
             continue
-        if text[end:at].strip():
+        if begin[0] or text[end : begin.start()].strip():
             if end:
                 yield Block(start, end, text[start:end])
             start = at

@@ -48,9 +48,12 @@ _WRITTEN: tuple[tuple[str, str, str | None], ...] = (
      "llama.cpp's parser took back a call that it had sent: parsing more text gave less.", "llama.cpp"),
     (r"Unexpected empty grammar stack after accepting piece",
      "The grammar that llama.cpp made of the tools does not allow what the model wrote.", "llama.cpp"),
+    (r"Failed to parse tool call arguments as JSON|\[json\.exception\.parse_error\.\d",
+     "llama.cpp could not read the arguments of a call as JSON: those that the model wrote, perhaps cut at its limit "
+     "of tokens, or those of an earlier call among the messages of the request.", "llama.cpp"),
     (r"error parsing tool call(?!: raw)|tool call parsing failed|\bXML syntax error on line \d",
      "Ollama could not read a call that the model wrote.", "Ollama"),
-    (r"Failed to (?:generate a|parse) tool call\b|Tool call generation failed",
+    (r"Failed to (?:generate a|parse) tool call\b(?! arguments as JSON)|Tool call generation failed",
      "LM Studio could not read a call that the model wrote; its log quotes the output behind `Model Output:`.",
      "LM Studio"),
     (r"tool_use_failed|Failed to call a function|failed_generation|output_parse_failed"
@@ -60,7 +63,7 @@ _WRITTEN: tuple[tuple[str, str, str | None], ...] = (
     (r"MALFORMED_FUNCTION_CALL|[Mm]alformed function call|UNEXPECTED_TOOL_CALL|TOO_MANY_TOOL_CALLS",
      "Gemini's model wrote a call that Google's parser could not read, or one that was not asked for. "
      "`finishMessage` of the candidate quotes it; the raw output is not sent.", None),
-    (r"AI_InvalidToolInputError|AI_InvalidToolArgumentsError|AI_JSONParseError|InvalidToolInputError",
+    (r"AI_InvalidToolInputError|AI_InvalidToolArgumentsError|AI_JSONParseError|InvalidToolInputError|JSON\s+parsing\s+failed:\s+Text:",
      "The AI SDK got arguments that are no JSON, or do not fit the tool's schema.", None),
     (r"AI_NoSuchToolError|Model tried to call unavailable tool",
      "The model called a tool that the request does not name, or a parser mangled the name.", None),

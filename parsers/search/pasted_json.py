@@ -34,11 +34,12 @@ _RECORD = (
     frozenset(("msg", "message", "event")),
 )
 
-# Keys of chat completions, which stand in no call and no content of a model.
+# Keys of chat completions, Bedrock and Gemini, which stand in no call and no content of a model.
 _BEGUN = re.compile(r"\s*(?:\[\s*)?\{\s*['\"]\w{1,40}['\"]\s*:")
 _ANSWER_KEY = re.compile(
     r"['\"](choices|finish_reason|logprobs|tool_calls|usage|completion_tokens|prompt_tokens|system_fingerprint"
-    r"|chat\.completion(?:\.chunk)?|delta|reasoning_content|refusal)['\"]"
+    r"|chat\.completion(?:\.chunk)?|delta|reasoning_content|refusal|stopReason|toolUseId|inputTokens|outputTokens"
+    r"|latencyMs|finishReason|promptTokenCount|candidatesTokenCount)['\"]"
 )
 _KEYS_OF_ANSWER = 3
 
@@ -60,9 +61,22 @@ def json_of(text: str) -> Any:
         return None
 
 
+_WORDS = re.compile(r"[A-Za-z]{2,} [a-z]{2,} [a-z]{2,}")
+_KEY_LINES = re.compile(r"^\s{0,200}['\"]\w{1,40}['\"]: ?\S", re.MULTILINE)
+
+
 def is_broken_answer(text: str) -> bool:
-    """Return whether a text that is no JSON begins as an answer of a chat API does, as JSON or as Python prints it."""
-    return _BEGUN.match(text) is not None and holds_answer(text, _KEYS_OF_ANSWER)
+    """Return whether a text that is no JSON begins as an answer of a chat API does, as JSON or as Python prints it, or
+    ends as one does that lost its beginning."""
+    return (_BEGUN.match(text) is not None or _is_end(text)) and holds_answer(text, _KEYS_OF_ANSWER)
+
+
+def _is_end(text: str) -> bool:
+    """Return whether a text begins inside of an object that it closes: its first line is no words, and keys follow."""
+    first = text.strip().partition("\n")[0]
+    if _WORDS.search(first) or not text.rstrip().endswith(("}", "]")) or text.count("}") <= text.count("{"):
+        return False
+    return len(_KEY_LINES.findall(text)) > 1
 
 
 def holds_answer(text: str, least: int = 1) -> bool:

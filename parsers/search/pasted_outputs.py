@@ -16,7 +16,7 @@ from parsers.search.pasted import look
 from parsers.search.pasted_kinds import Pasted
 from parsers.search.pasted_logs import as_meant, bare_quotes
 from parsers.search.pasted_prompts import last_turn
-from parsers.search.pasted_quotes import Quote, quotes_in
+from parsers.search.pasted_quotes import Marked, Quote, blocks_in, quotes_in
 from parsers.search.quoted_parts import failed_generations, is_code, is_output, printed_strings
 
 PRINTED = frozenset((Pasted.TRACEBACK, Pasted.RUBY, Pasted.STACK, Pasted.ERROR, Pasted.LOG, Pasted.SERVER_ERROR))
@@ -25,6 +25,7 @@ TEMPLATED = frozenset((Pasted.PROMPT, Pasted.CONVERSATION))
 QUOTING = PRINTED | WRITTEN | TEMPLATED  # kinds that may quote an output
 _PROMPT = re.compile(r"\b(?:prompt|chat_template|messages)\w{0,20}['\"]?\s?[:=]\s?\Z")
 _SHORTENED = re.compile(r"\binput_value=\Z")  # pydantic leaves out the middle of long values
+_OPENED = re.compile(r"^[ \t]*(?:```|~~~)[\w+-]{1,20}[ \t]*\n", re.MULTILINE)
 _BESIDE = 40  # characters before a quote that say what it is
 
 
@@ -36,8 +37,10 @@ class _Quoted(NamedTuple):
 
 
 def quoted_in(text: str, kind: Pasted) -> str | None:
-    """Return the output that a text of some kind quotes, the first of those in blocks; None without any."""
-    return next(iter(outputs_in(text, kind)), None)
+    """Return the output that a text of some kind quotes, the first of those in blocks; None without any. An error that
+    a terminal or a mail has wrapped is read with its lines joined."""
+    wrapped = failed_generations(text.replace("\n", "")) if kind in QUOTING else []
+    return next(iter([*outputs_in(text, kind), *wrapped]), None)
 
 
 def outputs_in(text: str, kind: Pasted) -> list[str]:
@@ -53,8 +56,16 @@ def outputs_in(text: str, kind: Pasted) -> list[str]:
     quotes = [one.text for one in marked]
     bare = [one for one in filter(is_output, bare_quotes(text)) if kind in PRINTED and not _is_prompt(one)]
     bare = [one for one in bare if not any(_is_end_of(one, quote) for quote in quotes)]
-    best = max(bare or quotes, key=_worth, default=None)
+    best = max(bare or quotes or (_own_lines(text) if kind in WRITTEN else []), key=_worth, default=None)
     return [] if best is None else [best]
+
+
+def _own_lines(text: str) -> list[str]:
+    """Return the lines of a report that are calls and no more, which its writer did not mark as quoted."""
+    ends = [0, *[at for block in blocks_in(text) for at in (block.start, block.end)], len(text)]
+    own = [text[start:end] for start, end in zip(ends[::2], ends[1::2], strict=True)]
+    lines = [line.strip() for part in own for line in part.splitlines()]
+    return [line for line in lines if marker_in(line) == 0 and BODY.search(line) and is_output(line)]
 
 
 def _is_prompt(text: str) -> bool:
@@ -76,13 +87,21 @@ def _quotes(text: str) -> Iterator[_Quoted]:
             yield from [_Quoted(one, quote.marked.is_block) for one in _outputs_of(quote) if is_output(one)]
 
 
+def _nested(text: str) -> str | None:
+    """Return the block that a model's answer opened inside of a quoted one, whose fence then ends the outer one; None
+    where markers stand before it."""
+    opened = _OPENED.search(text)
+    return text[opened.end() :] if opened is not None and marker_in(text[: opened.start()]) < 0 else None
+
+
 def _outputs_of(quote: Quote) -> list[str]:
     if not quote.marked.is_block:
         return [quote.text if quote.text[:1] != " " else quote.text.strip()]
     inner = look(quote.text)
     if inner is not None:
         return outputs_in(quote.text, inner.kind) if inner.kind in PRINTED else []
-    return [one for one in printed_strings(quote.text) or [quote.text] if not is_code(one)]
+    nested = _nested(quote.text) if quote.marked is Marked.FENCE else None
+    return [one for one in printed_strings(quote.text) or [nested or quote.text] if not is_code(one)]
 
 
 def _is_shortened(quote: Quote, before: str) -> bool:

@@ -12,6 +12,7 @@ import re
 from itertools import islice
 
 from parsers.search.pasted_kinds import Given, Pasted, Shape, always
+from parsers.search.pasted_lines import is_sentence
 
 _OBJECT = re.compile(
     r"\s*+(?:>>> "
@@ -37,6 +38,13 @@ _INSPECTED = re.compile(
 _INSPECTED_KEY = re.compile(
     r"(?<=[{,\s])(role|content|choices|finish_reason|delta|tool_calls|object|logprobs|refusal|function|arguments): "
 )
+_DEBUGGED = re.compile(r"\[[\w./\\-]{1,200}\.rs:\d+:\d+\] \S[^\n=]{0,200} = ")  # of Rust 1
+_KEY_LINE = re.compile(r"[ \t]{0,8}([a-z_]{2,24}): ?(?=\S)")
+_ENDED = re.compile(
+    r"^[ \t]{0,8}finish_reason: ?(['\"]?)(?:stop|length|tool_calls|function_call|content_filter|None|null)\1[ \t]*$",
+    re.MULTILINE,
+)
+_SAID = frozenset(("content", "tool_calls", "reasoning_content", "reasoning"))
 _LOOKED = 40  # names, the first of which tell
 
 
@@ -67,4 +75,19 @@ def _is_inspected(text: str) -> bool:
     return len({found[1] for found in islice(_INSPECTED_KEY.finditer(text), _LOOKED)}) >= 3
 
 
-PRINTED = (Shape(Pasted.PRINTED, _is_printed, always),)
+def _is_debugged(given: Given) -> bool:
+    """Return whether Rust's `dbg!` printed a part of it, a place in the source before a value, and nobody says more."""
+    return any(map(_DEBUGGED.match, given.lines)) and not any(map(is_sentence, given.lines))
+
+
+def _is_told_by_keys(given: Given) -> bool:
+    """Return whether it is a message that a program prints key by key, a line each."""
+    keys = {found[1] for line in given.lines if (found := _KEY_LINE.match(line))}
+    return not _SAID.isdisjoint(keys) and given.are(_KEY_LINE) and _ENDED.search(given.text) is not None
+
+
+PRINTED = (
+    Shape(Pasted.PRINTED, _is_printed, always),
+    Shape(Pasted.PRINTED, _is_debugged, always),
+    Shape(Pasted.PRINTED, _is_told_by_keys, always),
+)

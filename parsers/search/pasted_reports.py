@@ -15,7 +15,7 @@ from parsers.formats.model import builtin_formats
 from parsers.search.known_errors import known_errors
 from parsers.search.markup import is_marked, marker_in
 from parsers.search.pasted_json import holds_answer
-from parsers.search.pasted_kinds import PROSE, Given, Pasted, Shape, never
+from parsers.search.pasted_kinds import PROSE, Given, Pasted, Shape
 from parsers.search.pasted_lines import Line, forms_of, is_sentence
 from parsers.search.pasted_quotes import blocks_in, quotes_in
 from parsers.search.report_words import ADVICE, EXPLAINS, FAULT, IDIOM, OFFERS, PARTS, POLITE, RUNS
@@ -106,7 +106,7 @@ def _is_form(given: Given) -> bool:
         return False
     begun = _TITLE.match(first) or not is_sentence(first) or any(label.match(first) for label, _ in _LABELS)
     formed = _parts(given) >= 2 or _TICKED.search(given.text) is not None or _is_headed(first)
-    if begun and sum(map(_is_label, _LABELS[-1][0].finditer(given.said))) > 1:
+    if begun and _asks_its_writer(given):
         return True
     return bool(begun and formed) and (_names_server(given.text) or _PARSING.search(given.text) is not None)
 
@@ -189,6 +189,13 @@ def _is_told_around_quotes(given: Given) -> bool:
     return any(map(_is_answer, [*[quote.text for quote in quotes], *_OBJECT_LINE.findall(given.text[:PROSE])]))
 
 
+def _is_told_of_an_error(given: Given) -> bool:
+    """Return whether its writer runs what failed, and shows in a block how a server or library said so."""
+    said = POLITE.sub(" ", given.said)
+    blocks = [block.text for block in blocks_in(given.text[:PROSE])]
+    return RUNS.search(said) is not None and not _is_marked(said) and any(any(known_errors(one)) for one in blocks)
+
+
 def _is_sent(text: str) -> bool:
     """Return whether a quoted text has to do with calls or answers: markers, keys of an API, an error."""
     return is_marked(text) or _FIELD.fullmatch(text) is not None or _is_answer(text)
@@ -201,14 +208,21 @@ def _is_answer(text: str) -> bool:
 def _is_surely_form(given: Given) -> bool:
     said = POLITE.sub(" ", given.said)
     worded = any(map(is_sentence, given.lines)) or any(map(_TITLE.match, given.lines))
-    return worded and not (_speaks(said) or _is_marked(said))
+    return worded and not (_speaks(said) or (_is_marked(said) and not _asks_its_writer(given)))
+
+
+def _asks_its_writer(given: Given) -> bool:
+    """Return whether a tracker's form stands in it, whose questions only whoever fills it in answers."""
+    return sum(map(_is_label, _LABELS[-1][0].finditer(given.said))) > 1
 
 
 _SPEAKS = re.compile(
     r"\byou(?:'re|'ll|'ve|rs?)?\b|\b(?:shall|should|want me to) I\b|\bSie\b|\bvous\b|您", re.IGNORECASE
 )
+# What a tracker's form asks of whoever fills it in, and is left standing.
 _TEMPLATE_YOU = re.compile(
-    r"^.{0,40}\byour (?:current )?(?:environment|question|proposal).*$", re.IGNORECASE | re.MULTILINE
+    r"^.{0,40}\byour (?:current )?(?:environment|question|proposal).*$|^.{0,80}\byou expected to happen\b.*$",
+    re.IGNORECASE | re.MULTILINE,
 )
 
 
@@ -230,5 +244,5 @@ _IN_SENTENCE = re.compile(
 REPORTS = (
     Shape(Pasted.REPORT, _is_form, _is_surely_form),
     Shape(Pasted.REPORT, _is_about_parsing, _is_told_by_its_user),
-    Shape(Pasted.REPORT, _is_told_around_quotes, never),
+    Shape(Pasted.REPORT, _is_told_around_quotes, _is_told_of_an_error),
 )

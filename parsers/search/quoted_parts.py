@@ -31,6 +31,10 @@ _ANSWER = re.compile(
 _DELTA = re.compile(r"['\"](?:index|id)['\"]\s*:\s*(?:\d|['\"])[^\n]{0,200}['\"]function['\"]\s*:\s*\{")
 _FAILED = re.compile(r"['\"]failed_generation['\"]\s*:\s*(?=['\"])")
 LONGEST = 20_000  # characters of a string in an error that are read
+# What people write who show how a call is spelled, and leave out what it says.
+_HOLLOW = re.compile(
+    r"<[\w.:-]{1,40}[= ]\"?(?:\.{3}|\u2026)\"?>|\A\s*<(\|?[\w.:-]{1,40})[^<>\n]{0,80}>\s*(?:\.{3}|\u2026)\s*</\1>\s*\Z"
+)
 _BRACKET = re.compile(r"[<\[({｜]")
 _WORD = re.compile(r"[^\W\d_]{2}")  # the id of a token stands beside its text in errors
 _LABEL = re.compile(r"\s*(?:[#>$-]+ )?(?:[\w .()-]{1,60}[:=] ?)?\Z")
@@ -45,7 +49,7 @@ def failed_generations(text: str) -> list[str]:
 
 def is_output(text: str) -> bool:
     """Return whether a quoted text with markers may be what a model wrote: a call's body, or words beside a marker."""
-    if _BRACKET.search(text) is None or is_of_answer(text):
+    if _BRACKET.search(text) is None or _HOLLOW.search(text) or is_of_answer(text):
         return False
     return BODY.search(text) is not None or len(_WORD.findall(LEFT_OVER.sub(" ", text))) > 1
 

@@ -35,7 +35,7 @@ _ENGLISH = _Language(
     r"|\w*(?:Error|Exception)|same (?:here|issue|problem)|as (?:plain |raw )?(?:text|xml|content)|without any"
     r"|stops?)\b|(?:->|=>|returns?|HTTP) ?[45]\d\d\b|\"\"|''",
     r"\b(?:I|we|i)(?:'m|'ve|'re| am| are| have)? (?:been |also |currently |just |got )?(?:us(?:e|ed|ing)"
-    r"|run(?:ning)?|serv(?:e|ed|ing)|host(?:ed|ing)?|deploy(?:ed|ing)?|launch(?:ed|ing)?|seeing|getting|upgraded"
+    r"|run(?:ning)?|play(?:ed|ing)|test(?:ed|ing)|receiv(?:e|ed|ing)|serv(?:e|ed|ing)|host(?:ed|ing)?|deploy(?:ed|ing)?|launch(?:ed|ing)?|seeing|getting|upgraded"
     r"|updated to|start(?:ed)? (?:the )?(?:server|vLLM|SGLang|ollama))\b|\bi've got\b|\bwe(?: only)? get\b"
     r"|\b(?:our|my) (?:\w+ )?(?:deployment|server|set-?up|integration|agent|client|cluster|proxy|team|users?)\b"
     r"|\bon (?:my|our) (?:side|end|machine)\b|^(?:Since|After) (?:upgrading|updating|moving"
@@ -171,6 +171,7 @@ FAULT, RUNS, IDIOM, ADVICE, EXPLAINS = [
 POLITE = re.compile(
     r"\b(?:can|could|would|do|did|will|have|thank) (?:any of )?you\b|\bif you (?:need|want|have)\b"
     r"|\bfor your (?:reference|information)\b|\blet me know\b|\byou guys\b"
+    r"|\b(?:as |that )?you (?:can|may|might|will) (?:see|notice|find)\b|\bas you (?:see|know)\b"
     r"|\b(?:könn(?:en|ten)|wissen|haben) Sie\b|\bpouvez-vous\b|\bmerci\b[^.\n]{0,40}\bvo(?:us|tre)\b(?: aide)?"
     r"|\bpodr[ií]an?\b",
     re.IGNORECASE,
@@ -184,7 +185,8 @@ OFFERS = re.compile(
 )
 # The parts of a report, as headings and labels call them, and whether only a report has such a part.
 PARTS = (
-    (r"environment|system info|versions?|set-?up|hardware|gpu|operating systems|model|modell|modèle|parser|umgebung"
+    (r"environment|affected (?:component|version)s?|client information|packages? versions?"
+     r"|system info|versions?|set-?up|hardware|gpu|operating systems|model|modell|modèle|parser|umgebung"
      r"|environnement|entorno|ambiente|环境|環境|환경|окружение|模型|モデル", False),
     (r"problem|problème|problema|issue|bug", False),
     (r"steps|schritte|étapes|pasos|passos|шаги", False),

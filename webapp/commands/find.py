@@ -23,7 +23,7 @@ from webapp.commands.inputs import read_given, say_notes, shown
 from webapp.commands.options import Options, blamed, case_with, replay_options
 from webapp.commands.progress_line import Say, progress_line
 from webapp.commands.running import service, watched, within_limits
-from webapp.commands.suites import named_columns
+from webapp.commands.suites import named_columns, named_layers
 from webapp.commands.written import print_json
 from webapp.engines.entered import entered
 from webapp.jobs.search_program import case_search
@@ -49,7 +49,7 @@ def find(file: str, as_json: bool, target: str | None, **options: Any) -> int:
     the two differ, and the exit code 1 says that they do.
     """
     wanted = Options(**options)
-    given = read_given(file, wanted.tokenizer, named_columns(wanted.column))
+    given = read_given(file, wanted.tokenizer, named_columns(wanted.column), named_layers(wanted.layers))
     if target is not None:
         refuse_with(target, as_json=as_json, engines=wanted.engine)
     if len(wanted.engine) > 1:

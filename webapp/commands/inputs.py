@@ -78,13 +78,19 @@ def _read_bytes(name: str) -> bytes:
     return data
 
 
-def read_given(name: str, tokenizer: str | None = None, columns: Mapping[str, str] | None = None) -> Given:
-    """The input called `name`; `tokenizer` gives recorded ids their text, `columns` are those of rows.
+def read_given(
+    name: str,
+    tokenizer: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    layers: Sequence[str] | None = None,
+) -> Given:
+    """The input called `name`; `tokenizer` gives recorded ids their text, `columns` are those of rows, `layers` come
+    off before it is read.
 
     Raises UsageError for what holds no output that can be replayed, for a case that is wrong, and where one of the
     cases of a corpus has to be named.
     """
-    found, cases = _recognised(name, columns=columns)
+    found, cases = _recognised(name, columns=columns, layers=layers)
     if found.cases:
         chosen = _only(name, cases)
         with named(chosen):
@@ -126,7 +132,11 @@ def jsonl_of(cases: Sequence[_Read]) -> str:
 
 
 def _recognised(
-    name: str, *, raw: bool = True, columns: Mapping[str, str] | None = None
+    name: str,
+    *,
+    raw: bool = True,
+    columns: Mapping[str, str] | None = None,
+    layers: Sequence[str] | None = None,
 ) -> tuple[Intake, dict[str, str]]:
     """Return what the file holds, and the JSON text of the cases that are meant, by what names each of them here.
 
@@ -135,11 +145,11 @@ def _recognised(
     file, wanted = _parted(name)
     data = _read_bytes(file)
     as_cases = not raw or wanted is not None
-    found = recognised(None if file == STDIN else file, data, columns or {}, as_cases=as_cases)
+    found = recognised(None if file == STDIN else file, data, columns or {}, as_cases=as_cases, layers=layers)
     if found.kind == "raw_text" and not raw and isinstance(error := _case(file, data), UsageError):
         raise UsageError(f"{error}; raw model output is for replay and find") from error
     if not found.cases and not found.outputs:
-        raise UsageError(f"{shown(file)}: {found.message}")
+        raise UsageError(" ".join([f"{shown(file)}: {found.message}", *_offers(found)]))
     if wanted is not None and wanted not in found.cases:
         known = f"; it holds {_names(found.cases)}" if found.kind == "corpus" else ", as it is no corpus"
         raise UsageError(f"{shown(file)} holds no case called {wanted}{known}")
@@ -175,7 +185,7 @@ def _case(name: str, text: str | bytes) -> Case | UsageError:
 def _givens(name: str, found: Intake, tokenizer: str | None, *, every: bool = False) -> list[Given]:
     """The first output of a recording, or every one that can be replayed."""
     outputs, at, givens = found.outputs, found.at, []
-    notes = [f"Warning: {warn.words}" for warn in found.warnings]
+    notes = [*[f"Warning: {warn.words}" for warn in found.warnings], *_offers(found)]
     if len(outputs) > 1:
         named = f" ({outputs[at].label})" if outputs[at].label else ""
         which = f"the first{' that says something' if at else ''}{named} is replayed"
@@ -190,6 +200,11 @@ def _givens(name: str, found: Intake, tokenizer: str | None, *, every: bool = Fa
         told = tuple(dict.fromkeys([*found.notes, *made.notes, *notes]))
         givens.append(Given(label, made.data, title=found.title, notes=told, decoded=made.decoded))
     return givens
+
+
+def _offers(found: Intake) -> list[str]:
+    """What it could be read as without a layer, a sentence each, with the option that takes that off."""
+    return [f"Offered: {one.title}, by --layers {','.join(one.names)}." for one in found.offers]
 
 
 def say_notes(given: Given) -> None:

@@ -59,6 +59,7 @@ class Options:
     strict: bool = False
     honest_only: bool = False
     column: tuple[str, ...] = ()
+    layers: str | None = None
 
 
 _NATURAL = click.IntRange(min=0)
@@ -98,6 +99,8 @@ _OPTIONS = (
     click.option("--strict", is_flag=True, help="Keep no call whose arguments are not one JSON object."),
     click.option("--honest-only", is_flag=True, help="Try only cuts that a server makes whatever its tokenizer is."),
     column_option,
+    click.option("--layers", metavar="A,B,...",
+                 help="Take these layers off FILE before it is read, in order, as offered; none: not one."),
 )  # fmt: skip
 
 

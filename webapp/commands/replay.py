@@ -20,7 +20,7 @@ from webapp.commands.options import Options, blamed, case_with, given_words, rep
 from webapp.commands.ran_lines import lines_report
 from webapp.commands.report import report
 from webapp.commands.running import run_case_of, service, within_limits
-from webapp.commands.suites import column_option, named_columns
+from webapp.commands.suites import column_option, named_columns, named_layers
 from webapp.commands.words import SHORT, quoted
 from webapp.commands.written import print_parts, write
 from webapp.engines import choose
@@ -46,7 +46,7 @@ def replay(file: str, as_json: bool, step: int | None, sent: str | None, **optio
     wanted = Options(**options)
     if sent is not None and step is None:
         raise UsageError("--sent: say with --lines at which step it was sent")
-    given = read_given(file, wanted.tokenizer, named_columns(wanted.column))
+    given = read_given(file, wanted.tokenizer, named_columns(wanted.column), named_layers(wanted.layers))
     if len(wanted.engine) > 1:
         if step is not None:
             raise UsageError("--lines: show the lines of one engine at a time; leave the other --engine out")

@@ -9,18 +9,21 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from parsers.cases.case import Case
 from parsers.cases.engines import traced_chunking
 from parsers.cases.export.replay_command import replay_command
-from parsers.cases.run import CaseRun
+from parsers.cases.run import CaseRun, replayer_of
 from parsers.cases.tested import as_test
 from parsers.checks.check import Need
 from parsers.compare.divergence import Divergence
 from parsers.replays.chunking import label
+from parsers.search.found import Verdict, Why
 from parsers.search.no_output import no_output_in
+from parsers.search.verdict import first_look
 from parsers.vocabulary.events import Dropped
 from parsers.vocabulary.trace import Finding, Step, Trace
 from parsers.vocabulary.types import Message, MessageDelta
 from webapp.commands.case_outcomes import not_expected
 from webapp.commands.inputs import Given, shown
 from webapp.commands.words import SHORT, count, literal, quoted, section, table
+from webapp.engines import choose
 
 LONGEST = 4_000
 LAST_STEPS = 8
@@ -49,11 +52,26 @@ def report(run: CaseRun, given: Given, again: Sequence[str] = ()) -> str:
 
 
 def _judged(run: CaseRun) -> list[str]:
-    """The findings; of what is no output of a model, that it is none."""
+    """The findings; before them, that a text may be no output of a model; of what surely is none, that alone."""
     said = None if run.plays else no_output_in(run.trace.text, run.context, run.format)
-    if said is None:
-        return finding_section(run.findings, run.holding, run.skipped)
-    return section(f"verdict: {said.headline}", [f"  {sentence}" for sentence in said.sentences])
+    if said is not None:
+        return _said(said)
+    doubt = _doubt(run)
+    return [*(_said(doubt) if doubt is not None else []), *finding_section(run.findings, run.holding, run.skipped)]
+
+
+def _said(verdict: Verdict) -> list[str]:
+    return section(f"verdict: {verdict.headline}", [f"  {sentence}" for sentence in verdict.sentences])
+
+
+def _doubt(run: CaseRun) -> Verdict | None:
+    """What takes away from a pass: nobody knows whether a model wrote the text, or nothing in it is for a parser."""
+    message = run.trace.message
+    if run.plays or message.tool_calls or message.reasoning:
+        return None
+    replayer = replayer_of(run.case, choose(run.case), run.stored)
+    said = first_look(run.findings, run.trace, replayer, held=len(run.holding))
+    return said if said is not None and said.why in (Why.DOUBTFUL, Why.UNMARKED) else None
 
 
 def _head(run: CaseRun, given: Given) -> Iterator[list[str]]:

@@ -14,6 +14,7 @@ import click
 from parsers.intake import Intake, recognise
 from parsers.intake.column_rows import columns_of
 from parsers.intake.dynamo_cases import read_dynamo
+from parsers.intake.layers import LAYERS
 from parsers.intake.python_modules import LARGEST, Modules
 from parsers.intake.suites import suite_in, with_cases
 from parsers.intake.vllm_suites import read_vllm_suite
@@ -37,12 +38,28 @@ def named_columns(words: Sequence[str]) -> dict[str, str]:
         raise UsageError(f"--column {error}") from error
 
 
-def recognised(file: str | None, data: bytes, columns: Mapping[str, str], *, as_cases: bool) -> Intake:
-    """What a file holds; `as_cases`: what is a suite becomes cases."""
+def named_layers(words: str | None) -> tuple[str, ...] | None:
+    """The layers of --layers; None where nobody asked. Raises UsageError for one that there is not."""
+    names = None if words is None else tuple([name for name in words.split(",") if name and name != "none"])
+    known = dict.fromkeys([layer.name for layer in LAYERS])
+    if unknown := [name for name in names or () if name not in known]:
+        raise UsageError(f"--layers {unknown[0]}: there is no such layer; there are {', '.join(known)}")
+    return names
+
+
+def recognised(
+    file: str | None,
+    data: bytes,
+    columns: Mapping[str, str],
+    *,
+    as_cases: bool,
+    layers: Sequence[str] | None = None,
+) -> Intake:
+    """What a file holds without these layers; `as_cases`: what is a suite becomes cases."""
     modules = modules_of(Path(file)) if file is not None else None
     if columns:
         return suite_in(data, filename=file, columns=columns)
-    found = recognise(data, pasted=False, filename=file, modules=modules)
+    found = recognise(data, pasted=False, filename=file, modules=modules, layers=layers)
     if as_cases and found.kind == "dynamo_yaml":
         return with_cases(found)
     return suite_in(data, filename=file) if as_cases and found.kind == "raw_text" else found

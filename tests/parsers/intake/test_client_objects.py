@@ -207,3 +207,11 @@ def test_one_delta_alone_that_goes_on_with_a_call_is_not_all_there_was(body: str
 
 def test_ids_that_are_no_text_tell_no_messages_apart() -> None:
     assert len(outputs("content='a' additional_kwargs={} id=[1]\ncontent='b' additional_kwargs={} id=[1]")) == 2
+
+
+def test_a_stream_of_langchain_that_begins_inside_a_call_lacks_chunks() -> None:
+    part = "{{'name': None, 'args': '{}', 'id': None, 'index': 0, 'type': 'tool_call_chunk'}}"
+    chunk = "AIMessageChunk(content='', id='lc_run--7', tool_call_chunks=[{}])\n"
+    found = read_client_objects("".join([chunk.format(part.format(one)) for one in ('ms": ', "3}")]))
+    assert found is not None
+    assert [output.gaps for output in found.outputs] == [True]

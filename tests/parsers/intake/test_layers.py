@@ -10,6 +10,7 @@ from collections.abc import Callable
 import pytest
 
 from parsers.intake import recognise
+from parsers.intake.layers import peeled
 from tests.parsers.intake.damages import BYTES, OFFERED, PREFIXES, WHOLE
 from tests.parsers.intake.recorded_files import BY_SHAPE, faults, message
 
@@ -155,3 +156,9 @@ def test_a_line_is_looked_at_a_few_times_whatever_layers_there_are(part: str, mo
     finally:
         sys.setprofile(before)
     assert looks < most * lines
+
+
+def test_lines_that_end_with_a_carriage_return_alone_are_lines() -> None:
+    assert peeled("a\rb\r", ["returns"])[0] == "a\nb\n"
+    assert peeled("a\rb\rc\nd", ["returns"]) == ("a\rb\rc\nd", ())
+    assert peeled("10 %\r", ["returns"]) == ("10 %\r", ())

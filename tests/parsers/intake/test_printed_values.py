@@ -174,3 +174,25 @@ def test_a_field_that_was_not_sent_is_not_there() -> None:
 def test_a_printed_object_that_breaks_off_is_told() -> None:
     found = recognise(f"{MESSAGE}\n{MESSAGE[:-30]}".encode(), pasted=True)
     assert "bad_object" in [warn.code for warn in found.warnings]
+
+
+def test_the_events_of_a_server_in_those_of_an_agent_are_its_stream() -> None:
+    event = (
+        "RawResponsesStreamEvent(data=ResponseTextDeltaEvent(delta='{}', item_id='m', output_index=0, "
+        "type='response.output_text.delta'), type='raw_response_event')\n"
+    )
+    found = read_printed_objects(
+        event.format("Fed ") + "AgentUpdated(name='cat', type='agent_updated')\n" + event.format("it.")
+    )
+    assert found is not None
+    deltas = [chunk["choices"][0]["delta"] for chunk in found.outputs[0].stream or ()]
+    assert [delta["content"] for delta in deltas] == ["Fed ", "it."]
+
+
+def test_the_end_of_an_object_before_the_first_whole_one_is_named() -> None:
+    whole = "{ type: 'text-delta', id: '0', text: 'Fed' }\n{ type: 'text-end', id: '0' }\n"
+    torn, plain = read_printed_values(f"elta', id: '0', text: 'I ' }}\n{whole}"), read_printed_values(whole)
+    assert torn is not None
+    assert plain is not None
+    told = [[warn.code for warn in found.warnings] for found in (torn, plain)]
+    assert told == [[*told[1], "bad_object"], told[1]]

@@ -352,3 +352,36 @@ def test_any_json_under_known_keys_is_recognised(value: object, frame: str) -> N
     text = frame.replace("{}", json.dumps(value))
     found = recognise(text.encode(), pasted=False)
     assert found.usable == (found.recording is not None or bool(found.cases))
+
+
+ANSWERED = '{"object": "chat.completion", "choices": [{"index": 0, "message": {"role": "assistant", "content": "%s"}}]}'
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"Asking the feeder ...\nanswer: {ANSWERED % 'Fed.'}\n",
+        f"2026-02-03 10:00:01 - httpx - INFO - HTTP Request: POST http://cats/v1/chat/completions\n"
+        f"got = {ANSWERED % 'Hm.</think>Fed.'}\n",
+    ],
+)
+def test_an_answer_behind_a_label_is_read_whole_beside_other_lines(body: str) -> None:
+    found = recognise(body.encode(), pasted=True)
+    assert found.kind == "json_response"
+    assert (found.outputs[0].stream or ())[0]["choices"][0]["message"]["content"].endswith("Fed.")
+
+
+def test_answers_behind_labels_are_outputs_of_their_own() -> None:
+    found = recognise(f"Two:\na: {ANSWERED % 'One.'}\nb: {ANSWERED % 'Two.'}\n".encode(), pasted=True)
+    assert len(found.outputs) == 2
+
+
+def test_the_fences_of_a_request_and_of_what_follows_are_no_output() -> None:
+    asked = '```bash\ncurl http://cats:8000/v1/completions -d \'{"prompt": "Feed?", "model": "m"}\'\n```\n\n'
+    found = recognise(f"{asked}```\nI fed <b>it</b>.\n```\n".encode(), pasted=True)
+    assert found.outputs[0].text == "I fed <b>it</b>."
+
+
+def test_parts_that_somebody_labels_one_by_one_are_no_whole_answer() -> None:
+    part = '{"index": 0, "id": "t", "function": {"name": "feed", "arguments": ""}}'
+    assert recognise(f"It sends this:\nFirst: {part}\n".encode(), pasted=True).kind == "raw_text"

@@ -183,7 +183,6 @@ DAMAGE: list[tuple[str, Callable[[str], str], str]] = [
     ("replay_record.json", lambda t: t + t, "2 replay records"),
     ("derender.sse", lambda t: t[:-200], "record breaks off"),
     ("vllm_log.txt", lambda t: t[: t.index("</tool_call>") + 3], "no closing quote"),
-    ("vllm_log.txt", lambda t: "\x1b[32m" + t.replace("complete", "delta"), "Delta lines"),
     ("vllm_log.txt", lambda t: t + t.replace("chatcmpl-9", "chatcmpl-8"), "2 outputs"),
     ("sglang_log.txt", lambda t: t[: t.index("</tool_call>")], "no closing quote"),
     ("sglang_log.txt", lambda t: t + t, "2 outputs"),

@@ -82,6 +82,11 @@ DEBUG: list[tuple[str, list[list[str]] | None, list[str]]] = [
     ("DELTA TEXT: 'b", [["'b"]], []), ("DELTA: x", None, []), ("delta_text=x", None, []),
     ("f(delta_text='a', ids=[1])\nf(delta_text=\"b\", ids=[2])", [["a", "b"]], []),
     ("web  | DELTA TEXT: a\nweb  | DELTA TEXT: b", [["a", "b"]], []),
+    # Quotes that only some deltas have are the model's.
+    ("DELTA TEXT: {\nDELTA TEXT: \"\"\nDELTA TEXT: 'k'\nDELTA TEXT: }", [["{", '""', "'k'", "}"]], []),
+    ("x] delta_text: [\nx] delta_text: \"go\"", [["[", '"go"']], []),
+    ("DELTA TEXT: \"a\" b\nDELTA TEXT: \"c", [['"a" b', '"c']], []),
+    ("DELTA TEXT: 'a'\nDELTA TEXT: 'b\nDELTA TEXT: 'c'", [["'a'", "'b", "'c'"]], []),
 ]  # fmt: skip
 
 

@@ -132,3 +132,22 @@ def test_the_last_turn_of_a_conversation_is_its_output(text: str, words: str) ->
 )
 def test_what_has_no_turn_of_the_assistant_is_no_conversation(text: str) -> None:
     assert last_turn(text) is None
+
+
+WRAPPED = 'bad: {"failed_gene\nration": "feed{\\"grams\\": 3, \n\\"cat\\": 1}"}'
+
+
+@pytest.mark.parametrize(
+    ("text", "quote"),
+    [
+        (f"{SERVED}\n\n```\n{WRAPPED}\n```\n", 'feed{"grams": 3, "cat": 1}'),
+        (f"{SERVED}\n\n{FLAT}\n\nNothing comes.\n", FLAT),
+        (f"{SERVED}\n\n```\nHere is how:\n\n```json\n{CALL[12:-13]}\n```\n", CALL[12:-13]),
+        (f"{SERVED} It writes `<parameter=...>1</parameter>` each time.", None),
+        (f"{SERVED} It writes `<tool_call>...</tool_call>` each time.", None),
+    ],
+)
+def test_of_a_report_what_is_wrapped_bare_or_nested_is_found_and_what_is_left_out_is_not(
+    text: str, quote: str | None
+) -> None:
+    assert quoted_in(text, Pasted.REPORT) == quote

@@ -99,3 +99,28 @@ def test_a_tool_that_is_wrong_in_a_recording_is_named_with_the_file(program: Pro
     path = tmp_path / "two.sse"
     path.write_text('{"schema": 1, "parser": {"name": "qwen"}}', "utf-8")
     assert f"{path} is no case file" in program("export", path, "--to", "case").err
+
+
+def test_a_layer_that_is_offered_is_named_and_taken_where_it_is_asked_for(program: Program) -> None:
+    curly = CALLS.replace('"', "\u201d")
+    offered = program("replay", "-", stdin=curly)
+    assert "by --layers quotes." in offered.err
+    taken = program("replay", "-", "--json", "--layers", "quotes", stdin=curly)
+    assert (taken.code, taken.json["message"]["tool_calls"][0]["name"]) == (0, "f")
+    assert program("replay", "-", "--json", "--layers", "none", stdin=CALLS).json["parser"] == "recorded"
+    refused = program("replay", "-", "--layers", "onion", stdin=CALLS)
+    assert refused.err.startswith("toolcall-inspector: --layers onion: there is no such layer; there are ")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("id,model,ms\n1,m,20\n2,m,31\n", "verdict: This may be no output of a model: it looks like "),
+        ("The cat is fed.", "verdict: Nothing in this text is for a parser: "),
+        ("<think>The cat.</think>It is fed.", "\nfindings: none"),
+    ],
+)
+def test_what_takes_away_from_a_pass_is_said(program: Program, text: str, words: str) -> None:
+    done = program("replay", "-", stdin=text)
+    assert words in done.out
+    assert ("verdict: " in done.out) == words.startswith("verdict: ")
