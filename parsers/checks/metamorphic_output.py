@@ -7,13 +7,14 @@ compared. Many changes with one cause are one finding, at the change that shows 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from parsers.checks.changes import Differs, weight_of
 from parsers.checks.check import MEASURES, Check, Need, check
 from parsers.checks.subject import Subject, Variant
-from parsers.compare.divergence import grade
+from parsers.compare.divergence import grade, same_message
 from parsers.vocabulary.channels import call_words
 from parsers.vocabulary.json_values import object_of
 from parsers.vocabulary.trace import Finding, Topic
@@ -48,6 +49,12 @@ def call_text(call: ToolCall | None) -> str:
 def calls_text(calls: Iterable[ToolCall]) -> str:
     """Some calls as a person writes them."""
     return ", ".join(map(call_text, calls)) or "no calls"
+
+
+def depends_on_chunks(subject: Subject) -> bool:
+    """Return whether the output itself gives another message under other chunkings: that is told by itself."""
+    others = [trace.message for _, trace in subject.replays.compared if trace.failure is None]
+    return any(not same_message(subject.trace.message, one, subject.rules) for one in others)
 
 
 def _others_words(group: Sequence[object], noun: str) -> str:
@@ -123,34 +130,39 @@ def made_up_call(message: Message, whole: Message) -> int | None:
     needs=(Need.FOLLOWED,),
 )
 def _recovers(subject: Subject) -> Iterator[Finding]:
-    """At most two findings: for the output as it is, and for a damaged one. Both only where the format is at rest."""
-    lost = (one for one in subject.of_kind("followed") if not _has_appended(one))
+    """At most two findings: for the output as it is, and for a damaged one. Both only where the format is at rest.
+
+    What is lost under one of its chunkings alone is no second fault of a parser whose message depends on them anyway.
+    """
+    followed = subject.of_kind("followed")
+    lost = [one for one in followed if _lost(one)]
+    if depends_on_chunks(subject):
+        found = {one.text for one in followed if not _lost(one)}
+        lost = [one for one in lost if one.text not in found]
     for group in map(unallowed, _by_fact(lost, "changed")):
         one = group[0]
         # Servers may differ in damaged outputs, and where a call begins without a marker.
         unsure = subject.black_box and (one.facts["changed"] or one.facts["bare"])
-        call, given = _appended(one)
-        again, known = (" once more", given) if call in given else ("", [])
+        missing, known = _lost(one), one.facts["given"]
+        again = " once more" if any(call in known for call in missing) else ""
+        that = f"the call to {missing[0][0]}" if len(one.facts["expected"]) > 1 else "that call"
         yield _recovers.finding(
-            f"Read {one.label}, the output does not give that call{again}{_others_words(group, 'changed output')}.",
+            f"Read {one.label}, the output does not give {that}{again}{_others_words(group, 'changed output')}.",
             severity=weight_of(subject, one.kind, Differs.CALL_LOST, sure=not unsure),
-            expected=", ".join([f"{name}({arguments})" for name, arguments in [*known, call]]),
+            expected=", ".join([f"{name}({arguments})" for name, arguments in [*known, *one.facts["expected"]]]),
             actual=calls_text(one.message.tool_calls),
             **changed_at(subject, one),
         )
 
 
-def _appended(one: Variant) -> tuple[tuple[str, str], list[tuple[str, str]]]:
-    """The call that was appended, and those that the same parser reads without it."""
-    name, arguments = one.facts["expected"][-1]
-    return (name, arguments), [(name, arguments) for name, arguments in one.facts["given"]]
-
-
-def _has_appended(one: Variant) -> bool:
-    """Return whether the call that was appended is found once more than the output itself has it."""
-    call, given = _appended(one)
-    calls = [(each.name, each.arguments) for each in one.message.tool_calls]
-    return calls.count(call) > given.count(call)
+def _lost(one: Variant) -> list[tuple[str, str]]:
+    """The appended calls that the output does not give beside those that the same parser reads without them. A damaged
+    output may take the first of them with it."""
+    left = Counter((each.name, each.arguments) for each in one.message.tool_calls)
+    left.subtract(map(tuple, one.facts["given"]))
+    expected = one.facts["expected"][-1:] if one.facts["changed"] else one.facts["expected"]
+    appended = Counter(map(tuple, expected))
+    return [call for call, times in appended.items() if left[call] < times]
 
 
 @check(

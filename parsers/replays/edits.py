@@ -1,8 +1,9 @@
 """Edits of an output: the pieces that are left, and those of the text that is put in.
 
 An edit is (start, end, text): characters [start, end) become `text`. Tokens that no edit touches stay what they are,
-with their ids; what is left of a token that is cut is plain text. Text put in is plain too, but for the markers that
-the output has as recorded tokens: such a marker is that token again, as it is when the model writes it.
+with their ids; what is left of a token that is cut is plain text. Text put in that the output has as several tokens is
+those tokens again, so that it is streamed as it was. Other text put in is plain, but for the markers that the output
+has as recorded tokens: such a marker is that token again, as it is when the model writes it.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def edited(
     at = 0
     for start, end, text in edits:
         out += kept(pieces, at, start)
-        out += _written(text, known)
+        out += _again(pieces, text) or _written(text, known)
         at = end
     return (*out, *kept(pieces, at, None))
 
@@ -57,6 +58,15 @@ def kept(pieces: Sequence[Piece], start: int, end: int | None) -> Iterator[Piece
         elif stop > start and (end is None or at < end) and piece.text:
             yield Piece(piece.text[max(start - at, 0) : None if end is None else end - at])
         at = stop
+
+
+def _again(pieces: Sequence[Piece], text: str) -> list[Piece]:
+    """The tokens of the output that say this, whatever space is before it; none where fewer than two do."""
+    said = text.lstrip()
+    at = "".join([piece.text for piece in pieces]).find(said) if said else -1
+    found = [] if at < 0 else [*kept(pieces, at, at + len(said))]
+    space = text[: len(text) - len(said)]
+    return [*([Piece(space)] if space else []), *found] if sum([bool(piece.text) for piece in found]) > 1 else []
 
 
 def _refuse(edits: Sequence[Edit], length: int) -> None:

@@ -13,8 +13,9 @@ from parsers.cases.export.found_facts import SaidWrong, departing
 from parsers.cases.export.replay_command import replay_command
 from parsers.cases.find import CaseFound
 from parsers.cases.run import replayer_of
-from parsers.replays.chunking import Chunking, label, to_json
+from parsers.replays.chunking import Chunking, label, resolved, to_json
 from parsers.search.found import Found, OutcomeClass, Verdict
+from parsers.search.sweep import cut_at
 from parsers.vocabulary.trace import Finding, Proof
 from webapp.commands.inputs import Given, shown
 from webapp.commands.options import Options, given_words
@@ -59,14 +60,17 @@ class _Commands:
         self._replayer = replayer_of(case, choice, tokens_of(case, choice.format))
 
     def replay(self, proof: Proof | None) -> str | None:
-        """The `replay` that shows a proof; None for a changed output, which no option makes, and for endless cuts."""
-        if proof is not None and proof.edits:
+        """The `replay` that shows a proof; None for endless cuts, and for a changed output that is long or made of
+        recorded tokens, which no option makes. A changed output comes from a pipe, cut at the same places."""
+        edits = () if proof is None else proof.edits
+        replayer = self._replayer.changed(edits)
+        if edits and (len(replayer.text) > LONGEST or any(piece.recorded for piece in replayer.pieces)):
             return None
-        chunking = traced_chunking(self._case)
-        if proof is not None and proof.chunking is not None:
-            chunking = Chunking.model_validate(proof.chunking if proof.wrong is None else proof.wrong)
-        cuts = to_json(chunking, self._replayer.deltas(chunking))
-        command = replay_command(cuts, self._name)
+        chunking = self.chunking(proof)
+        deltas = replayer.deltas(chunking)
+        # Tokens of another text may be others.
+        cuts = to_json(cut_at(resolved(deltas)) if edits and chunking.by == "token" else chunking, deltas)
+        command = replay_command(cuts, "-" if edits else self._name)
         if "--cuts" in command and len(cuts["cuts"]) > MOST_CUTS:
             return None
         context = () if proof is None else _context_words(proof.context)
@@ -75,7 +79,14 @@ class _Commands:
         options = self._options
         if proof is not None and proof.parser is not None:  # the format and policies of the other one are not for it
             options = replace(options, parser=proof.parser, format_file=None, policy=())
-        return shlex.join([*shlex.split(command), *given_words(options), *context])
+        line = shlex.join([*shlex.split(command), *given_words(options), *context])
+        return f"printf %s {shlex.quote(replayer.text)} | {line}" if edits else line
+
+    def chunking(self, proof: Proof | None) -> Chunking:
+        """The chunking that shows a proof."""
+        if proof is None or proof.chunking is None:
+            return traced_chunking(self._case)
+        return Chunking.model_validate(proof.chunking if proof.wrong is None else proof.wrong)
 
 
 def _context_words(changed: Mapping[str, Any]) -> list[str] | None:
@@ -135,15 +146,17 @@ def _more(finding: Finding, commands: _Commands) -> Iterator[str]:
 
 
 def _proof(proof: Proof | None, commands: _Commands) -> Iterator[str]:
-    """The command, or what to change by hand."""
+    """The command, what it changes of the output, and how that is cut; what to change by hand where there is none."""
     command = commands.replay(proof)
-    if command is not None:
-        yield command
-    elif proof is not None:
+    if proof is not None and (command is None or proof.edits):
         for start, end, text in proof.edits:
             what = f"becomes {quoted(text, SHORT)}" if text else "is left out"
             yield f"seen where the text at characters {spanned(start, end)} {what}"
         yield from (f"seen with {key} {value}" for key, value in proof.context.items())
+        if proof.edits:
+            yield f'seen with the chunking "{label(commands.chunking(proof))}"'
+    if command is not None:
+        yield command
 
 
 def _outcomes(found: Found) -> Iterator[list[str]]:

@@ -24,6 +24,7 @@ from parsers.search.variants.ground import Ground, before_end, stands_open
 from parsers.vocabulary.events import CallEnd, CallName, Marker
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Message, Piece, ToolCall
+from parsers.vocabulary.words import listed
 
 LENGTH = {"finish_reason": "length"}
 BEFORE = "Let me look.\n\n"
@@ -198,7 +199,8 @@ def _followed(ground: Ground, label: str, edits: tuple[Edit, ...], block: _Block
         if calls:
             given = [(call.name, call.arguments) for call in before.outcome(chunking).message.tool_calls]
             facts = {"expected": calls, "given": given, "changed": bool(edits), "bare": ground.bare}
-            words = f"with a call to {calls[-1][0]} appended{label}"
+            names = listed([f"a call to {name}" for name, _ in calls])
+            words = f"with {names} appended{label}"
             whole = _appended(edits, len(ground.text), GAP + block.text)
             yield from ground.run("followed", words, edits=whole, context=STOPPED, facts=facts, chunkings=(chunking,))
 

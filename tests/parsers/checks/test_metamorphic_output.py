@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from parsers.checks.check import Need
 from parsers.checks.examples import examples
 from parsers.vocabulary.events import Failure
 from parsers.vocabulary.types import Message, ToolCall
-from tests.parsers.checks.subjects import LATER, LONG, PLAIN, X, findings, levels, message, subject, variant
+from tests.parsers.checks.subjects import LATER, LONG, PLAIN, TOOLS, X, findings, levels, message, subject, variant
 
 A = message('{"a": "a}b"}')
 
@@ -118,6 +119,27 @@ def test_a_call_that_was_there_before_does_not_count_as_found() -> None:
     assert "the output does not give that call once more" in lost.message
     assert (lost.expected, lost.actual) == ("f({}), f({})", "f({})")
     assert not findings("recovers", variant("followed", message("{}", "{}"), message("{}"), **given))
+
+
+def test_all_calls_that_were_appended_are_expected() -> None:
+    facts = {**LATER, "expected": [("f", "{}"), ("f", "[1]")], "given": [("f", "{}")]}
+    (lost,) = findings("recovers", variant("followed", message("{}", "[1]"), message("{}"), **facts))
+    assert "the output does not give the call to f once more" in lost.message
+    assert lost.expected == "f({}), f({}), f([1])"
+    assert not findings("recovers", variant("followed", message("{}", "{}", "[1]"), message("{}"), **facts))
+    damaged = {**facts, "changed": True}  # it may take the first one with it
+    assert not findings("recovers", variant("followed", message("{}", "[1]"), message("{}"), **damaged))
+
+
+@pytest.mark.parametrize(("depends", "many"), [(True, 0), (False, 1)])
+def test_a_call_lost_under_one_chunking_is_no_second_fault_where_the_message_depends_on_them(
+    depends: bool, many: int
+) -> None:
+    shown = examples()["recovers"].finds.trace
+    other = replace(shown, message=message("[2]")) if depends else shown
+    made = [variant("followed", now, X, **LATER) for now in (message(), message("{}"))]
+    said = subject(shown, TOOLS, variants=made, compared=[("in one delta", other)])
+    assert len(run_checks(said, ["recovers"]).findings) == many
 
 
 @pytest.mark.parametrize(

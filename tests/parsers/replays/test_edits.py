@@ -48,6 +48,12 @@ def test_a_doubled_recorded_marker_is_that_token_again() -> None:
     assert edited(WORDS, ((5, 5, "<c>"),))[3] is OPEN
 
 
+def test_text_that_the_output_has_is_put_in_as_its_tokens() -> None:
+    plain = (Piece("ab"), Piece("<c>"), Piece("d"))
+    assert edited(plain, ((6, 6, "\nab<c>"),)) == (*plain, Piece("\n"), Piece("ab"), Piece("<c>"))
+    assert edited(plain, ((6, 6, "b<c>x"),)) == (*plain, Piece("b<c>x"))
+
+
 def test_without_recorded_tokens_a_marker_is_plain_text() -> None:
     assert edited((Piece("ab"),), ((1, 1, "<d>"),), {"<d>": 9}) == (Piece("a"), Piece("<d>"), Piece("b"))
 

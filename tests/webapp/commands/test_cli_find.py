@@ -176,6 +176,9 @@ REPLAY = "toolcall-inspector replay {file}"
         (Proof(context={"reasoning_open": False}), "seen with reasoning_open False"),
         (Proof(edits=((0, 11, ""),)), "seen where the text at characters 0–11 is left out"),
         (Proof(edits=((0, 1, "["),)), 'seen where the text at characters 0–1 becomes "["'),
+        (Proof({"by": "cuts", "cuts": [2]}, ((0, 1, "["),)), 'seen with the chunking "cut at 2"'),
+        (Proof({"by": "cuts", "cuts": [2]}, ((0, 81, "a b"),), {"finish_reason": "stop"}),
+         "printf %s 'a b' | toolcall-inspector replay - --cuts 2 --finish-reason stop"),
     ],
 )  # fmt: skip
 def test_a_finding_comes_with_the_command_that_shows_it(

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import message_classes as messages  # type: ignore[import-not-found]  # beside this file
+from charwise import requoted  # type: ignore[import-not-found]  # beside this file
 
 
 class _Parser:
@@ -200,3 +201,10 @@ class KeptCleaned(_Parser):
     def feed(self, text: str, ids: list[int]) -> Any:
         kept, self.buffer = self.buffer, cleaned(text)
         return {"tool_calls": [call_of(kept)]} if kept else None
+
+
+class Charwise(_Parser):
+    """Characters that a helper in another module changes one by one."""
+
+    def feed(self, text: str, ids: list[int]) -> Any:
+        return {"content": requoted(text)}  # charwise: return

@@ -19,7 +19,6 @@ from webapp.engines.workers.first_made import FirstMade
 from webapp.engines.workers.sent_by import MOST_SOUGHT, SentBy, Sought
 
 FOLDER = Path(__file__).parent
-SOURCE = (FOLDER / "sending_parsers.py").read_text("utf-8").splitlines()
 
 
 class Unguarded:
@@ -33,7 +32,7 @@ def own(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The module of the parsers, as an interpreter has it that somebody entered."""
     monkeypatch.syspath_prepend(str(FOLDER))
     yield __import__("sending_parsers")
-    for name in ("sending_parsers", "message_classes"):
+    for name in ("sending_parsers", "message_classes", "charwise"):
         sys.modules.pop(name, None)
 
 
@@ -44,9 +43,16 @@ def named(own: Any, kind: str, *texts: str, **sought: Any) -> tuple[str, str]:
         run = {"request": {}, "replays": [[[text] for text in texts]], "observe": "lines", "step": len(texts)}
         (answer,) = worker.run({**run, **sought})["replays"]
     lines = answer["lines"]
-    put, sent = [None if at is None else lines["events"][at]["line"] for at in (lines["put_at"], lines["sent_from"])]
-    put, sent = ["" if at is None else SOURCE[at - 1].partition("# ")[2] or f"line {at}" for at in (put, sent)]
+    put, sent = ["" if at is None else said_at(lines, at) for at in (lines["put_at"], lines["sent_from"])]
     return put, sent
+
+
+def said_at(lines: dict[str, Any], at: int) -> str:
+    """The comment of the line of an event."""
+    event = lines["events"][at]
+    function = lines["functions"][event["function"]]
+    line: str = function["source"][event["line"] - function["first"]]
+    return line.rpartition("# ")[2]
 
 
 @pytest.mark.parametrize(
@@ -145,6 +151,22 @@ def test_a_value_holds_a_character_with_what_stands_around_it(value: Any, holds:
     made = FirstMade("0012345x6789011", 7, "", "fed")
     made.seen(value, "now")
     assert made.moments == (["now"] if holds else [])
+
+
+def test_a_character_that_joins_others_was_made_by_the_line_that_left_it_alone() -> None:
+    made = FirstMade("it`s", 2, '{"a": "', "it's")
+    for moment, value in enumerate(['{"a": "it\'s"}', [*'{"a": "i'], "t", [*'{"a": "it'], "'", "`", [*'{"a": "it`']]):
+        made.seen(value, moment)
+    assert made.moments == [5]
+    other = FirstMade("it`s", 2, '{"a": "', "it's")
+    for moment, value in enumerate([[*'{"a": "it'], "`", "'", [*'{"a": "it`'], '{"a": "it`s']):
+        other.seen(value, moment)
+    assert other.moments == [4]
+
+
+def test_helpers_beside_the_module_of_a_class_are_looked_at(own: Any) -> None:
+    found = named(own, "Charwise", "don't go", sought="don`t go", channel="content", at=3)
+    assert found == ("charwise: other", "charwise: return")
 
 
 def test_what_a_message_had_before_the_step_is_no_part_of_what_it_gained(own: Any) -> None:

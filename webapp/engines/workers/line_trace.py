@@ -21,6 +21,8 @@ MOST_SOURCE = 400  # lines of one function
 MOST_CHANGES = 20  # variables of one line
 MOST_SHOWN = 160  # characters of a value
 _PASSED_OVER = {"pydantic", "pydantic_core", "typing_extensions", "builtins", "abc", "typing", "enum", "json"}
+_OWN = [os.path.dirname(globals()[name]) for name in ("__file__",) if name in globals()]  # not where all is one file
+_INSTALLED = [os.path.realpath(one) for one in (sys.prefix, sys.base_prefix, *_OWN)]
 _PLAIN = (str, bytes, int, float, bool, type(None))
 
 _repr = Repr()
@@ -29,7 +31,8 @@ _repr.maxstring, _repr.maxother = MOST_SHOWN, MOST_SHOWN
 
 
 class Roots:
-    """The files whose lines are looked at: of the packages that some objects' classes come from."""
+    """The files whose lines are looked at: of the packages that some objects' classes come from, and whatever lies
+    beside these that is not installed: who writes a parser writes its helpers."""
 
     def __init__(self, objects: Iterable[Any]) -> None:
         self._folders: dict[str, str] = {}
@@ -44,13 +47,24 @@ class Roots:
             file = getattr(package, "__file__", None)
             if file and not hasattr(package, "__path__"):
                 self._folders[file] = os.path.dirname(file)
+        for above in {*self._folders.values()}:
+            if not _is_installed(os.path.join(above, "")):
+                self._folders[os.path.join(above, "")] = above
 
     def name_of(self, file: str) -> str:
         """The file as it is shown, from its package on; empty for one of somebody else."""
         if file not in self._known:
-            found = [above for folder, above in self._folders.items() if file.startswith(folder)]
+            folders = {folder: above for folder, above in self._folders.items() if file.startswith(folder)}
+            own = [above for folder, above in folders.items() if folder != os.path.join(above, "")]
+            found = own or ([] if _is_installed(file) else [*folders.values()])
             self._known[file] = os.path.relpath(file, found[0]).replace(os.sep, "/") if found else ""
         return self._known[file]
+
+
+def _is_installed(path: str) -> bool:
+    """Whether it came with the interpreter, was installed, or is ours."""
+    parts = {"site-packages", "dist-packages"}.intersection(path.split(os.sep))
+    return bool(parts) or any(os.path.realpath(path).startswith(os.path.join(one, "")) for one in _INSTALLED)
 
 
 class LineTrace:
