@@ -71,7 +71,8 @@ class Choice:
     that is not built in, besides those that the case declares; without any they are learnt from what the parser
     consumes. `contract` is the engine's own. `replays`: somebody else makes the replays, many at a time; `make` then
     makes a parser that has a name and reads nothing. `declared`: what the engine says of its server.
-    `lines` tells which lines of its source the parser ran at a step.
+    `lines` tells which lines of its source the parser ran at a step, `spent` for how many seconds somebody else was at
+    work on replays of this case.
     """
 
     format: Format
@@ -86,6 +87,7 @@ class Choice:
     replays: Play | None = None
     declared: Declared = Declared()
     lines: TellLines | None = None
+    spent: Callable[[], float] | None = None
 
     @property
     def cut_by(self) -> Format:

@@ -19,6 +19,7 @@ from parsers.cases.departure import departure
 from parsers.cases.engines import ENGINES, RECORDED, Choice, Engine, choose, contract_of, engine_of, policy_of
 from parsers.cases.input import Input
 from parsers.cases.known import known_json
+from parsers.cases.patience import NOT_MADE, Patience
 from parsers.checks import run_each_check
 from parsers.checks.causes import by_cause
 from parsers.checks.check import CheckReport, Need
@@ -130,23 +131,25 @@ def checked_in_parts(
         grader = Grader(replayer)
         others = [chunking for chunking in others if grader.chunking(chunking) is CutGrade.HONEST]
     says_order = case.known.expect is not None and case.known.expect.events is not None  # which a message does not
-    beside = []
-    replayer.foresee(others)
+    beside, late, patience = list[Compared](), "", Patience(choice.spent)
     for number, chunking in enumerate(others):
+        if not patience.foreseen(replayer, others[number:]):
+            late = NOT_MADE.format(left=len(others) - number, all=len(others), spent=patience.spent)
+            break
         yield number / (len(others) + 1)
         if chunking == WHOLE:
             replayer.trace(chunking)  # its steps are wanted below, and answer for its message
         for part in replayer.in_parts(chunking):
             yield (number + part) / (len(others) + 1)
         beside.append(compare_chunking(replayer, chunking, trace, rules, in_full=says_order))
-    if len(chunkings) == 1 and not all(one.same for one in beside):
+    if len(chunkings) == 1 and not late and not all(one.same for one in beside):
         sure = _certain(replayer, [traced, *others])
         beside += [compare_chunking(replayer, one, trace, rules, in_full=says_order) for one in sure]
     # One delta is one part, however long: not the first one, for whoever has just opened the output moves.
     whole = trace if choice.plays else replayer.trace(WHOLE)
     yield len(others) / (len(others) + 1)
     written = tuple(variants(replayer, trace, kinds=("rerendered",)))
-    subject = subject_of(replayer, trace, whole, beside, rules=rules, variants=written, counted=compare)
+    subject = subject_of(replayer, trace, whole, beside, rules=rules, variants=written, counted=compare and not late)
     report = CheckReport([], [], [])
     for done in run_each_check(report, subject, case.checks):
         yield (len(others) + done) / (len(others) + 1)
@@ -154,6 +157,7 @@ def checked_in_parts(
     weigh_by_cuts(report, subject, replayer)
     report.findings = by_cause(report.findings)
     trace.findings = report.findings
+    trace.reasons = (*trace.reasons, *[late] * bool(late))
     return CaseRun(
         case=case,
         format=choice.format,

@@ -40,7 +40,7 @@ class _Players(Protocol):
 
     def card(self, name: str) -> Card: ...
 
-    def play(self, name: str, run: Mapping[str, Any]) -> list[Replayed]: ...
+    def timed(self, name: str, run: Mapping[str, Any]) -> tuple[list[Replayed], float]: ...
 
     def lines(self, name: str, run: Mapping[str, Any]) -> RanLines: ...
 
@@ -82,6 +82,7 @@ def _chosen(name: str, players: _Players, told_grammar: Format | None, case: Cas
         replays=run.play,
         lines=run.lines,
         declared=declared,
+        spent=lambda: run.spent,
     )
 
 
@@ -170,7 +171,7 @@ def _prompt(tail: str | None, vocabulary: Mapping[str, int]) -> tuple[str, ...] 
 
 
 class _Run:
-    """Everything the engine is told but the replays."""
+    """Everything the engine is told but the replays. `spent`: for how many seconds it was at work for this."""
 
     def __init__(
         self,
@@ -182,6 +183,7 @@ class _Run:
         vocabulary: Mapping[str, int],
         case: Case,
     ) -> None:
+        self.spent = 0.0
         self._name = name
         self._players = players
         self._asked = {"parser": parser, "reasoning_parser": reasoning}
@@ -199,7 +201,8 @@ class _Run:
             groups.setdefault(like, []).append(number)
         tapes: dict[int, Tape] = {}
         for numbers in groups.values():
-            found = self._players.play(self._name, self._message([asked[number] for number in numbers]))
+            found, took = self._players.timed(self._name, self._message([asked[number] for number in numbers]))
+            self.spent += took
             for number, made in zip(numbers, found, strict=True):
                 tape = made.tape()
                 tapes[number] = tape if self._streams else _at_the_end(tape, len(asked[number].deltas))

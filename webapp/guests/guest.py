@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from time import monotonic
 from typing import Any
 
 from parsers.cases.case import Case, ParserRef
@@ -48,6 +49,11 @@ class Guest:
             except ProtocolError as error:
                 raise EngineError(f"the parser that is served does not speak the protocol: {error}") from error
         return found
+
+    def timed(self, name: str, run: Mapping[str, Any]) -> tuple[list[Replayed], float]:
+        """The same, and for how many seconds it was waited for."""
+        began = monotonic()
+        return self.play(name, run), monotonic() - began
 
     def lines(self, name: str, run: Mapping[str, Any]) -> RanLines:
         """No lines of a guest are told: they are of files elsewhere."""

@@ -117,6 +117,11 @@ def test_a_parser_that_ends_its_process_is_told_as_one_that_fails(code: tuple[in
     assert told(SystemExit(*code))["message"] == f"it tried to end the process that it runs in{words}"
 
 
+@pytest.mark.parametrize(("given", "said"), [((), "it had all the memory that"), (("mine",), "mine")])
+def test_memory_that_a_parser_is_refused_is_told_as_what_the_limit_did(given: tuple[str, ...], said: str) -> None:
+    assert told(MemoryError(*given))["message"].startswith(said)
+
+
 def test_where_nobody_can_count_lines_the_parser_runs_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module_of("executed_lines"), "executed_lines", lambda work: None)
     found = run("Plain", "a", observe="costs")

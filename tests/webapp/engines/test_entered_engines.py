@@ -13,8 +13,9 @@ import pytest
 from parsers.cases.case import Case, CaseError
 from parsers.cases.engines import choose as choose_among
 from parsers.cases.io import load_case
+from parsers.cases.patience import ENGINE_SECONDS
 from parsers.cases.run import run_case
-from parsers.replays.chunking import WHOLE, Chunking, apply
+from parsers.replays.chunking import DEFAULT_COMPARED, WHOLE, Chunking, apply
 from parsers.replays.ran_lines import LinesAsked, RanLines, Sought
 from parsers.replays.tapes import Asked, Tape
 from parsers.vocabulary.types import Context, Delta, MessageDelta, Piece, UsageError
@@ -62,14 +63,15 @@ class Listening:
 
     def __init__(self, **changes: Any) -> None:
         self.asked: list[Mapping[str, Any]] = []
+        self.took = 0.0  # seconds of a replay
         self._card = card(**changes)
 
     def card(self, name: str) -> Card:
         return self._card
 
-    def play(self, name: str, run: Mapping[str, Any]) -> list[Replayed]:
+    def timed(self, name: str, run: Mapping[str, Any]) -> tuple[list[Replayed], float]:
         self.asked.append(run)
-        return [Replayed(sent=[None] * (len(deltas) + 1)) for deltas in run["replays"]]
+        return [Replayed(sent=[None] * (len(deltas) + 1)) for deltas in run["replays"]], self.took * len(run["replays"])
 
     def lines(self, name: str, run: Mapping[str, Any]) -> RanLines:
         self.asked.append(run)
@@ -88,6 +90,20 @@ def test_a_case_is_run_by_an_entered_engine(settings: Settings) -> None:
     assert run.whole.message.content == TEXT
     assert run.selection.reasons[0] == "fake 1.0 runs its own parser upper, in a process of its own."
     assert "chunking" not in {finding.check for finding in run.findings}
+
+
+@pytest.mark.parametrize(("took", "many"), [(0.01, None), (4.0, 2), (30.0, 1)])
+def test_chunkings_that_a_slow_engine_has_no_time_for_are_said_as_not_run(took: float, many: int | None) -> None:
+    listening, all_of_them = Listening(), len(DEFAULT_COMPARED) - 1
+    listening.took = took
+    run = run_case(case("upper"), engines={**ENGINES, "fake": engine_for("fake", listening)})
+    made = all_of_them if many is None else many
+    words = f"{all_of_them - made} of {all_of_them} other chunkings were not run"
+    said = [one for one in run.trace.reasons if "were not run" in one]
+    assert [one.partition(":")[0] for one in said] == [words] * (many is not None)
+    replays = sum([len(asked["replays"]) for asked in listening.asked])
+    assert len(run.compared) == made
+    assert many is None or took * replays <= ENGINE_SECONDS + 4 * took
 
 
 def test_what_it_raises_is_a_finding_at_its_step(settings: Settings) -> None:
@@ -364,11 +380,11 @@ def test_texts_that_would_have_one_id_have_two() -> None:
 def test_an_engine_that_does_not_stream_says_all_at_the_end() -> None:
     choice, listening = chosen(case(), streams=False)
     given = Replayed.model_validate({"sent": [{"content": "ab"}], "printed": [(1, "x")]})
-    listening.play = lambda name, run: [given for _ in run["replays"]] if run["path"] == "whole" else []
+    listening.timed = lambda name, run: ([given for _ in run["replays"]] if run["path"] == "whole" else [], 0.0)
     (tape,) = choice.replays([Asked([Delta(1, (Piece("a"),)), Delta(2, (Piece("b"),))], Context(), ())])
     assert (tape.sent, tape.printed, choice.one_shot) == ((None, None, MessageDelta(None, "ab")), {3: "x"}, None)
     failed = Replayed.model_validate({"sent": [], "raised": {"step": 1, "kind": "E"}})
-    listening.play = lambda name, run: [failed]
+    listening.timed = lambda name, run: ([failed], 0.0)
     (tape,) = choice.replays([Asked([Delta(1, (Piece("a"),))], Context(), ())])
     assert (tape.failed_at, tape.sent) == (2, (None,))
 

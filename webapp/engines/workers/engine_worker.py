@@ -269,6 +269,8 @@ def told(error: BaseException) -> dict[str, str]:
         words = ""
     if isinstance(error, SystemExit):
         words = ended_words(error)
+    if isinstance(error, MemoryError):
+        words = words or "it had all the memory that the entry of its engine allows (memory)"
     if isinstance(error, SyntaxError) and error.filename:
         where = f"line {error.lineno} of {os.path.basename(error.filename)}"
         return {"kind": type(error).__name__, "message": str(error.msg)[:MOST_WORDS], "place": where}
