@@ -143,7 +143,7 @@ def _recovers(subject: Subject) -> Iterator[Finding]:
         one = group[0]
         # Servers may differ in damaged outputs, and where a call begins without a marker.
         unsure = subject.black_box and (one.facts["changed"] or one.facts["bare"])
-        missing, known = _lost(one), one.facts["given"]
+        missing, known = _lost(one), [*map(tuple, one.facts["given"])]
         again = " once more" if any(call in known for call in missing) else ""
         that = f"the call to {missing[0][0]}" if len(one.facts["expected"]) > 1 else "that call"
         yield _recovers.finding(
