@@ -254,7 +254,7 @@ def test_only_what_is_traced_is_observed_and_no_long_replay(monkeypatch: pytest.
     assert asked == [False, False, True]
 
 
-@pytest.mark.parametrize(("ended", "compared"), [(True, 0), (False, 10)])
+@pytest.mark.parametrize(("ended", "compared"), [(True, 0), (False, 11)])
 def test_where_the_process_ended_no_other_chunking_is_tried(ended: bool, compared: int) -> None:
     failure = Failure("Crashed", ended=ended)
 

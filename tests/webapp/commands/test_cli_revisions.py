@@ -131,7 +131,7 @@ def test_a_plugin_of_the_checkout_is_that_of_the_revision(
         seen.append(values)
         raise UsageError("seen")
 
-    monkeypatch.setattr("webapp.commands.engines.checked_entry", stop)
+    monkeypatch.setattr("webapp.commands.engine_option.checked_entry", stop)
     monkeypatch.chdir(checkout)
     plain = ("engines", "add", "base", "--python", "p", "--path", ".", "--rev", "HEAD")
     for plugin in ("plugins/p.py", "../p.py"):
