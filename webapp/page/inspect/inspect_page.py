@@ -170,6 +170,8 @@ class Links:
         """The view state with `changes`, as a query string without defaults."""
         changed = {key: getattr(self.state, key) for key in PLAIN} | {"report": False, "find": False, **changes}
         said = {key: int(value) if value is True else value for key, value in changed.items() if value != PLAIN[key]}
+        if said.get("step") == _BEHIND_ALL:
+            said["step"] = "end"
         words = [f"{key}={value}" for key, value in said.items()]
         return "&".join(words) if all(map(_IS_PLAIN_WORD, words)) else urlencode(said, safe=":,")
 
