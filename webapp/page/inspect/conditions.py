@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from operator import eq, ge, gt, le, lt
 
 from parsers.formats.diagram import rows_table
@@ -49,6 +50,7 @@ Where = Callable[[TraceIndex], Iterable[int]]
 
 _STOPS_LISTED = 5_000
 _SIGNS: Mapping[str, Callable[[float, int], bool]] = {">": gt, "<": lt, ">=": ge, "<=": le, "=": eq, ":": eq}
+_NUMBERS = ("held", "step", "gap")
 _SENT: Mapping[str, tuple[type[Event], ...]] = {
     "content": (ContentText,),
     "reasoning": (ReasoningText,),
@@ -64,6 +66,7 @@ _OfCall = CallStart | CallName | CallId | CallArguments | CallEnd
 _TERM = re.compile(
     r"(?P<minus>-?)(?:(?P<compared>(?i:held|step|gap))\s*(?P<sign>>=|<=|[><=:])\s*(?P<number>\d{1,9})(?:ms)?(?!\S)"
     r"|(?P<wrong>(?i:held|step|gap))\s*[><=:]+\s*\S*"
+    r"|(?P<unknown>[^\W\d]\w*)(?P<than>\s*[><]=?\s*\d+(?:ms)?(?!\S)|\s+[><=]+(?:\s+\S+)?(?!\S))"
     r'|(?P<key>\w+):(?:"(?P<quoted>[^"]*)"|(?P<plain>\S*))|"(?P<phrase>[^"]*)"|(?P<word>\S+))'
 )
 # What other languages of conditions have: signs, brackets around words, and words that join them.
@@ -176,6 +179,8 @@ def _term(term: re.Match[str], names: Names) -> Holds:
     if term["wrong"]:
         wrong = term["wrong"].lower()
         raise _WrongError(f"{wrong} is compared with a number, as in {wrong} > 20.")
+    if term["unknown"]:
+        raise _WrongError(_not_compared(term["unknown"], term["than"]))
     if (why := names.unknown.get(compared)) is not None:
         raise _WrongError(why)
     if compared:
@@ -188,8 +193,18 @@ def _term(term: re.Match[str], names: Names) -> Holds:
     if term["key"] is None:
         return _WORDS.get(term["word"] or "") or _mentioned(term["phrase"] or term["word"] or "")
     if (make := _KEYS.get(term["key"])) is None:
-        raise _WrongError(f"There is no condition {term['key']}: – try {_LISTED} or words.")
+        near = get_close_matches(term["key"], _KEYS, n=1)
+        hint = f"is {near[0]}: meant?" if near else f"try {_LISTED} or words."
+        raise _WrongError(f"There is no condition {term['key']}: – {hint}")
     return make(term["plain"] if term["quoted"] is None else term["quoted"], names)
+
+
+def _not_compared(name: str, than: str) -> str:
+    """What is said of a name that is no number of a step; with the one that it is nearly."""
+    if near := get_close_matches(name.lower(), _NUMBERS, n=1):
+        return f"{name} is no condition – is {near[0]} {than.strip()} meant?"
+    known = "held, step and gap are compared with a number, as in held > 20"
+    return f"{name} is nothing to compare: {known}; text with signs stands in quotation marks."
 
 
 def _compared_of(term: re.Match[str]) -> str:
