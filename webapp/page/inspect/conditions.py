@@ -88,12 +88,13 @@ def names_of(fmt: Format, index: TraceIndex) -> Names:
     seen = {name for pair in index.fired for name in pair} | {index.step(1).state}
     rows = {row.id: f"{row.state} on {row.text or row.trigger} to {row.to}" for row in rows_table(fmt)}
     rows |= dict.fromkeys(index.times.keys() - rows, "")
-    return Names(list(dict.fromkeys([*fmt.states, *sorted(seen)])), rows, unknown=_UNTIMED)
+    untimed = {} if index.is_timed else _UNTIMED
+    return Names(list(dict.fromkeys([*fmt.states, *sorted(seen)])), rows, unknown=untimed)
 
 
 def names_of_chunks(index: TraceIndex) -> Names:
     """What can be named of a recorded stream."""
-    untimed = {} if any(gap is not None for gap in index.gaps) else _UNTIMED
+    untimed = {} if index.is_timed else _UNTIMED
     return Names(of_chunks=True, unknown={**untimed, **_UNSAID})
 
 
@@ -273,9 +274,9 @@ _WORDS: Mapping[str, Holds] = {"raised": _raised, "commit": _commits}
 
 
 def _gap(look: Look) -> float | None:
-    """How many milliseconds after the one before the chunk of a step came."""
-    gaps, number = look.index.gaps, look.step.index
-    return gaps[number - 1] if number <= len(gaps) else None
+    """How many milliseconds after the one before a step came."""
+    known, number = look.index.arrivals, look.step.index
+    return known.gaps[number - 1] if known is not None and number <= len(known.gaps) else None
 
 
 def _mentioned(word: str) -> Holds:
@@ -383,7 +384,7 @@ _KEYS: Mapping[str, Callable[[str, Names], Holds]] = {
     "emit": _sends,
 }
 _LISTED = ", ".join(["held > 20", "step > 9", "gap > 60ms", *[f"{key}:" for key in _KEYS if key != "emit"]])
-_GAP = ("gap > 60ms", "so long after the chunk before")
+_GAP = ("gap > 60ms", "so long after the one before")
 _SENT_CHUNKS = ("sent:content", "sent:reasoning", "sent:args", "sent:nothing")
 _OF_CHUNKS = frozenset(("step > 9", *_SENT_CHUNKS, "call:0", "commit", "json:broken", "err:"))
 _EXAMPLES = (
@@ -409,9 +410,9 @@ _EXAMPLES = (
 
 def completions(names: Names) -> list[tuple[str, str]]:
     """What can be asked for, and what it means, in the order in which it is offered."""
+    timed = [] if "gap" in names.unknown else [_GAP]
     if names.of_chunks:
-        timed = [] if "gap" in names.unknown else [_GAP]
         return [*timed, *[one for one in _EXAMPLES if one[0] in _OF_CHUNKS]]
     states = [(f"state:{name}", "after the step") for name in names.states]
     rows = [(f"row:{name}", about) for name, about in names.rows.items()]
-    return [*_EXAMPLES[:1], *states, *_EXAMPLES[1:], *rows]
+    return [*_EXAMPLES[:1], *timed, *states, *_EXAMPLES[1:], *rows]

@@ -24,7 +24,7 @@ from parsers.vocabulary.types import UsageError
 from parsers.wire.chunks import Envelope
 from webapp.page.form.setup import decode_words
 from webapp.page.inspect.badges import BadgeRow, badge_row, has_badges
-from webapp.page.inspect.chunk_axis import Axis, chunk_axis
+from webapp.page.inspect.chunk_axis import Axis, chunk_axis, clock
 from webapp.page.inspect.chunks import (
     ChunkCard,
     Chunks,
@@ -259,6 +259,7 @@ class ReplayPage:
     watch: Watch
     truncation: Truncation
     checked: SearchPanes
+    clock: str = ""
     recorded: Recorded | None = None
     source: Callable[[], Source] | None = None
     own: OwnState | None = None
@@ -442,6 +443,7 @@ def replay_page(view: View, checked: SearchPanes, links: Links, *, reader: str =
         watch=watch(index, window, read_pins(state.pins)),
         truncation=Truncation(run, cut),
         checked=checked,
+        clock="" if found is not None else clock(index.arrivals),
         recorded=None if found is None else _recorded(found, window, step, run, reader),
         source=None if run.choice.lines is None else cache(partial(source, run, step, state.where, state.part)),
         own=own_state(run.trace.observed, step),

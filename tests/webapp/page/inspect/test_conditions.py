@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from parsers.vocabulary.events import Diagnostic, Raised
+from parsers.wire.arrivals import arrivals
 from webapp.page.inspect.conditions import Look, Names, completions, names_of, names_of_chunks, read_conditions, stops
 from webapp.page.inspect.index import index_of
 
@@ -128,7 +129,7 @@ def test_what_is_no_condition_is_said_in_a_sentence_and_stops_nowhere(index: Any
 )
 def test_what_a_recording_does_not_tell_is_no_condition(make: Any, gaps: Any, words: str, said: str) -> None:
     index = index_of(make.run(TEXT))
-    index.gaps = gaps
+    index.arrivals = arrivals((0.0, *gaps[1:]))
     names = names_of_chunks(index)
     found = stops(index, words, names)
     assert (found.problem, any(one.startswith("gap") for one, _ in completions(names))) == (said, gaps == (None, 0.08))
