@@ -81,9 +81,9 @@ class CallIndex:
 
 @dataclass
 class TraceIndex:
-    """The tables of one trace. `arrivals`: when each step came, if known: a chunk of a recorded stream, or what a parser
-    was fed of one. `beside`: the right reading, where the parser does not say what became of the text. `marker_edges`:
-    where true markers begin and end, in turn; where one follows another without a gap, both are there."""
+    """The tables of one trace. `arrivals`: when each step came, if known: a chunk of a recorded stream, or what a
+    parser was fed of one. `beside`: the right reading, where the parser does not say what became of the text.
+    `marker_edges`: where true markers begin and end, in turn; where one follows another without a gap, both."""
 
     trace: Trace
     step_ends: Sequence[int]

@@ -412,8 +412,7 @@ def replay_page(view: View, checked: SearchPanes, links: Links, *, reader: str =
         found.pasted = pasted_chunks(run, pasted) if pasted else ()
         found.judge(checked.findings.lines if checked.findings is not None else ())
         shown.content, shown.last_step = with_leaks(shown.content, found), found.finish_step or index.total
-    numbers = range(window.first, window.last + 1)
-    named = None if state.chunk else _named(checked)
+    numbers, named = range(window.first, window.last + 1), None if state.chunk else _named(checked)
     return ReplayPage(
         links=replace(links, state=state),
         run=run,
