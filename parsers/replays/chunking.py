@@ -184,9 +184,10 @@ def empties(cuts: Sequence[int]) -> list[int]:
     return list(dict.fromkeys([cut for before, cut in pairwise([0, *cuts]) if before == cut]))
 
 
-def label(chunking: Chunking) -> str:
-    """The chunking in words: "token by token", "5 tokens", "random, seed 3", "cut at 118"."""
-    words = [_base_label(chunking)]
+def label(chunking: Chunking, piece: str = "token") -> str:
+    """The chunking in words: "token by token", "5 tokens", "random, seed 3", "cut at 118"; of an output whose pieces
+    are called otherwise, "delta by delta"."""
+    words = [_base_label(chunking, piece)]
     if chunking.holdback_chars:
         words.append(f"last {_count(chunking.holdback_chars, 'character')} held back")
     if chunking.text_delay:
@@ -194,7 +195,7 @@ def label(chunking: Chunking) -> str:
     return ", ".join(words)
 
 
-def _base_label(chunking: Chunking) -> str:
+def _base_label(chunking: Chunking, piece: str) -> str:
     if chunking.by in ("whole", "recorded"):
         return "whole" if chunking.by == "whole" else "as recorded"
     if chunking.by == "cuts":
@@ -203,7 +204,7 @@ def _base_label(chunking: Chunking) -> str:
         what = "random characters" if chunking.unit == "char" else "random"
         size = "" if chunking.max in (None, DEFAULT_MAX) else f", up to {chunking.max}"
         return f"{what}{size}, seed {chunking.seed}"
-    noun = "token" if chunking.by == "token" else "character"
+    noun = piece if chunking.by == "token" else "character"
     return f"{noun} by {noun}" if chunking.size == 1 else _count(chunking.size, noun)
 
 

@@ -63,6 +63,15 @@ class Arrivals:
             return f"{gap}. The times are whole seconds, so bursts do not show."
         return f"{gap}; a burst is {SEVERAL} or more chunks, each at most {in_words(TOGETHER)} after the one before."
 
+    def came(self, number: int, what: str) -> str:
+        """When a chunk came, and how that compares; empty where that is not known. `what` it is called."""
+        time, gap = self.times[number - 1], self.gaps[number - 1]
+        if time is None:
+            return ""
+        words = f"{in_words(time)} after the first" if number > 1 else "the first"
+        behind = "" if gap is None else f", {in_words(gap)} after {what} {number - 1:,} (median {in_words(self.usual)})"
+        return words + behind
+
     def burst_of(self, number: int) -> Burst | None:
         """The burst that a chunk is part of."""
         return next((burst for burst in self.bursts if burst.first <= number <= burst.last), None)

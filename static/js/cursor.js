@@ -46,6 +46,8 @@ let typing = false; // whether somebody is at the number of a place to go to: it
 const listeners = [];
 
 export const step = () => at;
+/* The words of the address of where the reader is, or is going, and of what is shown there. */
+export const viewWords = () => (page ? drawer.address(page, aim()).split(/[?#]/)[1] : "");
 /* Where moves by a number of steps start: keys are pressed faster than a window arrives. */
 export const aim = () => wanted ?? at;
 /* Whether the text that had the focus is being replaced: keys pressed meanwhile still mean the cursor. */

@@ -47,7 +47,7 @@ function tick() {
     return;
   }
   const played = (performance.now() - begun) * speed();
-  const due = clock.findLastIndex((one) => one <= played) + 1;
+  const due = Math.min(total(), clock.findLastIndex((one) => one <= played) + 1);
   if (due > step()) goTo(due, { quiet: true });
   if (!timer) return; // that was the end
   const next = (clock[Math.max(due, step())] ?? played) - played;

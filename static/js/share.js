@@ -1,7 +1,6 @@
 /* The share dialog, private links, and copying. Without script the same buttons lead to the share page. */
 import { nameCase } from "./banner.js";
-import { comparisonWords } from "./compare.js";
-import { step } from "./cursor.js";
+import { step, viewWords } from "./cursor.js";
 import { openDialog } from "./dialogs.js";
 import { copyText } from "./dom.js";
 import { encode } from "./private.js";
@@ -20,14 +19,13 @@ async function caseText() {
   return JSON.stringify(await answer.json());
 }
 
-/* The words of a comparison and the texts beside it, where the dialog is about one. */
+/* The words of the address, and the texts beside it where the dialog is about a comparison. */
 const wordsField = () => document.querySelector("#share-form [data-share-words]");
 const besides = (form) => [...form.elements].filter(({ name }) => name.startsWith("beside."));
 
-/* A case, or a comparison: then the texts beside it come after it, and the words of its address before the `#`. */
+/* The case, in a comparison with the texts beside it after it, and the words of the address before the `#`. */
 async function linkParts() {
   const words = wordsField();
-  if (!words) return [await caseText(), `step=${step()}`];
   const beside = besides(words.form).map(({ value }) => JSON.parse(value));
   const text = await caseText();
   return [beside.length ? JSON.stringify([JSON.parse(text), ...beside]) : text, words.value];
@@ -57,15 +55,23 @@ function openShare(event) {
   const dialog = openDialog("share");
   if (!dialog) return;
   event.preventDefault();
-  const at = dialog.querySelector("[data-share-step]");
-  if (at) at.value = String(step());
   const words = wordsField();
-  if (words) words.value = comparisonWords(step());
+  if (words) words.value = viewWords();
+  for (const link of dialog.querySelectorAll("[data-leads-here]")) leadHere(link);
   const carried = dialog.querySelector("[data-share-case]");
   const source = document.querySelector("#cursor [name=case]");
   if (carried) carried.value = source?.value ?? "";
   const named = dialog.querySelector("[name=source]");
   if (named && source) named.remove();
+}
+
+/* A link that was made before leads to where the reader stands now. In that of a comparison the texts beside it have
+   names of their own: there the place alone is another. */
+function leadHere(link) {
+  const name = "value" in link ? "value" : "href";
+  const [path, words = ""] = link[name].split("?");
+  const compared = document.querySelector("[data-both]") !== null;
+  link[name] = `${path}?${compared ? words.replace(/\bat=\d+/, `at=${step()}`) : viewWords()}`;
 }
 
 /* What was shared stands in the dialog, over the run it is of, whose name says so from then on. */

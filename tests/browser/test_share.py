@@ -32,6 +32,23 @@ def test_the_first_share_stays_on_the_run_with_the_link_in_the_dialog(page: Page
     assert page.url.endswith(f"{EXAMPLE}?step=19")
 
 
+def test_a_link_leads_to_pins_stops_and_the_panel_that_its_sharer_sees_now(page: Page) -> None:
+    page.goto(f"{EXAMPLE}?step=9&pins=7&until=sent:args&dock=watch")
+    page.locator("[data-share]").click()
+    assert create(page).endswith("?step=9&dock=watch&until=sent:args&pins=7")
+    page.keyboard.press("Escape")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("m")
+    page.locator("[data-share]").click()  # the link that is there already leads to the new place
+    link = page.get_by_label("Permalink").input_value()
+    assert page.locator("#share-dialog").get_by_role("link", name="Open it").get_attribute("href") == link
+    page.goto(link)
+    expect(page.locator("#go-to")).to_have_value("10")
+    expect(page.locator("#until")).to_have_value("sent:args")
+    expect(page.locator("#watch")).to_be_visible()
+    assert {*page.url.split("?")[1].split("&")} == {"step=10", "dock=watch", "until=sent:args", "pins=7,10"}
+
+
 def test_a_run_that_was_shared_says_so_on_top(page: Page) -> None:
     page.goto("/")
     page.locator("#text").fill("An answer.")

@@ -170,6 +170,17 @@ def test_what_was_folded_gets_the_size_back_that_was_set_before(page: Page) -> N
     expect(line).to_have_attribute("aria-valuenow", "36")
 
 
+@pytest.mark.parametrize("panel", ["wire", "wire&wire=clients"])
+def test_a_folded_panel_leaves_the_page_as_high_as_the_window(page: Page, panel: str) -> None:
+    page.set_viewport_size(WIDE)
+    page.goto(f"{EXAMPLE}?dock={panel}")
+    line = page.locator("[data-splitter=dock]")
+    before = int(line.get_attribute("aria-valuenow") or "0")
+    line.press("Enter")
+    page.wait_for_function("before => document.querySelector('[data-splitter=dock]').ariaValueNow < before", arg=before)
+    assert page.evaluate("document.documentElement.scrollHeight - innerHeight") == 0
+
+
 def test_an_arrow_of_the_diagram_leads_to_its_steps(page: Page) -> None:
     page.goto("/example/marker-split-across-tokens?step=1")
     edge = page.locator(".when-diagram .edge:has(text)[data-edge='CONTENT TOOL_CALL']")

@@ -123,7 +123,15 @@ class Run:
     def chunk_words(self) -> str:
         """How its output is cut, in words. The second code path of an engine is called what it is: it reads the whole
         output and streams nothing."""
-        return NOT_STREAMED if self.replayer.is_apart(self.chunking) else label(self.chunking)
+        return NOT_STREAMED if self.replayer.is_apart(self.chunking) else label(self.chunking, self.piece)
+
+    @property
+    def piece(self) -> str:
+        """What a piece of its output is called: a token or, where all that is known is how a server sent it, a delta of
+        that."""
+        deltas = [delta for delta in self.case.input.deltas or () if delta.text]
+        of_server = len(deltas) == len(self.pieces) and all(piece.token_id is None for piece in self.pieces)
+        return "delta" if deltas and of_server else "token"
 
     @property
     def format(self) -> Format:

@@ -131,7 +131,7 @@ def _page(
         asks=asked.asks,
         matrix=matrix(runner, sides, asked.matrix, rules, asked.asks) if asked.matrix else None,
         held=f"{subject.held_url}/compare" if subject.held_url else "",
-        share=share_of(subject, step=None, comparison=links.query(), beside=beside),
+        share=share_of(subject, comparison=links.query(), beside=beside),
         files={target: subject.url("comparison", target=target) for target in FILES},
         case_url=subject.file_url,
     )

@@ -60,7 +60,7 @@ from webapp.page.form.setup import (
     setup_after,
     setup_of,
 )
-from webapp.page.inspect.inspect_page import ReplayPage, View, read_state, replay_page, view_of
+from webapp.page.inspect.inspect_page import Links, ReplayPage, View, read_state, replay_page, view_of
 from webapp.page.inspect.live import Live
 from webapp.page.inspect.live import live as live_of
 from webapp.page.inspect.stated import Stated, stated_of
@@ -126,7 +126,8 @@ class _Share:
     `in_library`: the case is there already, and there is no box. `stores` False: this server stores no cases. `tags`
     are what the case has of them. `comparison` is the query of a comparison of it, with the texts put `beside`.
     `expires` is the choice of how long, of those there are; `problem`: why it was not stored just now. `held` is the
-    token of a run that is stored nowhere, `permalink` where it was shared to already.
+    token of a run that is stored nowhere, `permalink` where it was shared to already. `view` is the query of what is
+    looked at, which the link leads to.
     """
 
     url: str = ""
@@ -135,7 +136,7 @@ class _Share:
     title: str = ""
     note: str = ""
     size: str = ""
-    step: int | None = None
+    view: str = ""
     loopback: bool = False
     stores: bool = True
     listed: bool = False
@@ -436,7 +437,7 @@ def inspect_page(
             reader=subject.tile.format if subject.tile else "",
             pasted=setup.output.text if setup is not None and setup.found is not None and setup.found.is_log else "",
         ),
-        share=share_of(subject, step=panes.start),
+        share=share_of(subject, view=Links(None, view.state).query(step=panes.start)),
     )
 
 
@@ -447,9 +448,9 @@ def _setup_of(subject: Subject) -> Setup:
     return setup
 
 
-def share_of(subject: Subject, *, step: int | None, comparison: str = "", beside: tuple[str, ...] = ()) -> _Share:
-    """Return what the share form says of a case; `step` is where the first finding begins, `comparison` the query
-    of one of it, with the texts put `beside`."""
+def share_of(subject: Subject, *, view: str = "", comparison: str = "", beside: tuple[str, ...] = ()) -> _Share:
+    """Return what the share form says of a case; `view` is the query of what is looked at, `comparison` that of one of
+    it, with the texts put `beside`."""
     case = subject.case
     return _Share(
         url=subject.url("share"),
@@ -457,7 +458,7 @@ def share_of(subject: Subject, *, step: int | None, comparison: str = "", beside
         title=case.title or "",
         note="\n".join(case.notes),
         size=f"about {max(1, len(case.text()) // 1000):,} kB of text",
-        step=step,
+        view=view,
         loopback=is_loopback(public_base()),
         stores=serves(services().settings, "page.save"),
         listed=lists_by_default(),

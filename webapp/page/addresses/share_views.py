@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from time import thread_time
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl
 
 from flask import Response, abort, request, url_for
 from flask.typing import ResponseReturnValue
@@ -34,7 +34,7 @@ from webapp.page.addresses.subjects import (
 )
 from webapp.page.compare.asked import CompareLinks, is_bare, read_asked
 from webapp.page.form.setup import case_line
-from webapp.page.inspect.inspect_page import whole_number
+from webapp.page.inspect.inspect_page import Links, ViewState, read_state
 from webapp.page.inspect.result import dialect_of
 from webapp.page.inspect.stated import stated_of
 from webapp.page.library.importing import tags_of
@@ -97,7 +97,7 @@ def save() -> ResponseReturnValue:
     now it has not. A script has that in place of the form, and stays where it is."""
     posted = posted_subject()
     try:
-        saved, step, opened, others = _stored(posted.case)
+        saved, begins, opened, others = _stored(posted.case)
     except OverQuota as over:
         return too_many(_share_again(posted, said_of(over)), over)
     subject = case_subject(saved.id)
@@ -105,23 +105,24 @@ def save() -> ResponseReturnValue:
         services().held.note_shared(posted.held.token, SharedAs(saved.id, subject.heading))
     dropped = [] if saved.created else _not_kept(subject.case)
     path = url_for("page.case", case_id=saved.id)
-    opened = opened or _at_step(path, step)
+    opened = opened or Links(path, _standing(begins)).url()
     listed = services().store.library.is_listed(saved.id)
     refused = bool(request.form.get("listed")) and not listed
     return _shared_page(path, opened, [saved, *others], subject, dropped, listed=listed, refused=refused)
 
 
 def _stored(case: Case) -> tuple[Saved, int | None, str, list[Saved]]:
-    """What comes of a case, and of the texts beside it where it is shared with a comparison, whose address that has.
+    """What comes of a case, where a finding of it begins, and of the texts beside it where it is shared with a
+    comparison, whose address that has.
 
     All of it is stored or, where it is over a quota, nothing. Raises OverQuota.
     """
-    saved, step = _saved(case)
+    saved, begins = _saved(case)
     words = request.form.get("go", "")
     if not words:
-        return saved, step, "", []
+        return saved, begins, "", []
     try:
-        return saved, step, *store_comparison(saved, words, posted_beside(request.form), _sharing())
+        return saved, begins, *store_comparison(saved, words, posted_beside(request.form), _sharing())
     except OverQuota:
         services().store.withdraw(saved.id, saved.delete_key)
         raise
@@ -131,7 +132,7 @@ def _share_again(subject: Subject, problem: str) -> Response:
     """The share form, with what was typed into it and why nothing was stored."""
     said = request.form
     share = replace(
-        share_of(subject, step=_standing(), comparison=said.get("go", ""), beside=posted_beside(said)),
+        share_of(subject, view=said.get("view", ""), comparison=said.get("go", ""), beside=posted_beside(said)),
         title=said.get("title", ""),
         note=said.get("note", ""),
         tags=said.get("tags", ""),
@@ -144,8 +145,8 @@ def _share_again(subject: Subject, problem: str) -> Response:
 
 
 def _saved(case: Case) -> tuple[Saved, int | None]:
-    """Store a replayed case with its tokens, today's outcome and what its sharer said of it; and where the reader
-    stands, or else a finding is."""
+    """Store a replayed case with its tokens, today's outcome and what its sharer said of it; and the step at which the
+    first finding begins, if any."""
     runner = services().runner
     run, checked = runner.run(case), runner.cheaply_checked(case)
     findings = None if checked is None else checked.findings
@@ -156,7 +157,7 @@ def _saved(case: Case) -> tuple[Saved, int | None]:
     told = case.model_copy(update=said)
     listing = listing_of(run, told, findings) if request.form.get("listed") else None
     saved = exports.save(services().store, run, findings, told=told, listing=listing, sharing=_sharing())
-    return saved, _standing() or next((item.step for item in findings or () if item.step), None)
+    return saved, next((item.step for item in findings or () if item.step), None)
 
 
 def _sharing() -> Sharing:
@@ -183,9 +184,11 @@ def _not_kept(case: Case) -> list[str]:
     return [name for name, is_new in new.items() if is_new]
 
 
-def _standing() -> int | None:
-    """The step at which the reader stands."""
-    return whole_number(request.values.get("step"))
+def _standing(begins: int | None) -> ViewState:
+    """What the reader looks at, and where: by the fields of a form, or by the words of an address in one of them. A
+    step that nobody names is that at which a finding `begins`."""
+    state = read_state({**request.values.to_dict(), **dict(parse_qsl(request.form.get("view", "")))})
+    return state if state.step else replace(state, step=begins)
 
 
 def _shared_page(
@@ -214,20 +217,17 @@ def _shared_page(
     return response
 
 
-def _at_step(path: str, step: int | None) -> str:
-    return path + (f"?{urlencode({'step': step})}" if step else "")
-
-
 @at_every_subject("share")
 def share_page(subject: Subject) -> Response:
     """The share form as a page: what will be stored, and the question for title and note. Another title makes no other
     case."""
     known = services().runner.cheaply_checked(subject.case)
     findings = () if known is None else known.findings
-    share = share_of(subject, step=_standing() or next((item.step for item in findings if item.step), None))
+    view = _standing(next((item.step for item in findings if item.step), None))
+    share = share_of(subject, view=Links(None, view).query())
     if not is_bare(request.values):
         words = CompareLinks(None, read_asked(request.values)).query()
-        share = replace(share, step=None, comparison=words, beside=posted_beside(request.form))
+        share = replace(share, view="", comparison=words, beside=posted_beside(request.form))
     return render("share.html", share=replace(share, source="", case=case_line(subject.case)))
 
 

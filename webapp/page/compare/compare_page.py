@@ -40,6 +40,7 @@ from webapp.runs.runner import Runner, collector_paused
 LISTED = 40
 ROLES = ("content", "reasoning", "name", "arguments", "marker", "dropped")
 EXCERPT = 60
+LONGEST_ERROR = 200
 LEAD = 24
 GRADES: dict[Grade | None, str] = {
     "calls": "The calls differ.",
@@ -454,7 +455,12 @@ def _outputs(compared: Compared) -> str:
 
 
 def _in_what(compared: Compared) -> str:
-    many, words = len(compared.found) > 1, []
+    many = len(compared.found) > 1
+    words = [
+        f"{one.side.title}'s server ended with an error: {shorten(one.side.server_error, LONGEST_ERROR).rstrip('.')}. "
+        for one in compared.sides
+        if one.side.server_error
+    ]
     for one, found in compared.pairs:
         if said := differs_in(found, one.side.title):
             words.append(f"{one.side.title}: {said} " if many else f"{said[:1].upper()}{said[1:]} ")

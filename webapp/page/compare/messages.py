@@ -76,13 +76,15 @@ class Ends:
 
 @dataclass(slots=True)
 class Messages:
-    """Everything the message pane shows."""
+    """Everything the message pane shows. `errors` are those that servers ended with, None for a side without; empty
+    where no side has any."""
 
     texts: list[_Row]
     calls: list[_CallRow]
     before: int
     after: int
     ends: Ends
+    errors: list[str | None]
 
 
 def messages(compared: Compared, view: View) -> Messages:
@@ -97,6 +99,7 @@ def messages(compared: Compared, view: View) -> Messages:
         before=low,
         after=len(calls) - high,
         ends=_ends(compared),
+        errors=errors if any(errors := [one.side.server_error for one in compared.sides]) else [],
     )
 
 

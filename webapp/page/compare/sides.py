@@ -105,6 +105,12 @@ class Replayed:
         return self.case.text() if self.case.has_raw else None
 
     @property
+    def server_error(self) -> str | None:
+        """What the server whose recording this side plays says went wrong, where it ended with that."""
+        server = self.run.replayer.server if self.run.replayer.plays else None
+        return None if server is None else server.error
+
+    @property
     def standalone(self) -> Case:
         """The side as a case of its own."""
         return self.case.model_copy(update={"replay": (self.run.chunking,)})

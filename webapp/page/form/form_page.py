@@ -176,11 +176,13 @@ def choices(setup: Setup, folder: Mapping[str, Format], below: Run | None = None
 def _chunking_words(word: str, setup: Setup, below: Run | None) -> str:
     """What a chunking is called: that of the run by its cuts, sizes or seed, where its name does not say them."""
     words, data = CHUNKINGS[word]
+    if below is not None and below.piece != "token":
+        words = words.replace("token", below.piece)
     own = below.case.replay[0] if below is not None and below.case.replay else None
     if own is None or word != setup.cutting.chunking:
         return words
     says_all = own.by not in ("cuts", "random") and own.size == data.get("size", 1)
-    return words if says_all else label(own)
+    return words if says_all or below is None else label(own, below.piece)
 
 
 def stream_option(chunks: int) -> Option:

@@ -84,11 +84,16 @@ def chunk_axis(found: Recording, step: int) -> Axis:
         cursor=places[step - 1],
         total=len(places),
         places=json.dumps(places, separators=(",", ":")),
-        times=json.dumps(_filled(known.times), separators=(",", ":")) if known is not None else "",
+        times=clock(known),
         words=_words(found, step),
         timed=known is not None,
         at=places,
     )
+
+
+def clock(known: Arrivals | None) -> str:
+    """When all came, for replay at recorded speed; "" where that is not known."""
+    return "" if known is None else json.dumps(_filled(known.times), separators=(",", ":"))
 
 
 def _filled(times: Sequence[float | None]) -> list[float]:

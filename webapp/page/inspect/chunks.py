@@ -356,13 +356,7 @@ def _end_card(found: Recording, number: int) -> ChunkCard:
 
 def _came(found: Recording, number: int) -> str:
     """When a chunk came, and how that compares."""
-    time, gap = found.time(number), found.gap(number)
-    if found.arrivals is None or time is None:
-        return "not recorded"
-    words = f"{in_words(time)} after the first" if number > 1 else "the first"
-    if gap is None:
-        return words
-    return f"{words}, {in_words(gap)} after chunk {number - 1:,} (median {in_words(found.arrivals.usual)})"
+    return (found.arrivals.came(number, "chunk") if found.arrivals is not None else "") or "not recorded"
 
 
 def _unknown(chunk: ServerChunk) -> str:

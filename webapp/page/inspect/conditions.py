@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from operator import eq, ge, gt, le, lt
 
 from parsers.formats.diagram import rows_table
@@ -49,6 +50,7 @@ Where = Callable[[TraceIndex], Iterable[int]]
 
 _STOPS_LISTED = 5_000
 _SIGNS: Mapping[str, Callable[[float, int], bool]] = {">": gt, "<": lt, ">=": ge, "<=": le, "=": eq, ":": eq}
+_NUMBERS = ("held", "step", "gap")
 _SENT: Mapping[str, tuple[type[Event], ...]] = {
     "content": (ContentText,),
     "reasoning": (ReasoningText,),
@@ -64,6 +66,7 @@ _OfCall = CallStart | CallName | CallId | CallArguments | CallEnd
 _TERM = re.compile(
     r"(?P<minus>-?)(?:(?P<compared>(?i:held|step|gap))\s*(?P<sign>>=|<=|[><=:])\s*(?P<number>\d{1,9})(?:ms)?(?!\S)"
     r"|(?P<wrong>(?i:held|step|gap))\s*[><=:]+\s*\S*"
+    r"|(?P<unknown>[^\W\d]\w*)(?P<than>\s*[><]=?\s*\d+(?:ms)?(?!\S)|\s+[><=]+(?:\s+\S+)?(?!\S))"
     r'|(?P<key>\w+):(?:"(?P<quoted>[^"]*)"|(?P<plain>\S*))|"(?P<phrase>[^"]*)"|(?P<word>\S+))'
 )
 # What other languages of conditions have: signs, brackets around words, and words that join them.
@@ -85,12 +88,13 @@ def names_of(fmt: Format, index: TraceIndex) -> Names:
     seen = {name for pair in index.fired for name in pair} | {index.step(1).state}
     rows = {row.id: f"{row.state} on {row.text or row.trigger} to {row.to}" for row in rows_table(fmt)}
     rows |= dict.fromkeys(index.times.keys() - rows, "")
-    return Names(list(dict.fromkeys([*fmt.states, *sorted(seen)])), rows, unknown=_UNTIMED)
+    untimed = {} if index.is_timed else _UNTIMED
+    return Names(list(dict.fromkeys([*fmt.states, *sorted(seen)])), rows, unknown=untimed)
 
 
 def names_of_chunks(index: TraceIndex) -> Names:
     """What can be named of a recorded stream."""
-    untimed = {} if any(gap is not None for gap in index.gaps) else _UNTIMED
+    untimed = {} if index.is_timed else _UNTIMED
     return Names(of_chunks=True, unknown={**untimed, **_UNSAID})
 
 
@@ -176,6 +180,8 @@ def _term(term: re.Match[str], names: Names) -> Holds:
     if term["wrong"]:
         wrong = term["wrong"].lower()
         raise _WrongError(f"{wrong} is compared with a number, as in {wrong} > 20.")
+    if term["unknown"]:
+        raise _WrongError(_not_compared(term["unknown"], term["than"]))
     if (why := names.unknown.get(compared)) is not None:
         raise _WrongError(why)
     if compared:
@@ -188,8 +194,18 @@ def _term(term: re.Match[str], names: Names) -> Holds:
     if term["key"] is None:
         return _WORDS.get(term["word"] or "") or _mentioned(term["phrase"] or term["word"] or "")
     if (make := _KEYS.get(term["key"])) is None:
-        raise _WrongError(f"There is no condition {term['key']}: – try {_LISTED} or words.")
+        near = get_close_matches(term["key"], _KEYS, n=1)
+        hint = f"is {near[0]}: meant?" if near else f"try {_LISTED} or words."
+        raise _WrongError(f"There is no condition {term['key']}: – {hint}")
     return make(term["plain"] if term["quoted"] is None else term["quoted"], names)
+
+
+def _not_compared(name: str, than: str) -> str:
+    """What is said of a name that is no number of a step; with the one that it is nearly."""
+    if near := get_close_matches(name.lower(), _NUMBERS, n=1):
+        return f"{name} is no condition – is {near[0]} {than.strip()} meant?"
+    known = "held, step and gap are compared with a number, as in held > 20"
+    return f"{name} is nothing to compare: {known}; text with signs stands in quotation marks."
 
 
 def _compared_of(term: re.Match[str]) -> str:
@@ -258,9 +274,9 @@ _WORDS: Mapping[str, Holds] = {"raised": _raised, "commit": _commits}
 
 
 def _gap(look: Look) -> float | None:
-    """How many milliseconds after the one before the chunk of a step came."""
-    gaps, number = look.index.gaps, look.step.index
-    return gaps[number - 1] if number <= len(gaps) else None
+    """How many milliseconds after the one before a step came."""
+    known, number = look.index.arrivals, look.step.index
+    return known.gaps[number - 1] if known is not None and number <= len(known.gaps) else None
 
 
 def _mentioned(word: str) -> Holds:
@@ -368,7 +384,7 @@ _KEYS: Mapping[str, Callable[[str, Names], Holds]] = {
     "emit": _sends,
 }
 _LISTED = ", ".join(["held > 20", "step > 9", "gap > 60ms", *[f"{key}:" for key in _KEYS if key != "emit"]])
-_GAP = ("gap > 60ms", "so long after the chunk before")
+_GAP = ("gap > 60ms", "so long after the one before")
 _SENT_CHUNKS = ("sent:content", "sent:reasoning", "sent:args", "sent:nothing")
 _OF_CHUNKS = frozenset(("step > 9", *_SENT_CHUNKS, "call:0", "commit", "json:broken", "err:"))
 _EXAMPLES = (
@@ -394,9 +410,9 @@ _EXAMPLES = (
 
 def completions(names: Names) -> list[tuple[str, str]]:
     """What can be asked for, and what it means, in the order in which it is offered."""
+    timed = [] if "gap" in names.unknown else [_GAP]
     if names.of_chunks:
-        timed = [] if "gap" in names.unknown else [_GAP]
         return [*timed, *[one for one in _EXAMPLES if one[0] in _OF_CHUNKS]]
     states = [(f"state:{name}", "after the step") for name in names.states]
     rows = [(f"row:{name}", about) for name, about in names.rows.items()]
-    return [*_EXAMPLES[:1], *states, *_EXAMPLES[1:], *rows]
+    return [*_EXAMPLES[:1], *timed, *states, *_EXAMPLES[1:], *rows]

@@ -36,7 +36,7 @@ from parsers.vocabulary.events import (
 from parsers.vocabulary.stretches import RunSteps, Stretches
 from parsers.vocabulary.trace import Fired, Hold, Step, Trace, Transition
 from parsers.vocabulary.types import Piece
-from parsers.wire.arrivals import arrivals
+from parsers.wire.arrivals import Arrivals, arrivals
 from webapp.glyphs import count, shorten, show, show_lines
 from webapp.page.search.laid_texts import LaidText
 from webapp.page.search.lost import Beside, Part, edges_between, in_marker, marker_edges, reading_beside
@@ -81,9 +81,9 @@ class CallIndex:
 
 @dataclass
 class TraceIndex:
-    """The tables of one trace. `gaps`: how long after the one before each chunk of a recorded stream came, if known.
-    `beside`: the right reading, where the parser does not say what became of the text. `marker_edges`: where true
-    markers begin and end, in turn; where one follows another without a gap, both are there."""
+    """The tables of one trace. `arrivals`: when each step came, if known: a chunk of a recorded stream, or what a
+    parser was fed of one. `beside`: the right reading, where the parser does not say what became of the text.
+    `marker_edges`: where true markers begin and end, in turn; where one follows another without a gap, both."""
 
     trace: Trace
     step_ends: Sequence[int]
@@ -104,9 +104,19 @@ class TraceIndex:
     call_begins: Sequence[int] = ()
     call_ends: Sequence[int] = ()
     events: int = 0
-    gaps: Sequence[float | None] = ()
+    arrivals: Arrivals | None = None
     beside: Beside | None = None
     marker_edges: Sequence[int] = ()
+
+    @property
+    def is_timed(self) -> bool:
+        """Return whether it is known how long after the one before any step came."""
+        return self.arrivals is not None and any(gap is not None for gap in self.arrivals.gaps)
+
+    def came(self, step: int) -> str:
+        """When a step came, in words; empty where that is not known."""
+        known = self.arrivals
+        return known.came(step, "step") if known is not None and step <= len(known.times) else ""
 
     @cached_property
     def role_sizes(self) -> Counter[str]:
@@ -220,13 +230,26 @@ def index_of(run: Run) -> TraceIndex:
     def built() -> TraceIndex:
         with collector_paused():
             index = build(run.trace, run.pieces)
-        known = arrivals(run.case.input.times) if run.choice.plays else None
-        index.gaps = known.gaps if known is not None else ()
+        index.arrivals = arrivals(run.case.input.times if run.choice.plays else _step_times(run))
         if not run.trace.partition and (beside := reading_beside(run)) is not None:
             index.lay_beside(beside)
         return index
 
     return run.beside.get("index", built, size=lambda index: index.nbytes)
+
+
+def _step_times(run: Run) -> list[float | None] | None:
+    """When the last character of each step of a parser came; None where that is not known. What ends the output came
+    last."""
+    server, times = run.replayer.server, run.case.input.times
+    if server is None or server.fed is None or times is None:
+        return None
+    ends = list(accumulate([sum([len(piece.text) for piece in fed]) for fed in server.fed]))
+    if not ends or ends[-1] != len(run.trace.text):
+        return None
+    last = len(ends) - 1
+    came = [times[min(bisect_left(ends, end), last)] for end in run.trace.ends]
+    return [*came[:-1], times[-1]] if run.trace.ends[-1:] == run.trace.ends[-2:-1] else came
 
 
 def build(trace: Trace, pieces: Sequence[Piece]) -> TraceIndex:

@@ -24,7 +24,7 @@ from parsers.vocabulary.types import UsageError
 from parsers.wire.chunks import Envelope
 from webapp.page.form.setup import decode_words
 from webapp.page.inspect.badges import BadgeRow, badge_row, has_badges
-from webapp.page.inspect.chunk_axis import Axis, chunk_axis
+from webapp.page.inspect.chunk_axis import Axis, chunk_axis, clock
 from webapp.page.inspect.chunks import (
     ChunkCard,
     Chunks,
@@ -170,6 +170,8 @@ class Links:
         """The view state with `changes`, as a query string without defaults."""
         changed = {key: getattr(self.state, key) for key in PLAIN} | {"report": False, "find": False, **changes}
         said = {key: int(value) if value is True else value for key, value in changed.items() if value != PLAIN[key]}
+        if said.get("step") == _BEHIND_ALL:
+            said["step"] = "end"
         words = [f"{key}={value}" for key, value in said.items()]
         return "&".join(words) if all(map(_IS_PLAIN_WORD, words)) else urlencode(said, safe=":,")
 
@@ -257,6 +259,7 @@ class ReplayPage:
     watch: Watch
     truncation: Truncation
     checked: SearchPanes
+    clock: str = ""
     recorded: Recorded | None = None
     source: Callable[[], Source] | None = None
     own: OwnState | None = None
@@ -409,8 +412,7 @@ def replay_page(view: View, checked: SearchPanes, links: Links, *, reader: str =
         found.pasted = pasted_chunks(run, pasted) if pasted else ()
         found.judge(checked.findings.lines if checked.findings is not None else ())
         shown.content, shown.last_step = with_leaks(shown.content, found), found.finish_step or index.total
-    numbers = range(window.first, window.last + 1)
-    named = None if state.chunk else _named(checked)
+    numbers, named = range(window.first, window.last + 1), None if state.chunk else _named(checked)
     return ReplayPage(
         links=replace(links, state=state),
         run=run,
@@ -440,6 +442,7 @@ def replay_page(view: View, checked: SearchPanes, links: Links, *, reader: str =
         watch=watch(index, window, read_pins(state.pins)),
         truncation=Truncation(run, cut),
         checked=checked,
+        clock="" if found is not None else clock(index.arrivals),
         recorded=None if found is None else _recorded(found, window, step, run, reader),
         source=None if run.choice.lines is None else cache(partial(source, run, step, state.where, state.part)),
         own=own_state(run.trace.observed, step),

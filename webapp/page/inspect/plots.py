@@ -86,8 +86,9 @@ class Lane:
 class Overview:
     """The band of a whole trace, and the counts beside it. `findings` are places and severities. `costs`: how long the
     steps of an engine's parser took, as bars of (x, width, height); `dearest` is the longest, in microseconds. `holds`:
-    how much was held after each step, and `most_held` at most. `by_delta`: of a parser that nobody knows the state of,
-    and of an output that came at once, the first lane has the deltas."""
+    how much was held after each step, and `most_held` at most. `gaps`: how long nothing came before each step, as such
+    bars, where that was recorded. `by_delta`: of a parser that nobody knows the state of, and of an output that came at
+    once, the first lane has the deltas."""
 
     total: int
     states: list[_StateBar]
@@ -105,6 +106,7 @@ class Overview:
     holds: Sequence[Shape] = ()
     most_held: int = 0
     beside: Sequence[Lane] = ()
+    gaps: Sequence[tuple[float, float, float]] = ()
     by_delta: bool = False
     of_attributes: bool = False
 
@@ -138,6 +140,7 @@ def overview(
         emitted=len(index.emissions),
         found=len(findings),
         costs=() if index.beside is not None else _costs(micros, index.total),
+        gaps=_gap_bars(index),
         beside=[*_beside_lanes(index)],
         of_attributes=index.trace.observed is not None and not index.trace.observed.declared,
         dearest=max(micros, default=0),
@@ -145,6 +148,13 @@ def overview(
         most_held=most_held,
         by_delta=by_delta,
     )
+
+
+def _gap_bars(index: TraceIndex) -> Sequence[tuple[float, float, float]]:
+    """One bar for each gap, in a lane of its own; there is room for it where no other reading is laid beside."""
+    if index.arrivals is None or not index.is_timed or index.beside is not None:
+        return ()
+    return _costs([round(1000 * (gap or 0.0)) for gap in index.arrivals.gaps], index.total)
 
 
 def _is_by_delta(index: TraceIndex) -> bool:

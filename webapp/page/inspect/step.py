@@ -59,7 +59,7 @@ class _HeldBefore:
 class Card:
     """Everything the step pane says about one step, and what the rest of the page needs to follow it. `own`: it is of
     an engine's parser that shows its attributes, of which `changed` did. `stateless`: nobody says in which state the
-    parser was."""
+    parser was. `came`: when, where that was recorded."""
 
     step: int
     title: str
@@ -93,6 +93,7 @@ class Card:
     own: bool = False
     changed: Sequence[Attribute] = ()
     more_changed: int = 0
+    came: str = ""
 
 
 def card(index: TraceIndex, number: int, terminals: Mapping[str, str]) -> Card:
@@ -138,6 +139,7 @@ def card(index: TraceIndex, number: int, terminals: Mapping[str, str]) -> Card:
         own=index.trace.observed is not None,
         changed=changed[:_CHANGES_SHOWN],
         more_changed=max(0, len(changed) - _CHANGES_SHOWN),
+        came=index.came(number),
     )
 
 

@@ -105,6 +105,7 @@ class Tokens:
     vocabulary: TokenizerAdapter | None = None
     repeats: Repeats | None = None
     exact: Sequence[Piece] = ()
+    piece: str = "token"  # what one is called
 
     def pending(self, at: int) -> bytes:
         """The bytes that wait after token `at` for the rest of their character."""
@@ -143,7 +144,7 @@ class Tokens:
     def rows(self, at: int) -> list[_Row]:
         """Everything about token `at`, a line each."""
         piece = self.pieces[at]
-        rows = [_Row("Token", f"{at + 1:,}", f"of {len(self.pieces):,}"), _id(piece)]
+        rows = [_Row(self.piece.capitalize(), f"{at + 1:,}", f"of {len(self.pieces):,}"), _id(piece)]
         if (string := self._string(piece)) is not None:
             rows.append(_Row("String", string, code=True))
         raw = piece.raw if piece.raw is not None else piece.text.encode("utf-8", "surrogatepass")
@@ -205,7 +206,7 @@ def known_tokens(run: Run) -> Tokens:
 def _known(run: Run) -> Tokens:
     exact, fates = _decoded(run)
     vocabulary = _vocabulary_of(run.case, run.format, exact)
-    return Tokens(run.pieces, fates, vocabulary, Repeats(run.pieces), exact)
+    return Tokens(run.pieces, fates, vocabulary, Repeats(run.pieces), exact, run.piece)
 
 
 def _decoded(run: Run) -> tuple[Sequence[Piece], Sequence[TokenFacts] | None]:

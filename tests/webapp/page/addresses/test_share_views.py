@@ -211,6 +211,33 @@ def test_the_link_points_at_where_its_sharer_stood_or_the_first_finding(client: 
     )
 
 
+@pytest.mark.parametrize(
+    ("view", "leads"),
+    [
+        ("step=2&pins=1,2&until=sent:args&dock=wire", "?step=2&dock=wire&until=sent:args&pins=1,2"),
+        ("step=2&until=held > 3&find=1&nonsense=x", "?step=2&until=held+%3E+3"),
+        ("step=end&filter=a%26b%3D1", "?step=end&filter=a%26b%3D1"),
+        ("step=3&chunk=whole&screen=step", "?step=3&chunk=whole&screen=step#step"),
+    ],
+)
+def test_the_link_keeps_what_its_sharer_looked_at_whoever_shared_it_before(
+    client: FlaskClient, view: str, leads: str
+) -> None:
+    asked = {"case": a_case(OUTPUT, tools=[{"name": "g"}])}
+    client.post("/cases", data={**asked, "view": "step=7&pins=7"})
+    answer = client.post("/cases", data={**asked, "view": view})
+    link = BeautifulSoup(answer.text, "html.parser").select_one("#permalink")
+    assert link is not None
+    assert re.sub(r".*/c/\w{16}", "", str(link["value"])) == leads
+
+
+def test_the_share_page_of_a_run_carries_what_is_looked_at(client: FlaskClient) -> None:
+    page = client.get("/example/unknown-tool/share?step=3&pins=2,3&until=commit&dock=events")
+    field = BeautifulSoup(page.text, "html.parser").select_one("[name=view]")
+    assert field is not None
+    assert field["value"] == "step=3&dock=events&until=commit&pins=2,3"
+
+
 def test_examples_and_shared_cases_can_be_shared_by_name(client: FlaskClient) -> None:
     assert client.post("/cases", data={"source": "example:unknown-tool"}).status_code == 201
     path, _ = share(client, "by name")
@@ -267,7 +294,8 @@ def test_a_posted_run_says_that_it_is_shared_until_that_is_deleted(client: Flask
     path = answer.headers["Location"]
     for _ in range(2):
         page = client.get(f"/r/{token}").text
-        assert ('data-heading="Kept words" data-note="shared"' in page, f'<a href="{path}">' in page) == (True, True)
+        assert 'data-heading="Kept words" data-note="shared"' in page
+        assert f'<a href="{path}" data-leads-here>' in page
         client.post("/run", data={"case": sent["case"], "held": token})
     client.post(f"{path}/delete", data={"key": key["value"]})
     assert 'data-heading="Unsaved run" data-note="not shared"' in client.get(f"/r/{token}").text

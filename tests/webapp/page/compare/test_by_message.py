@@ -74,6 +74,21 @@ def test_the_sentence_says_in_what_the_messages_differ_and_where(
     assert page.sentence.rest.startswith(words)
 
 
+FAILED = {"error": {"message": "Failed to parse <x>.\nBadly.", "code": 500}}
+
+
+def test_an_error_that_a_server_ended_with_is_said_above_and_where_its_message_stands(pages: Pages) -> None:
+    page = beside(pages, TEXT, [*STREAM[:2], FAILED])
+    assert page.messages.errors == [None, FAILED["error"]["message"]]
+    assert "B's server ended with an error: Failed to parse <x>.\nBadly. A has 1 call (f), B no call." in (
+        page.sentence.rest
+    )
+
+
+def test_a_side_whose_server_sent_no_error_has_none(pages: Pages) -> None:
+    assert beside(pages, TEXT, [*STREAM[:2], END]).messages.errors == []
+
+
 def test_what_is_said_of_several_sides_names_them(pages: Pages) -> None:
     logs = {"less": [*STREAM[:2], END], "more": [*STREAM[:2], chunk({"content": "!"}), *STREAM[2:]]}
     sides = Side(), Side(text="less"), Side(text="more")

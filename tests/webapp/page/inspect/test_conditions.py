@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from parsers.vocabulary.events import Diagnostic, Raised
+from parsers.wire.arrivals import arrivals
 from webapp.page.inspect.conditions import Look, Names, completions, names_of, names_of_chunks, read_conditions, stops
 from webapp.page.inspect.index import index_of
 
@@ -85,7 +86,14 @@ NAMES = Names(["CONTENT", "TOOL_CALL"], {"r0": "", "r1": ""})
         ("HELD > 3 Step:4", ""),
         ("held > 3 or raised", "or is no condition: every word has to hold, one with a minus must not"),
         ("(held > 3)", "(held is no condition: every word has to hold, one with a minus must not"),
-        ("content > 3", "> is no condition"),
+        ("content > 3", "content is nothing to compare: held, step and gap are compared with a number"),
+        ("hld > 3", "hld is no condition – is held > 3 meant?"),
+        ("raised -Hled>=3", "Hled is no condition – is held >=3 meant?"),
+        ("stp = 3", "stp is no condition – is step = 3 meant?"),
+        ("a > b", "a is nothing to compare: held, step and gap"),
+        ("x=1 a>b", ""),
+        ("> 3", "> is no condition"),
+        ("stat:CONTENT", "There is no condition stat: – is state: meant?"),
         ('">" "or"', ""),
         ("step", ""),
         ('text:"</tool', "The quotation mark before </tool is not closed."),
@@ -121,7 +129,7 @@ def test_what_is_no_condition_is_said_in_a_sentence_and_stops_nowhere(index: Any
 )
 def test_what_a_recording_does_not_tell_is_no_condition(make: Any, gaps: Any, words: str, said: str) -> None:
     index = index_of(make.run(TEXT))
-    index.gaps = gaps
+    index.arrivals = arrivals((0.0, *gaps[1:]))
     names = names_of_chunks(index)
     found = stops(index, words, names)
     assert (found.problem, any(one.startswith("gap") for one, _ in completions(names))) == (said, gaps == (None, 0.08))
