@@ -13,7 +13,7 @@ The modules in the order in which the bytes pass them. Each imports only those a
     surroundings       text -> the body, without HTTP, curl's noise, prefixes of log lines and prose
     requests           body -> the request beside the recording, and the rest
     token_bytes        log probabilities -> tokens
-    chunk_bytes        chunks of Bedrock's invoke_model -> the events in their bytes
+    envelopes          rows of batches, answers of HTTP, chunks of bytes -> the payloads in them
     closing_events     events of the Responses API -> what they say twice and not alike
     message_blocks     events of Anthropic's Messages -> where their blocks are numbered otherwise
     chat_dialects      events of the Responses and Messages APIs -> chat chunks

@@ -15,8 +15,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
 from parsers.intake.api_families import UNKNOWN, Family, RawChunk, family_of, is_failure, parsed_stream
-from parsers.intake.chunk_bytes import unwrapped
 from parsers.intake.content_blocks import in_one_message
+from parsers.intake.envelopes import unwrapped
 from parsers.intake.evidence import (
     REPLAY,
     Fact,

@@ -20,9 +20,9 @@ from typing import Any
 from parsers.intake.answers import found_in, log_intake
 from parsers.intake.api_families import family_of
 from parsers.intake.api_logs import response_log
-from parsers.intake.chunk_bytes import unwrapped
 from parsers.intake.client_objects import ASKERS, NAMES, as_json, is_unset
 from parsers.intake.content_blocks import in_one_message
+from parsers.intake.envelopes import unwrapped
 from parsers.intake.evidence import Intake, Payload, Warn, number
 from parsers.intake.written_values import LEFT_OUT, Named, literal_at, object_of, value_at
 from parsers.wire.read import read_stream

@@ -1,4 +1,4 @@
-"""The bytes of Bedrock's invoke_model chunks hold events of the model's own API, which are read as such."""
+"""What stands in an envelope is read: events in the bytes of Bedrock's chunks, answers in the rows of batches."""
 
 from __future__ import annotations
 
@@ -49,3 +49,25 @@ def test_the_chunks_of_bedrocks_llama_are_raw_output() -> None:
 @pytest.mark.parametrize("spelled", ["no base64!", base64.b64encode(b"text").decode()])
 def test_bytes_that_hold_no_object_stay_as_they_are(spelled: str) -> None:
     assert recognise(json.dumps({"chunk": {"bytes": spelled}}).encode(), pasted=True).kind == "raw_text"
+
+
+ANSWER = {
+    "object": "chat.completion",
+    "choices": [{"index": 0, "message": {"role": "assistant", "content": "Hi"}, "finish_reason": "stop"}],
+}
+ROW = {"id": "b", "custom_id": "one", "response": {"status_code": 200, "body": ANSWER}, "error": None}
+
+
+@pytest.mark.parametrize(
+    ("text", "outputs"),
+    [
+        (json.dumps(ROW), 1),
+        (json.dumps(ROW, indent=2), 1),
+        (f"{json.dumps(ROW)}\n{json.dumps({**ROW, 'custom_id': 'two'})}\n", 2),
+        (json.dumps([ROW, ROW]), 2),
+        (json.dumps({"status": 200, "headers": {}, "body": ANSWER}), 1),
+    ],
+)
+def test_answers_in_rows_of_a_batch_are_the_answers(text: str, outputs: int) -> None:
+    found = recognise(text.encode(), pasted=True)
+    assert [message(one) for one in found.outputs] == [Story(content="Hi")] * outputs
