@@ -73,7 +73,7 @@ def in_comment(text: str) -> str:
     words = " ".join(text.split())
     short = words if len(words) <= COMMENT else words[: COMMENT - 1] + "…"
     seen = "".join([char if char.isprintable() else f"U+{ord(char):04X}" for char in short])
-    return seen.replace("\\", "\\\\").replace("*/", "* /").replace("??", "? ?") + (" ." if seen.endswith("\\") else "")
+    return seen.replace("*/", "* /").replace("??", "? ?") + (" ." if seen.endswith("\\") else "")
 
 
 def _escaped(text: str, spelled: Callable[[str], str]) -> str:

@@ -315,7 +315,7 @@ def test_the_header_says_what_fails_and_where_the_case_is(target: str) -> None:
     )
     text = suite_file(SUITES[target], told(subject(given_case, permalink="http://localhost/c/1"))).text
     head = text.partition("\n\n")[0]
-    wanted = ("SPDX-License-Identifier: ", "Case: http://localhost/c/1", "Text of \\\\", "content: expected 'else")
+    wanted = ("SPDX-License-Identifier: ", "Case: http://localhost/c/1", "Text of \\ .", "content: expected 'else")
     assert [words for words in wanted if words not in head] == []
     assert "{" not in suite_file(SUITES[target], told(subject(given_case))).path
 

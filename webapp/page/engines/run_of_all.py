@@ -93,8 +93,9 @@ def _result(column: RunColumn, body: str, settings: Settings) -> Result:
 
 
 def _asked(column: RunColumn, case: Case) -> Case | None:
-    """The case as this engine is to run it: by the parser that it names, else by one of the same format; None where
-    there is none. What only played a stream back is read by the built-in parser that fits."""
+    """The case as this engine is to run it: by the parser that it names, else by one of the same format, else by the
+    only one, such as a class of somebody's own, where nobody knows what it reads; None where there is none. What only
+    played a stream back is read by the built-in parser that fits."""
     if column.row is None and engine_of(case) == BUILTIN:
         return case
     name = case.parser.name
@@ -106,5 +107,6 @@ def _asked(column: RunColumn, case: Case) -> Case | None:
     parsers = column.row.parsers
     same = [one.name for one in parsers if one.name == name]
     alike = [one.name for one in parsers if fmt is not None and one.format == fmt.name]
-    there = next(iter(same + alike), None)
+    only = [one.name for one in parsers if len(parsers) == 1 and not one.format]
+    there = next(iter(same + alike + only), None)
     return None if there is None else by_engine(case, column.engine, there, column.row.reasoning)

@@ -391,3 +391,20 @@ def test_an_entered_engine_runs_what_it_reads_and_says_what_it_does_not(
     assert cells["L"] == "not"
     assert cells["Call"] in ("passes", "fails", "warns")
     use_engines(get_settings())
+
+
+@pytest.mark.replays
+def test_an_engine_with_one_parser_of_which_nobody_knows_what_it_reads_runs_what_it_is_asked_to(
+    make: Callable[..., Flask],
+) -> None:
+    app = make()
+    settings = app.extensions[EXTENSION].settings
+    use_engines(settings)
+    write_entry(settings, "mine", own("Plain"))
+    entered(settings).card("mine")
+    client = app.test_client()
+    share(client, CALL, title="Call")
+    client.post("/library/run", data={"engine": "mine"})
+    cell = page(client, "/library/results/mine").all("table.matrix tbody td")[-1]
+    assert cell.words.partition(" ")[0] in ("passes", "fails", "warns")
+    use_engines(get_settings())
