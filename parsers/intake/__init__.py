@@ -25,6 +25,7 @@ The modules in the order in which the bytes pass them. Each imports only those a
     api_families       payload -> its API: a table of shapes, with a reader for each that holds raw output
     api_logs           frames -> a log of one API, its damage, and the raw output rebuilt
     chat_streams       chat chunks -> what the server's parser made, and what still tells of the raw output
+    attribute_lists    attributes of OpenTelemetry's JSON -> the object that they stand for
     curl_traces        dumps of curl --trace -> the log that came
     answers            logs and answers of APIs, by themselves or inside other JSON
     string_lists       deltas and texts as programs print them

@@ -28,6 +28,7 @@ from parsers.intake.api_logs import (
     response_log,
     several_outputs_warning,
 )
+from parsers.intake.attribute_lists import named_attributes
 from parsers.intake.chat_streams import chat_intake
 from parsers.intake.content_blocks import sent_call
 from parsers.intake.curl_traces import curl_trace
@@ -72,7 +73,7 @@ _ASKED = frozenset((
     "request_body", "optional_params", "serialized", "usage", "usage_metadata", "headers",
 ))  # fmt: skip
 _ITEMS = ({"message"}, {"message_content"}, {"tool_call"})
-_MOST_INSIDE, _DEEPEST, _FIRST, _DEEPEST_NAME = 400, 9, 50, 12
+_MOST_INSIDE, _DEEPEST, _FIRST, _DEEPEST_NAME = 400, 11, 50, 12
 _KEYS = 8  # the commonest keys of log lines are looked into
 
 _SIGNS = {
@@ -193,6 +194,7 @@ def _inside(value: Any) -> Iterator[tuple[str, Any]]:
         name, one, depth = queue.popleft()
         if isinstance(one, str) and one.lstrip()[:1] in ("{", "["):
             one = whole_value(one) or one
+        one = named_attributes(one) or one
         if depth or isinstance(one, list):
             yield name or "a list", one
         if depth == _DEEPEST:
