@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import unquote
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -46,7 +48,8 @@ def test_a_link_leads_to_pins_stops_and_the_panel_that_its_sharer_sees_now(page:
     expect(page.locator("#go-to")).to_have_value("10")
     expect(page.locator("#until")).to_have_value("sent:args")
     expect(page.locator("#watch")).to_be_visible()
-    assert {*page.url.split("?")[1].split("&")} == {"step=10", "dock=watch", "until=sent:args", "pins=7,10"}
+    there = unquote(page.url.split("?")[1]).split("&")
+    assert {*there} == {"step=10", "dock=watch", "until=sent:args", "pins=7,10"}
 
 
 def test_a_run_that_was_shared_says_so_on_top(page: Page) -> None:
