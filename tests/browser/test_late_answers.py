@@ -178,7 +178,8 @@ def test_a_filter_cleared_before_another_window_came_leaves_the_events_of_that_w
     cleared.release()
     page.wait_for_function("""() => {
       const { first, last } = document.querySelector("[data-window]").dataset;
-      return first > 150 && document.getElementById("event-list").dataset.drawn === `${first}-${last}`;
+      const { drawn, filterOf } = document.getElementById("event-list").dataset;
+      return first > 150 && drawn === `${first}-${last}` && filterOf === "";
     }""")
     assert int(page.locator("#event-list [data-row]").first.get_attribute("data-row") or 0) > 150
 
