@@ -410,6 +410,7 @@ BetweenResult = _object(
     changed=_said(int, "Changed outputs that were tried."),
     allowed=_said(int, "Differences that the contract of an engine allows; they are passed over."),
     complete=_said(bool, "False where the time or the budget ran out, or a difference was found before all was tried."),
+    given_up=_said(str, "What a parser in a process of its own did until it was asked no more; '' where all were."),
     samples=_many(_WRITTEN["Sample"]),
 )
 
