@@ -63,8 +63,8 @@ def _lower(words: str) -> str:
 
 
 def departure(case: Case, answer: Trace) -> Departure | None:
-    """The first difference that the expectation shows, the number of calls before anything else; None where it shows
-    none."""
+    """The first difference that the expectation shows, the number of calls before anything else, and white space behind
+    it; None where it shows none."""
     expect = case.known.expect
     found = trace_differences(expect, answer, case.compare)
     if expect is None or not found:
@@ -82,7 +82,12 @@ def _first(case: Case, expect: Expect, found: Sequence[Difference], answer: Trac
     if any(one.field == "tool_calls" for one in found):
         came = _named([call.name or "one without a name" for call in answer.message.tool_calls])
         return Departure("", came, right, _last(answer))
-    return _told(found[0], answer)
+    return _told(next((one for one in found if not _is_blank_apart(one)), found[0]), answer)
+
+
+def _is_blank_apart(found: Difference) -> bool:
+    """Return whether white space is all that differs."""
+    return found.expected.split() == found.actual.split()
 
 
 def _failed(stream: Sequence[Any]) -> bool:

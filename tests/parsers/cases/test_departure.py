@@ -87,6 +87,15 @@ def test_the_number_of_calls_comes_before_anything_else(calls: list[Any], right:
     assert made.headline == f"{WRONG_CALLS}{right}."
 
 
+def test_white_space_comes_behind_anything_else() -> None:
+    made = departed(STREAM, {"content": "Hi\n", "tool_calls": [{"name": "g", "arguments": {"x": 1}}]})
+    assert made is not None
+    assert made.part == "Name of call 0"
+    made = departed(STREAM, {"content": "Hi\n"})
+    assert made is not None
+    assert made.part == "Content"
+
+
 def test_an_error_is_told_as_one() -> None:
     made = departed([*STREAM[:2], {"error": {"message": "no"}}], {"content": "Hi", "tool_calls": [CALL]})
     assert made == Departure("", "An error", "1 call: f", 3)
