@@ -162,6 +162,9 @@ def _line(entry: Entry) -> str:
 
 def _put_in_place(file: Path, text: str) -> None:
     try:
+        if file.exists() and not file.is_file():  # a device or a pipe stays one
+            file.write_text(text, "utf-8")
+            return
         file.parent.mkdir(parents=True, exist_ok=True)
         handle, made = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
         try:

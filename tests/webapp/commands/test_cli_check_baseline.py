@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -346,3 +347,10 @@ def test_an_entry_that_is_none_is_named(tmp_path: Path, program: Program, wrong:
     (tmp_path / "base.json").write_text(json.dumps({"baseline": 1, "known": [entry]}), "utf-8")
     done = program("check", suite(1), "--baseline", "base.json")
     assert (done.code, "it is no baseline: /known/0/wrong" in done.err) == (2, True)
+
+
+def test_a_pipe_is_written_to_and_stays_one() -> None:
+    into, out = os.pipe()
+    with os.fdopen(into) as read, os.fdopen(out, "w"):
+        assert write_baseline(f"/dev/fd/{out}", []) == (0, 0)
+        assert json.loads(os.read(read.fileno(), 1_000)) == {"baseline": 1, "known": []}
