@@ -229,7 +229,7 @@ function click(event) {
 function again() {
   if (!place || place.run.isConnected) return;
   const { run, at } = place;
-  const same = (one) => ["sent", "from", "to", "at"].every((name) => one.dataset[name] === run.dataset[name]);
+  const same = (one) => ["sent", "from", "to", "inPart"].every((name) => one.dataset[name] === run.dataset[name]);
   const found = runs().find((one) => same(one) && one.textContent === run.textContent && partOf(one) === partOf(run));
   if (found) put({ run: found, at }, { focus: document.activeElement === document.body });
   else leave();
