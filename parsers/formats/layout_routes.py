@@ -1,9 +1,9 @@
 """Where the labels of a diagram's edges stand.
 
 Every edge offers places beside its own lines, the middle of its longest piece first; the edge with the least room
-chooses first. A place on a node is never taken. One on another label, on a line, beside a stretch that several edges
-share, or between two lines that could both be meant is taken only when there is none better. The layout leaves room
-for a label in every channel.
+chooses first, and in two more rounds those that fared worst. A place on a node is never taken. One on another label, on
+a line, beside a stretch that several edges share, or between two lines that could both be meant is taken only when
+there is none better. The layout leaves room for a label in every channel.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ ASCENT, DESCENT = 9.0, 2.5
 ABOVE, BELOW, BESIDE = 5.0, 12.0, 5.0  # from a line to the baseline above or below it, or to the text beside it
 STEP, TRIED = 6.0, 12  # distance of two places that are tried, and how many at most on either side of the middle
 ON_LABEL, ON_SHARED, ON_LINE, BETWEEN, OFF_LIMITS = 200.0, 60.0, 20.0, 8.0, 4.0
+ROUNDS = 3  # of choosing: who fared worst chooses first in the next one
 OTHER_SIDE, FAR, SHORT = 3.0, 0.06, 0.04  # second choices: below or left of the line, off its middle, a short piece
 
 Point = tuple[float, float]
@@ -86,28 +87,40 @@ def place_labels(lines: Sequence[Line], nodes: Sequence[Box], page: Box) -> tupl
     """
     strokes = [(number, _stroke(segment)) for number, line in enumerate(lines) for segment in line.segments()]
     strokes += [(number, _head(*line.points[-1])) for number, line in enumerate(lines)]
-    placed: list[Box] = []
-    found: dict[int, Point] = {}
-    total = 0.0
+    offered = [sorted(_places(line, strokes), key=lambda place: place.dislike) for line in lines]
     rooms = [sum(map(length, line.segments())) - len(line.label) * CHARACTER for line in lines]
-    for number in sorted(range(len(lines)), key=rooms.__getitem__):
-        label = lines[number].label
-        best, least = lines[number].points[0], float("inf")
-        for place in sorted(_places(lines[number], strokes), key=lambda place: place.dislike):
-            if place.dislike >= least:
-                break
-            box = text_box(label, place.at)
-            if box.top < page.top or box.bottom > page.bottom or any(box.overlaps(node) for node in nodes):
-                continue
-            cost = place.dislike + OFF_LIMITS * (box.left < page.left or box.right > page.right)
-            cost += ON_LABEL * sum(box.overlaps(other) for other in placed)
-            cost = _with_strokes(cost, least, number, box, place)
-            if cost < least:
-                best, least = place.at, cost
-        found[number] = best
-        total += least
-        placed.append(text_box(f"{label} ", best))
-    return [found[number] for number in range(len(lines))], total
+    order = sorted(range(len(lines)), key=rooms.__getitem__)
+    best, least = list[Point](), float("inf")
+    for _ in range(ROUNDS):
+        found, placed = dict[int, tuple[Point, float]](), list[Box]()
+        for number in order:
+            found[number] = at, _ = _chosen(number, lines[number], offered[number], (placed, nodes, page))
+            placed.append(text_box(f"{lines[number].label} ", at))
+        total = sum(cost for _, cost in found.values())
+        if not best or total < least:
+            best, least = [found[number][0] for number in range(len(lines))], total
+        order = sorted(range(len(lines)), key=lambda number: (-found[number][1], rooms[number]))
+    return best, least
+
+
+def _chosen(
+    number: int, line: Line, offered: Sequence[_Place], beside: tuple[Sequence[Box], Sequence[Box], Box]
+) -> tuple[Point, float]:
+    """The place that costs least beside labels, on no node and no higher or lower than the page; and what it costs."""
+    labels, nodes, page = beside
+    best, least = line.points[0], float("inf")
+    for place in offered:
+        if place.dislike >= least:
+            break
+        box = text_box(line.label, place.at)
+        if box.top < page.top or box.bottom > page.bottom or any(box.overlaps(node) for node in nodes):
+            continue
+        cost = place.dislike + OFF_LIMITS * (box.left < page.left or box.right > page.right)
+        cost += ON_LABEL * sum(box.overlaps(other) for other in labels)
+        cost = _with_strokes(cost, least, number, box, place)
+        if cost < least:
+            best, least = place.at, cost
+    return best, least
 
 
 def _with_strokes(cost: float, limit: float, number: int, box: Box, place: _Place) -> float:

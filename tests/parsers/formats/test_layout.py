@@ -223,6 +223,17 @@ def test_a_label_never_stands_on_a_node_even_without_a_good_place() -> None:
     assert disorder > 0
 
 
+def test_a_label_makes_room_for_one_that_has_no_other_place() -> None:
+    loop = Line([(90, 50), (90, 38), (70, 38), (70, 50)], "<tool_call>")  # has the least room, and chooses first
+    there, back = Line([(100, 56), (206, 56)], "</tool_call>"), Line([(206, 68), (100, 68)], "<tool_call>")
+    lines = [loop, there, back, Line([(50, 0), (50, 50)], "{")]
+    places, _ = place_labels(lines, [Box(0, 50, 100, 74), Box(206, 50, 300, 74)], Box(0, 0, 300, 100))
+    boxes = [text_box(line.label, at) for line, at in zip(lines, places, strict=True)]
+    assert not boxes[0].overlaps(boxes[1])
+    assert boxes[1].bottom < 56
+    assert boxes[2].top > 68
+
+
 def test_a_label_without_any_place_stands_where_its_edge_begins() -> None:
     line = Line([(50, 20), (60, 20)], "r1")
     places, _ = place_labels([line], [Box(0, 0, 100, 40)], Box(0, 0, 100, 40))
