@@ -64,10 +64,11 @@ function words(found) {
   const came = to - from === 1 ? `character ${from}` : `characters ${from} to ${to}`;
   const where = made === "unplaced" || to === from ? "from no place in the output" : `from ${came} of the output`;
   const who = card(step)?.who ?? "";
+  const { sentWhere } = document.getElementById("inspector").dataset;
   return {
     text: characters(run)[at].text,
     rest: [
-      `${partOf(run)}, character ${inPart(found)}, sent at step ${step}`,
+      `${partOf(run)}, character ${inPart(found)}, sent ${sentWhere} ${step}`,
       who,
       made === "unplaced" ? "" : (made ?? ""),
       where,

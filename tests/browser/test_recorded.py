@@ -79,6 +79,12 @@ def test_the_line_of_the_set_up_has_the_format_that_judges_whole(
         assert page.locator("#recorded-menu > summary .quiet").evaluate(whole)
 
 
+def test_a_character_of_the_answer_is_said_to_be_sent_in_its_chunk(page: Page, base: str) -> None:
+    page.goto(f"{shared(page, base, 'no-index')}?step=2")
+    page.locator("#result .run").first.click(position={"x": 2, "y": 6})
+    expect(page.locator("#who")).to_contain_text(", sent in chunk ")
+
+
 def test_the_cursor_strikes_no_number_of_a_chunk_through(page: Page, base: str) -> None:
     page.goto(f"{shared(page, base, 'no-index')}?step=2")
     struck = """() => {
