@@ -36,7 +36,8 @@ let wanted = null; // the place we go to once its window is here
 let flying = false; // whether a window is on its way: one at a time, however fast the keys come
 const disregarded = new WeakSet(); // requests in place of which the run is posted again: it goes on to the same place
 let moved = -STEADY; // when the cursor moved last
-let queue = []; // what was asked for meanwhile, in order
+let goal = null; // the place that it was asked for; null where it is wanted wherever somebody goes meanwhile
+let queue = []; // what was asked for meanwhile, in order: an act, and whether it only moves the cursor
 let inText = false; // whether what is being replaced had the focus in the text
 let remembering = 0;
 let announcing = 0;
@@ -70,8 +71,8 @@ function load() {
 const isLoaded = (place) => page.first <= place && place <= page.last;
 
 /* What is asked for while a window is on its way is done once that is here: it is meant for the place we go to. */
-export function inTurn(act) {
-  if (flying && wanted !== null) queue.push(act);
+export function inTurn(act, moves = false) {
+  if (flying && wanted !== null) queue.push({ act, moves });
   else act();
 }
 
@@ -80,15 +81,16 @@ const isBehindOthers = () => flying && wanted !== null && queue.length > 0;
 
 /* Goes so many steps on. Where each of them would have led by itself is nobody's place. */
 export function moveBy(steps) {
-  if (isBehindOthers()) queue.push(() => moveBy(steps));
+  if (isBehindOthers()) queue.push({ act: () => moveBy(steps), moves: true });
   else goTo(aim() + steps);
 }
 
-/* Goes to a place, from anywhere. */
+/* Goes to a place, from anywhere: moves that wait to be made before it lead nowhere. */
 export function goTo(number, { quiet = false } = {}) {
   if (!page || !Number.isFinite(number)) return;
+  while (queue.at(-1)?.moves) queue.pop();
   if (isBehindOthers()) {
-    queue.push(() => goTo(number, { quiet }));
+    queue.push({ act: () => goTo(number, { quiet }), moves: true });
     return;
   }
   const place = Math.max(page.least, Math.min(page.most, Math.round(number)));
@@ -99,12 +101,16 @@ export function goTo(number, { quiet = false } = {}) {
     page.view.removeAttribute("aria-busy");
     draw(quiet);
     lookAhead(before);
-    for (const act of queue.splice(0)) inTurn(act);
+    takeTurns(queue.splice(0));
   } else {
     wanted = place;
     page.view.setAttribute("aria-busy", "true");
     if (!flying) fetchWindow(place);
   }
+}
+
+function takeTurns(waiting) {
+  for (const { act, moves } of waiting) inTurn(act, moves);
 }
 
 /* A key that is held down moves on and on: what comes next is fetched before the edge of the window is reached. */
@@ -115,7 +121,7 @@ function lookAhead(before) {
   const way = Math.sign(at - before);
   if (flying || !steady || !way || Math.abs(at - before) > room) return;
   const edge = way > 0 ? page.last : page.first;
-  if (edge !== (way > 0 ? page.most : page.least) && Math.abs(edge - at) < room) fetchWindow(at + way * room);
+  if (edge !== (way > 0 ? page.most : page.least) && Math.abs(edge - at) < room) fetchWindow(at + way * room, { wherever: true });
 }
 
 /* The next or previous place of a kind: step, change, emission, finding, parting, end. */
@@ -127,14 +133,18 @@ function target(kind, direction) {
   return (on ? places?.find((place) => place > at) : places?.findLast((place) => place < at)) ?? null;
 }
 
-/* Where it leads is not known before the window is here. */
+/* Where it leads is not known before the window is here, but for the ends and, as a rule, the next step. */
 export function jump(kind, direction) {
   if (!page) return;
-  inTurn(() => {
-    const place = target(kind, direction);
-    if (place !== null) goTo(place);
-    else remark(whyNone(kind, direction));
-  });
+  if (kind === "end") goTo(target(kind, direction));
+  else if (kind === "step" && !page.jumps.step) moveBy(direction === "next" ? 1 : -1);
+  else inTurn(() => jumpNow(kind, direction), true);
+}
+
+function jumpNow(kind, direction) {
+  const place = target(kind, direction);
+  if (place !== null) goTo(place);
+  else remark(whyNone(kind, direction));
 }
 
 /* A key that leads nowhere says so, in the words of its control. */
@@ -212,8 +222,12 @@ export function remember() {
   remembering = setTimeout(renew, 300);
 }
 
-function fetchWindow(place) {
+/* Draws the window anew, of which something else is shown. */
+export const drawAnew = () => fetchWindow(at, { wherever: true });
+
+function fetchWindow(place, { wherever = false } = {}) {
   flying = true;
+  goal = wherever ? null : place;
   ask("#window", WINDOW_SWAP, { [drawer.name]: String(place) });
 }
 
@@ -236,7 +250,7 @@ function swapped() {
   drawer.opened?.(page);
   if (old?.most === page.most && old.root.dataset.run === page.root.dataset.run) {
     goTo(asked ?? before, { quiet: asked === null });
-    for (const act of waiting) inTurn(act);
+    takeTurns(waiting);
   }
   // the focus went with what was replaced, unless somebody put it elsewhere meanwhile
   if (inText && document.activeElement === document.body) focusPlace();
@@ -251,6 +265,14 @@ export function waitForPage(request) {
 
 /* What comes of a request has no meaning any more. */
 export const disregard = (request) => disregarded.add(request);
+
+/* A window that nobody goes to any more takes the place of none: the cursor moved on in the one that is here. */
+function pass(event) {
+  const { ctx } = event.detail;
+  if (ctx.target?.id === "window" && ctx.response?.status < 400 && goal !== null && wanted === null) {
+    event.preventDefault();
+  }
+}
 
 /* A window that did not come, alone or with the whole page, leaves the cursor where it is. One that came and was held
    back (live.js) is still the place we go to. */
@@ -316,6 +338,7 @@ export function startCursor(...known) {
   document.addEventListener("htmx:before:swap", () => {
     if (page && document.activeElement?.closest(drawer.stops)) inText = true;
   });
+  document.addEventListener("htmx:before:response", pass);
   document.addEventListener("htmx:after:swap", swapped);
   document.addEventListener("htmx:finally:request", answered);
   document.addEventListener("click", click);

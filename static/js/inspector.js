@@ -95,6 +95,7 @@ function touched(page, pieces, step) {
   return pieces.filter(({ at }) => least <= at && at <= most);
 }
 
+let asking = false; // for the report: one request at a time, whatever is swapped in meanwhile
 const REPORT_TRIES = 3; // in a row without an answer
 const REST = 100; // milliseconds until it is looked at again whether the cursor rests
 const REPORT_PAUSE = 700; // milliseconds; each time as long again
@@ -104,12 +105,11 @@ const REPORT_PAUSE = 700; // milliseconds; each time as long again
    it does not come, a few times more, and then when somebody says so. Whoever is on the way through the output comes
    first: one process holds the run, and a window would wait for a part of the report. */
 async function fetchReport() {
-  const waiting = document.querySelector("[data-report-pending]:not([data-asked])");
-  if (!waiting) return;
-  waiting.dataset.asked = "1";
+  if (asking || !isPending()) return;
+  asking = true;
   show("[data-working]", "[data-report-again]");
   let tries = 0;
-  while (waiting.isConnected && tries < REPORT_TRIES) {
+  while (isPending() && tries < REPORT_TRIES) {
     if (!isAtRest()) {
       await pause(REST);
       continue;
@@ -118,12 +118,14 @@ async function fetchReport() {
     await ask("#inspector", "none", { ...standing(), report: "1" });
     if (document.querySelector("[data-report-left]")) tries = 0;
     else if (isAtRest()) tries += 1; // else it was given up for who moves
-    if (tries && tries < REPORT_TRIES && waiting.isConnected) await pause(tries * REPORT_PAUSE);
+    if (tries && tries < REPORT_TRIES && isPending()) await pause(tries * REPORT_PAUSE);
   }
-  if (!waiting.isConnected) return;
-  delete waiting.dataset.asked;
-  show("[data-report-again]", "[data-working]");
+  asking = false;
+  if (isPending()) show("[data-report-again]", "[data-working]");
 }
+
+/* Several panes may wait for it. */
+const isPending = () => document.querySelector("[data-report-pending]") !== null;
 
 const pause = (milliseconds) => new Promise((after) => setTimeout(after, milliseconds));
 

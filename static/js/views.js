@@ -1,9 +1,9 @@
 /* Which view of a pane is shown. The views behind tabs are on the page already: choosing one only says which is shown.
    Those of the wire are drawn by the server into the window, which is what the links do without script. Both are kept
    in the address. And copying what is shown, where all of it is. */
-import { goTo, remember, step } from "./cursor.js";
+import { drawAnew, goTo, inTurn, remember, step } from "./cursor.js";
 import { copyText, isPlain, mark, say } from "./dom.js";
-import { ask, choose, WINDOW_SWAP } from "./request.js";
+import { choose } from "./request.js";
 
 const tabs = {}; // what was chosen in each pane
 
@@ -31,7 +31,7 @@ function chooseTab(tab) {
   tabs[pane] = tab.dataset.tab;
   show(pane, tab.dataset.tab);
   remember();
-  if (["dock", "input"].includes(pane)) goTo(step(), { quiet: true }); // brings its row, byte or chunk into sight
+  if (["dock", "input"].includes(pane)) inTurn(() => goTo(step(), { quiet: true })); // its row, byte or chunk in sight
 }
 
 /* Shows the panel of the dock that has the element, and gives it. */
@@ -50,7 +50,7 @@ const openNamed = (hash) => hash.length > 1 && openPanel(document.getElementById
 
 function draw(choice) {
   if (!choose(...choice.split("="))) return false;
-  ask("#window", WINDOW_SWAP, { step: String(step()) });
+  drawAnew();
   return true;
 }
 

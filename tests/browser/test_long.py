@@ -45,8 +45,8 @@ def test_checks_that_arrive_late_leave_the_cursor_and_the_step_bar_alone(page: P
             route.continue_()
 
     page.route("**/r/*", keep)
-    open_long(page, f"Not asked for before. {TEXT}")
-    page.wait_for_function("() => document.querySelector('[data-asked]')")
+    with page.expect_request(lambda sent: "report=1" in sent.url):
+        open_long(page, f"Not asked for before. {TEXT}")
     go_to(page, 9000)
     expect(page.locator("#step .card:not([hidden]) h2")).to_contain_text("Step 9,000")
     page.evaluate("() => { for (const id of ['window', 'step-bar']) document.getElementById(id).seen = true; }")
@@ -220,6 +220,51 @@ def test_who_moves_comes_before_the_report(page: Page) -> None:
         page.wait_for_timeout(15)
     assert len(asked) <= max(before, 1)
     page.wait_for_event("request", lambda sent: "report=1" in sent.url)
+
+
+def test_the_report_is_asked_for_by_one_request_at_a_time_wherever_the_cursor_went(page: Page) -> None:
+    flying: list[Request] = []
+    most = 0
+
+    def left(request: Request) -> None:
+        if request in flying:
+            flying.remove(request)
+
+    def asked(request: Request) -> None:
+        nonlocal most
+        if "report=1" in request.url:
+            flying.append(request)
+            most = max(most, len(flying))
+
+    page.on("request", asked)
+    page.on("requestfinished", left)
+    page.on("requestfailed", lambda request: pytest.fail(f"given up: {request.url}") if "report" in request.url else 0)
+    page.route(
+        "**/r/*", lambda route: route.fulfill(status=204) if "report=1" in route.request.url else route.continue_()
+    )
+    open_long(page, f"There and back. {TEXT}")
+    page.locator("[data-slider]").focus()
+    for key in ("End", "Home", "End"):
+        page.keyboard.press(key)
+        page.wait_for_timeout(500)
+    page.wait_for_timeout(2_000)
+    assert most == 1
+
+
+def test_an_end_that_is_jumped_to_takes_the_place_of_the_moves_that_wait(page: Page) -> None:
+    open_long(page)
+    expect(page.locator("#chunkings tbody tr")).to_have_count(11)
+    windows: list[str] = []
+    page.on("request", lambda sent: windows.append(sent.url) if "step=" in sent.url else None)
+    page.locator("[data-slider]").focus()
+    for _ in range(10):
+        page.keyboard.press("End")
+        page.keyboard.press("PageUp")
+        page.keyboard.press("Home")
+        page.keyboard.press("PageDown")
+    page.keyboard.press("End")
+    expect(page.locator("#step .card:not([hidden]) h2")).to_have_text("End of output")
+    assert len(windows) <= 4, windows
 
 
 def test_when_the_server_is_gone_what_is_loaded_still_works(page: Page, allowed: list[str]) -> None:
