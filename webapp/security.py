@@ -95,8 +95,8 @@ class _CrossOrigin(Forbidden):
 class TooLarge(RequestEntityTooLarge):
     """Input over one of the limits in the settings; says the size, the limit and the setting."""
 
-    def __init__(self, what: str, size: int | None, limit: int, setting: Limit) -> None:
-        unit = "tokens" if setting == "max_tokens" else "bytes"
+    def __init__(self, what: str, size: int | None, limit: int, setting: Limit, unit: str = "") -> None:
+        unit = unit or ("tokens" if setting == "max_tokens" else "bytes")
         has = "is too large" if size is None else f"has {size:,} {unit}"
         super().__init__(f"{what} {has}; the limit is {limit:,} {unit} ({ENV_PREFIX}{setting.upper()}).")
 
@@ -175,11 +175,12 @@ def is_cross_origin(method: str, headers: Headers, own_origins: frozenset[str] =
     return not host or host != headers.get("Host", "").lower()
 
 
-def check_limit(settings: Settings, limit: Limit, size: int, what: str) -> None:
-    """Raise TooLarge when `size` is over the setting `limit`. `what` starts the sentence, e.g. "The output text"."""
+def check_limit(settings: Settings, limit: Limit, size: int, what: str, unit: str = "") -> None:
+    """Raise TooLarge when `size`, in bytes, tokens or what `unit` says, is over the setting `limit`. `what` starts the
+    sentence, e.g. "The output text"."""
     most: int = getattr(settings, limit)
     if size > most:
-        raise TooLarge(what, size, most, limit)
+        raise TooLarge(what, size, most, limit, unit)
 
 
 def api_error(

@@ -352,6 +352,9 @@ class Steps(Lazy[Step], StepColumns):
             elif low <= high:
                 yield number, low, high
 
+    def state(self, number: int) -> str:
+        return self._shapes[self._views[self._stretch(number - 1)]][0]
+
     def moves(self) -> Iterator[tuple[int, Transition]]:
         for index, places in self._moves.by_block():
             yield from ((index + 1, move) for move in self._moves_at(places))

@@ -266,6 +266,8 @@ class Events:
         """Every event of these types with its block."""
         kinds = self.spans.kinds
         asked = [kind is _AS_IT_IS or issubclass(kind[0], wanted) for kind in kinds]
+        if not any(asked):
+            return
         for place, ((block, code, start, end), call) in enumerate(zip(self.spans.rows(), self._numbers(), strict=True)):
             if asked[code] and isinstance(event := self._event(place, start, end, kinds[code], call), wanted):
                 yield block, event

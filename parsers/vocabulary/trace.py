@@ -234,6 +234,10 @@ class StepColumns(ABC):
         """The number of every step after which text is held, and where that begins and ends."""
 
     @abstractmethod
+    def state(self, number: int) -> str:
+        """The state after one step."""
+
+    @abstractmethod
     def moves(self) -> Iterator[tuple[int, Transition]]:
         """Every row that fired with the number of its step, in order."""
 
@@ -290,6 +294,9 @@ class _StepList(StepColumns):
     def held(self) -> Iterator[tuple[int, int, int]]:
         for number, holds in self.holding():
             yield number, min([hold.start for hold in holds]), max([hold.end for hold in holds])
+
+    def state(self, number: int) -> str:
+        return self._steps[number - 1].state
 
     def moves(self) -> Iterator[tuple[int, Transition]]:
         return ((step.index, move) for step in self._steps for move in step.transitions)
@@ -489,7 +496,7 @@ class Trace:
     @property
     def failure(self) -> Failure | None:
         """Return what the parser failed with, if it did."""
-        return next((event.failure for _, event in self.columns.diagnostics() if isinstance(event, Raised)), None)
+        return next((event.failure for *_, event in self.columns.event_runs(Raised) if isinstance(event, Raised)), None)
 
     @property
     def nbytes(self) -> int:

@@ -17,7 +17,7 @@ from parsers.cases.engines import choose as choose_among
 from parsers.cases.run import ignores_ids, replayer_of
 from parsers.checks import CHECKS
 from parsers.formats.model import Format
-from parsers.replays.chunking import apply
+from parsers.replays.chunking import Chunking, apply
 from parsers.replays.replayer import Replayer, Rerender
 from parsers.selection.registry import Selection
 from parsers.vocabulary.types import FormatError, Piece, UsageError
@@ -47,6 +47,8 @@ def prepare(case: Case, settings: Settings, engines: Mapping[str, Engine] | None
     Raises CaseError for a case that cannot be replayed, TooLarge over a limit.
     """
     check_limit(settings, "max_text_bytes", len(case.text().encode("utf-8", "surrogatepass")), "The output text")
+    for chunking in case.replay:
+        check_deltas(chunking, settings)
     case = _with_tokenizer(case)
     with error_place(parser_place(case)):
         choice = choose(case) if engines is None else choose_among(case, None, engines)
@@ -60,6 +62,11 @@ def prepare(case: Case, settings: Settings, engines: Mapping[str, Engine] | None
         replayer = replace(replayer_of(case, choice, stored), rerender=_rerender_for(case))
     _refuse_what_cannot_be_asked(case, replayer.pieces)
     return Prepared(case, choice, replayer, stored)
+
+
+def check_deltas(chunking: Chunking, settings: Settings) -> None:
+    """Raise TooLarge for more deltas than an output may have tokens: cuts may make any number of empty ones."""
+    check_limit(settings, "max_tokens", len(chunking.cuts or ()), "The chunking by cuts", "deltas")
 
 
 def _rerender_for(case: Case) -> Rerender | None:

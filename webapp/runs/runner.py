@@ -47,7 +47,7 @@ from webapp.cache import ByteCache
 from webapp.engines import Choice
 from webapp.engines.entered import engine_stamp
 from webapp.engines.patience import REST_SECONDS
-from webapp.runs.prepare import Prepared, error_place, prepare
+from webapp.runs.prepare import Prepared, check_deltas, error_place, prepare
 from webapp.runs.time_left import TimeLeft
 from webapp.settings import ENV_PREFIX, Settings
 
@@ -258,6 +258,7 @@ class Runner:
         run = beside.get("run", lambda: self._run(case, key), size=_run_bytes)
         if chunking is None or chunking == run.chunking:
             return run
+        check_deltas(chunking, self.settings)
         return beside.get(f"run {spec(chunking)}", lambda: self._other(run, chunking), size=_run_bytes)
 
     def run_prepared(self, prepared: Prepared) -> Run:

@@ -165,6 +165,11 @@ def test_a_format_that_cannot_run_is_422_with_the_place_in_it(
             {"input": {"text": "abcdef"}, "tokenizer": {"name": "characters"}},
             "has 6 tokens; the limit is 5 tokens",
         ),
+        (
+            {"max_tokens": 5},
+            {"input": {"text": "ab"}, "replay": [{"by": "cuts", "cuts": [1] * 6}]},
+            "has 6 deltas; the limit is 5 deltas",
+        ),
         ({"max_text_bytes": 9, "max_request_bytes": 99}, {"notes": ["x" * 99]}, "the limit is 99 bytes"),
     ],
 )

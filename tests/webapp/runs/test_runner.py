@@ -20,6 +20,7 @@ from tests.webapp.interrupts import Rung, turns
 from webapp.runs.exports import exported
 from webapp.runs.prepare import error_place, stored_form, with_defaults
 from webapp.runs.runner import ChecksGoOn, Run, Runner, collector_paused
+from webapp.security import TooLarge
 from webapp.settings import PATIENCE, get_settings
 
 Again = Callable[[Runner, Case], Case]
@@ -29,6 +30,13 @@ TEXT = 'Hi <tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
 
 def case_of(**keys: Any) -> Case:
     return load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": TEXT}, **keys})
+
+
+def test_a_chunking_of_more_deltas_than_a_case_may_have_tokens_is_refused_before_anything_is_cut() -> None:
+    runner = Runner(get_settings().model_copy(update={"max_tokens": 100}))
+    assert len(runner.run(case_of(), Chunking(by="cuts", cuts=(1,) * 100)).trace.steps) == 102
+    with pytest.raises(TooLarge, match="has 101 deltas; the limit is 100 deltas"):
+        runner.run(case_of(), Chunking(by="cuts", cuts=(1,) * 101))
 
 
 @pytest.fixture

@@ -223,7 +223,7 @@ def _held_band(index: TraceIndex, step: int) -> tuple[float, float] | None:
 
 def _state_bars(index: TraceIndex) -> Iterator[_StateBar]:
     """Every stay from where it begins; those that follow one another and are narrower than a column share a bar."""
-    total = index.total
+    total, state_after = index.total, index.trace.columns.state
     size = max(1, -(-total // COLUMNS))
     firsts = sorted({1, *index.changes, *_seen_changes(index)})
     short: list[tuple[int, str]] = []  # the stays that are not drawn yet
@@ -232,7 +232,7 @@ def _state_bars(index: TraceIndex) -> Iterator[_StateBar]:
         if short and (after - first >= size or first - short[0][0] >= size):
             drawn.append(_together(short, first))
             short = []
-        short.append((first, _said(index.trace.steps[first - 1].state)))
+        short.append((first, _said(state_after(first))))
     drawn.append(_together(short, total + 1))
     names = _short_names({state for _, _, state in drawn})
     for first, last, state in drawn:
