@@ -166,7 +166,9 @@ class Settings(BaseSettings):
         512_000_000, ge=0, description="Memory for computed traces, in bytes, of all processes; 0 keeps none."
     )
     run_seconds: PositiveInt = Field(
-        3_600, description="Time for which a posted run keeps its address after somebody asked for it last."
+        3_600,
+        description="Time for which a posted run keeps its address after somebody asked for it last. A long one whose"
+        " page was left keeps it for two minutes.",
     )
     replay_processes: int = Field(
         default_factory=_processes,

@@ -3,6 +3,7 @@
    for it: an answer may not come. Storage may be refused or full: then it is not kept. */
 const LIST = "runs";
 const MOST = 12;
+const LONG = 20_000; // steps
 let forgotten = null; // the address of the run on the page, once it was forgotten with the others
 
 function kept() {
@@ -105,8 +106,16 @@ function settle() {
   keep();
 }
 
+/* Who closes the page of a long output has its memory given back before long. Whoever loads it anew, or comes back,
+   finds it for two minutes, and after them it is posted again. */
+function leave() {
+  const steps = Number(document.getElementById("inspector")?.dataset.total ?? 0);
+  if (held() && steps > LONG) navigator.sendBeacon(`${held()}/left`);
+}
+
 export function startAgain() {
   keep();
+  window.addEventListener("pagehide", leave);
   offer();
   document.addEventListener("click", ({ target }) => target.closest("[data-run-kept]") && post());
   document.addEventListener("htmx:after:swap", settle);

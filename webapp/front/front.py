@@ -35,6 +35,7 @@ from webapp.front.engine_waits import MOST_ASKED_OF_ALL, EngineWait, Switchboard
 from webapp.front.forwarding import NotHeld, Relay, TooBusy, body_of, message_of, refusal_of, takes_gzip
 from webapp.front.replay_program import MOST_TIMES
 from webapp.mounting import placed, public_path
+from webapp.runs.held import LEFT_SECONDS
 from webapp.security import REFUSAL
 from webapp.services import EXTENSION, Services
 from webapp.settings import PATIENCE, Settings
@@ -110,7 +111,7 @@ class Front:
     def _look_after(self) -> None:
         """Let children give back what they hold for nobody any more, until the end: nobody need ask for anything."""
         while not self._closed.wait(LOOK_SECONDS):
-            self._crew.let_go(self._settings.run_seconds)
+            self._crew.let_go(min(LEFT_SECONDS, self._settings.run_seconds))
 
     def state(self) -> CrewState:
         """Return what the children do at this moment."""

@@ -16,6 +16,7 @@ from typing import Any
 from parsers.cases.case import Case
 
 HELD_HEADER = "X-Held-Run"  # of answers about a held run: its token
+LEFT_SECONDS = 120.0  # after its page was left a run is held yet: for who loads it anew, or comes back
 _FIXED_BYTES = 5_000
 _TIMES = 6  # as much memory as the JSON of a case has characters, for the case, its form, and the JSON itself
 
@@ -50,7 +51,7 @@ class HeldRuns:
     """The runs of this process that were posted, by their tokens: 128 random bits in hex. Threads may share it.
 
     All take at most `most_bytes`, about; the one that was asked for longest ago goes first, and each goes `seconds`
-    after somebody asked for it last.
+    after somebody asked for it last, or soon after its page was left.
     """
 
     def __init__(self, most_bytes: int, seconds: float, clock: Callable[[], float] = monotonic) -> None:
@@ -96,6 +97,14 @@ class HeldRuns:
             self._runs[token] = found, self._clock()
             return found
 
+    def leave(self, token: str) -> None:
+        """The page of a run was left: it goes within two minutes, unless somebody asks for it."""
+        with self._lock:
+            if token in self._runs:
+                found, asked = self._runs[token]
+                self._runs[token] = found, min(asked, self._clock() - self._seconds + LEFT_SECONDS)
+                self._runs.move_to_end(token, last=False)
+
     def note_shared(self, token: str, shared: SharedAs) -> None:
         """Know from now on what a run was shared as, if it is held."""
         with self._lock:
@@ -121,8 +130,7 @@ class HeldRuns:
             self._forget_old()
             if not self._runs:
                 return 0.0
-            _, latest = next(reversed(self._runs.values()))
-            return latest + self._seconds - self._clock()
+            return max([asked for _, asked in self._runs.values()]) + self._seconds - self._clock()
 
     def mend(self) -> None:
         """Count again after an exception that may have come anywhere, as an interrupt does."""
@@ -135,8 +143,8 @@ class HeldRuns:
 
     def _forget_old(self) -> None:
         latest = self._clock() - self._seconds
-        while self._runs and next(iter(self._runs.values()))[1] < latest:
-            self._drop(next(iter(self._runs)))
+        for token in [token for token, (_, asked) in self._runs.items() if asked < latest]:
+            self._drop(token)
 
     def _drop(self, token: str) -> None:
         self._used -= _size(self._runs.pop(token)[0])

@@ -113,6 +113,23 @@ def test_how_long_anything_is_held_is_known(clock: Clock) -> None:
     assert left == [0, 60, 40, 1, 59, 19, 0]
 
 
+def test_a_run_whose_page_was_left_goes_soon_unless_somebody_asks_for_it(clock: Clock) -> None:
+    runs = HeldRuns(1_000_000, 3_600, clock)
+    closed, loaded, open_ = [runs.hold(CASE, "{}") for _ in range(3)]
+    clock.now = 10
+    runs.leave(closed.token)
+    runs.leave(loaded.token)
+    runs.leave("unknown")
+    clock.now = 100
+    assert runs.get(loaded.token) is loaded
+    assert runs.seconds_left == 3_600
+    clock.now = 140
+    assert [runs.get(one.token) for one in (closed, loaded, open_)] == [None, loaded, open_]
+    runs.leave(loaded.token)
+    runs.leave(open_.token)
+    assert runs.seconds_left == 120
+
+
 def test_a_run_stays_edited_from_what_it_was_and_takes_the_room_for_that(clock: Clock) -> None:
     runs = held(clock)
     before = runs.hold(CASE, "{}")

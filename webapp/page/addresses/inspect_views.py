@@ -244,6 +244,13 @@ def held(token: str) -> Response:
     return show_held(held_subject(token))
 
 
+@blueprint.post("/r/<token>/left")
+def left(token: str) -> ResponseReturnValue:
+    """The page of a posted run was closed, or leads elsewhere: the memory of a long one is wanted back."""
+    services().held.leave(token)
+    return "", 204
+
+
 @blueprint.errorhandler(FormError)
 @blueprint.errorhandler(UsageError)
 def unusable(error: Exception) -> ResponseReturnValue:

@@ -126,6 +126,15 @@ def test_a_window_of_steps_is_small_on_the_wire(client: FlaskClient) -> None:
     assert max(sizes) < 25_000
 
 
+def test_a_posted_run_whose_page_was_left_is_held_for_two_minutes(client: FlaskClient, app: Flask) -> None:
+    token = client.post("/run", data={"text": OUTPUT, "parser": "qwen"}).headers["X-Held-Run"]
+    assert client.post(f"/r/{token}/left").status_code == 204
+    held: HeldRuns = app.extensions["inspector"].held
+    assert 100 < held.seconds_left <= 120
+    assert client.get(f"/r/{token}").status_code == 200
+    assert held.seconds_left > 3_000
+
+
 def test_a_posted_run_has_an_address_while_it_is_held(client: FlaskClient, app: Flask) -> None:
     page = client.post("/run", data={"text": OUTPUT, "parser": "qwen"})
     address = f"/r/{page.headers['X-Held-Run']}"
