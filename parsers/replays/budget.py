@@ -28,7 +28,8 @@ class SpentBudgetError(BaseException):
 
 @dataclass(slots=True)
 class Budget:
-    """Holds what replays may take. `meter` gives a number that only grows: seconds of processor time, lines executed.
+    """Holds what replays may take. `late` is asked before each replay whether none is to begin any more, as by a clock
+    of whoever waits. `meter` gives a number that only grows: seconds of processor time, lines executed.
 
     `each` is for one replay, `total` for all from now on, in the same unit as the meter; `unit` is its name. `given_up`
     says what a parser in a process of its own did until nobody wanted to go on.
@@ -38,6 +39,7 @@ class Budget:
     each: float
     total: float = math.inf
     unit: str = "s"
+    late: Callable[[], bool] = bool
     given_up: str = field(init=False, default="")
     _end: float = field(init=False)
     _lifted: bool = field(init=False, default=False)
@@ -52,7 +54,7 @@ class Budget:
         """A replay begins. What is returned is called between its deltas, and raises OverBudgetError when it has taken
         more than it may. Raises SpentBudgetError where there is nothing left to begin with."""
         start = self.meter()
-        if not self._lifted and (start >= self._end or self.given_up):
+        if not self._lifted and (start >= self._end or self.given_up or self.late()):
             raise SpentBudgetError
         latest, meter = start + self.each, self.meter
 

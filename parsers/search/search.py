@@ -50,6 +50,8 @@ READ_UNCHANGED = (
     "The smallest form of {} is a changed output, read rightly under no chunking that was tried; unchanged it is."
 )
 NOT_OVER = "Not everything was tried: what the other chunkings give is not known."
+TRIED: Mapping[Stage, str] = {"sweep": "other chunkings", "variants": "changed outputs", "shrink": "smaller forms"}
+LEFT = "The search was left in the middle: about {done:,} of {total:,} {of} were tried{rest}."
 GIVEN_UP = (
     "The search was ended early, for the process of the parser does not survive its replays ({}): what was not tried by"
     " then is not known."
@@ -111,6 +113,7 @@ class Search:
         self._subject: Subject | None = None
         self._small: tuple[Start, Shrinker] | None = None
         self._over = False
+        self._last = Progress("replay", 0, 2, 0)
         self._always_fails = False
         self._unjudged = nothing_judged(replayer.text, replayer.context, replayer.format)
 
@@ -158,6 +161,8 @@ class Search:
             small = replace(small, of_changed=start.replayer.pieces != self._replayer.pieces)
         if said.kind == "all_hold" and not self._over:
             said.details = (Detail(NOT_OVER), *said.details)
+        if not self._over and self._last.stage in TRIED and not (self._always_fails or self._is_given_up):
+            said.details = (*said.details, Detail(_left(self._last)))
         if self._budget is not None and self._budget.given_up:
             said.details = (*said.details, Detail(GIVEN_UP.format(self._budget.given_up)))
         if self._always_fails:
@@ -183,8 +188,13 @@ class Search:
             robustness=changed,
         )
 
+    @property
+    def _is_given_up(self) -> bool:
+        return self._budget is not None and bool(self._budget.given_up)
+
     def _progress(self, stage: Stage, done: int, total: int) -> Progress:
-        return Progress(stage, done, max(total, done), self.replays, max(len(self._outcomes.seen), 1))
+        self._last = Progress(stage, done, max(total, done), self.replays, max(len(self._outcomes.seen), 1))
+        return self._last
 
     def _replayed(self) -> tuple[Trace, Trace]:
         if self._traces is None:
@@ -347,6 +357,13 @@ class Search:
             weigh_by_contract(self._report, subject)
             weigh_by_cuts(self._report, subject, self._replayer)
         return self._report
+
+
+def _left(last: Progress) -> str:
+    """What was not tried of all stages, given how far the search was."""
+    stages = [*TRIED]
+    unbegun = [f"no {TRIED[stage]}" for stage in stages[stages.index(last.stage) + 1 :]]
+    return LEFT.format(done=last.done, total=last.total, of=TRIED[last.stage], rest="".join(f", {one}" for one in unbegun))
 
 
 def _robustness(changed: Sequence[Finding]) -> Iterator[Detail]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -34,12 +35,13 @@ class Sided(NamedTuple):
     title: str
 
 
-def find_between(given: Given, options: Options, *, as_json: bool) -> int:
-    """Print where the first engine differs from each other one; the exit code says whether it does."""
+def find_between(given: Given, options: Options, *, as_json: bool, seconds: float) -> int:
+    """Print where the first engine differs from each other one, each searched for so many seconds by the clock at most;
+    the exit code says whether it does."""
     sides = _sides(given, options)
     found, stopped = [], False
     for other in sides[1:]:
-        search = _search((sides[0], other), given, options)
+        search = _search((sides[0], other), given, options, seconds)
         with progress_line() as say:
             stopped = watched(search, say) or stopped
         found.append(search.result())
@@ -84,11 +86,13 @@ def _sides(given: Given, options: Options) -> list[Sided]:
     return found
 
 
-def _search(pair: tuple[Sided, Sided], given: Given, options: Options) -> SearchBetween:
+def _search(
+    pair: tuple[Sided, Sided], given: Given, options: Options, seconds: float = math.inf
+) -> SearchBetween:
     first, second = pair
     try:
         with within_limits(given.name):
-            return search_between((first.case, second.case), service().settings)
+            return search_between((first.case, second.case), service().settings, seconds)
     except CaseError as error:
         wanted = replace(options, engine=(second.named.word,))
         raise UsageError(blamed(error, given, wanted)) from error

@@ -33,6 +33,7 @@ from webapp.runs.prepare import with_defaults
 from webapp.settings import Settings
 
 FOUND = 1
+SECONDS = 120
 
 
 @click.command()
@@ -40,7 +41,14 @@ FOUND = 1
 @replay_options
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as one JSON object.")
 @export_option
-def find(file: str, as_json: bool, target: str | None, **options: Any) -> int:
+@click.option(
+    "--seconds",
+    type=click.IntRange(min=1),
+    default=SECONDS,
+    show_default=True,
+    help="By the clock, which a search of an engine may take; then it says what was not tried.",
+)
+def find(file: str, as_json: bool, target: str | None, seconds: int, **options: Any) -> int:
     """Search for a chunking that breaks the parser; exit 1 on an error.
 
     FILE is what `replay` takes; with what is no output of a model the exit code is 2. The output is replayed under
@@ -53,11 +61,11 @@ def find(file: str, as_json: bool, target: str | None, **options: Any) -> int:
     if target is not None:
         refuse_with(target, as_json=as_json, engines=wanted.engine)
     if len(wanted.engine) > 1:
-        return find_between(given, wanted, as_json=as_json)
+        return find_between(given, wanted, as_json=as_json, seconds=seconds)
     settings = service().settings
     try:
         with within_limits(given.name):
-            found, stopped = searched(with_defaults(case_with(given, wanted), settings), settings)
+            found, stopped = searched(with_defaults(case_with(given, wanted), settings), settings, seconds)
     except CaseError as error:
         raise UsageError(blamed(error, given, wanted)) from error
     except SearchError as error:
@@ -78,12 +86,13 @@ def find(file: str, as_json: bool, target: str | None, **options: Any) -> int:
     return INTERRUPTED if stopped else 0  # that no error was found says nothing where the search was ended early
 
 
-def searched(case: Case, settings: Settings) -> tuple[CaseFound, bool]:
-    """What a search finds, and whether it was ended with Ctrl-C. It says how far it is where somebody watches."""
+def searched(case: Case, settings: Settings, seconds: float = SECONDS) -> tuple[CaseFound, bool]:
+    """What a search finds, and whether it was ended with Ctrl-C. It says how far it is where somebody watches. That of
+    an entered engine is left after so many seconds."""
     with progress_line() as say:
         if engine_of(case) not in {*ENGINES, *entered().entries()}:  # entered engines are in processes of their own
             return _in_child(case, settings, say)
-        search = case_search(case, settings)
+        search = case_search(case, settings, seconds)
         stopped = watched(search, say)
         return search.result(), stopped
 

@@ -249,11 +249,9 @@ class EngineHost:
         if self._culprits.any:
             return self._until_wrong(run, replays, None)
         try:
-            found = self._asked(run, replays)
+            return self._asked(run, replays)
         except (ChildError, ProtocolError) as error:
             return self._until_wrong(run, replays, error)
-        self._batch = min(LARGEST_BATCH, 2 * self._batch)
-        return found
 
     def _until_wrong(
         self, run: Mapping[str, Any], replays: Sequence[Any], first: ChildError | ProtocolError | None
@@ -328,15 +326,19 @@ class EngineHost:
         answer = self._told({**run, "replays": replays, **more}, progress)
         came = monotonic()
         try:
-            return [one.bounded() for one in read_replays(answer, _steps(run, replays), _fed(replays))]
+            found = [one.bounded() for one in read_replays(answer, _steps(run, replays), _fed(replays))]
         except ProtocolError:
             self.close()
             raise
-        finally:
-            took = self._of_thread.took + monotonic() - came  # to read what it says takes time, too
-            each = took / max(len(replays), 1)
-            fitting = int(SHARE * self._of_thread.given / max(each, 1e-6))
-            self._batch = max(1, min(self._batch, fitting))
+        self._fit_batch(len(replays), self._of_thread.took + monotonic() - came)  # to read what it says takes time, too
+        return found
+
+    def _fit_batch(self, replays: int, took: float) -> None:
+        """The next batch follows from what this many replays took: the first one may load what all others need, so what
+        was slow once, be it alone, is tried with more again."""
+        fitting = int(SHARE * self._of_thread.given / max(took / max(replays, 1), 1e-6))
+        more = 2 * self._batch if replays >= self._batch else self._batch
+        self._batch = max(1, min(more, LARGEST_BATCH, fitting))
 
     def _alone(self, run: Mapping[str, Any], deltas: Any) -> Replayed:
         """One replay: where it fails, what it sent until then, and at which step that was. What failed for another

@@ -59,8 +59,8 @@ class Searching(Protocol):
 MakeSearch = Callable[[Case, Settings], Searching]
 
 
-def case_search(case: Case, settings: Settings) -> CaseSearch:
-    """The search of a case. Raises CaseError for what cannot be replayed, TooLarge over a limit."""
+def case_search(case: Case, settings: Settings, seconds: float = math.inf) -> CaseSearch:
+    """The search of a case, left after so many seconds by the clock. Raises CaseError for what cannot be replayed, TooLarge over a limit."""
     ready = prepare(case, settings)
     with error_place(""):
         return CaseSearch(
@@ -69,20 +69,20 @@ def case_search(case: Case, settings: Settings) -> CaseSearch:
             engines=engines_of(settings),
             clock=process_time,
             lines=executed_lines,
-            budget=search_budget(settings),
+            budget=search_budget(settings, seconds),
             rerender=ready.replayer.rerender,
         )
 
 
-def search_between(cases: tuple[Case, Case], settings: Settings) -> SearchBetween:
-    """The search for a difference of two parsers. Raises as `case_search` does."""
+def search_between(cases: tuple[Case, Case], settings: Settings, seconds: float = math.inf) -> SearchBetween:
+    """The same for a difference of two parsers. Raises as `case_search` does."""
     first, second = [prepare(case, settings) for case in cases]
     with error_place(""):
         return SearchBetween(
             (first.case, second.case),
             pieces=first.stored,
             engines=engines_of(settings),
-            budget=search_budget(settings),
+            budget=search_budget(settings, seconds),
         )
 
 
@@ -91,14 +91,17 @@ def settings_of_child(settings: Settings) -> dict[str, Any]:
     return settings.model_dump(mode="json", exclude={"database_url"})
 
 
-def search_budget(settings: Settings) -> Budget:
-    """What the replays of a search may take, here and in the processes of engines."""
-    engines = entered(settings)
+def search_budget(settings: Settings, seconds: float = math.inf) -> Budget:
+    """What the replays of a search may take, here and in the processes of engines, and the seconds by the clock after
+    which none begins: so somebody who waits has an end to it on a machine that is busy, too."""
+    engines, latest = entered(settings), monotonic() + seconds
 
     def worked() -> float:
         return process_time() + engines.spent
 
-    return Budget(worked, settings.find_replay_seconds, settings.find_total_seconds)
+    return Budget(
+        worked, settings.find_replay_seconds, settings.find_total_seconds, late=lambda: monotonic() >= latest
+    )
 
 
 def tasks(search: MakeSearch = case_search) -> Mapping[str, Task]:

@@ -2,7 +2,9 @@
 
 Characters and lines are counted and the same every time. A clock is easily disturbed: what looks steep is timed again,
 the shortest time of each length counts, and one more length has to confirm it. Where no length takes long enough to say
-anything, longer ones are tried. A parser elsewhere is measured by whoever runs it, and says so with its replays.
+anything, longer ones are tried. A parser elsewhere is measured by whoever runs it, and says so with its replays; where
+no clock is given its times are not asked for either, as while a finding is made small: that would take all of them for
+every form that is tried, and go as the machine is busy.
 """
 
 from __future__ import annotations
@@ -84,11 +86,12 @@ def _lines(replayer: Replayer, meters: Meters) -> int | None:
 
 
 def _time(replayer: Replayer, meters: Meters) -> int | None:
-    tape, clock = replayer.tape(STEP), meters.clock
-    if tape is not None:
-        return None if tape.failure else tape.micros
+    clock = meters.clock
     if clock is None:
         return None
+    tape = replayer.tape(STEP)
+    if tape is not None:
+        return None if tape.failure else tape.micros
     began = clock()
     _read(replayer)
     return round((clock() - began) * 1e6)

@@ -283,6 +283,27 @@ def test_a_search_that_its_total_ends_says_that_not_everything_was_tried() -> No
     assert (NOT_OVER in early.verdict.sentences, NOT_OVER in late.verdict.sentences) == (True, False)
 
 
+@pytest.mark.parametrize(
+    ("replays", "said"),
+    [
+        (20, "other chunkings were tried, no changed outputs, no smaller forms."),
+        (350, "changed outputs were tried, no smaller forms."),
+        (10_000, ""),
+    ],
+)
+def test_a_search_that_a_clock_ends_says_what_was_not_tried(replays: int, said: str) -> None:
+    asked = iter(range(1_000_000))
+    budget = Budget(lambda: 0.0, 1.0, late=lambda: next(asked) >= replays)
+    called = '<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>'
+    search = Search(
+        Replayer(maker(get_format("qwen")), (Piece(called),), Context(), format=get_format("qwen")), budget=budget
+    )
+    assert [*search.run()]
+    found = search.found()
+    left = [one for one in found.verdict.sentences if one.startswith("The search was left in the middle: about ")]
+    assert (found.complete, [one.endswith(said) for one in left]) == (not said, [True] * bool(said))
+
+
 def test_a_search_of_what_hangs_at_once_says_so() -> None:
     search = played_by(AllHang(HUNG))
     assert [*search.run()]

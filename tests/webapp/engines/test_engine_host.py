@@ -252,6 +252,16 @@ def test_a_hang_in_a_batch_is_waited_for_twice_and_not_again(monkeypatch: pytest
     assert found[5] is found[7]
 
 
+def test_a_first_replay_that_took_long_leaves_no_other_one_in_a_message_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    host, sizes = EngineHost("fake", fake("lazy", seconds=1)), counted(monkeypatch)
+    for replays in (1, 60):
+        played(host, "echo", *[GOOD] * replays)
+    host.close()
+    assert sizes[:4] == [1, 1, 2, 4]
+
+
 @pytest.mark.replays
 def test_an_output_that_hung_twice_is_not_tried_in_other_deltas(monkeypatch: pytest.MonkeyPatch) -> None:
     host, sizes = EngineHost("fake", fake(seconds=1)), counted(monkeypatch)

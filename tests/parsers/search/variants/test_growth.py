@@ -114,9 +114,15 @@ def played(*tapes: Tape) -> Callable[[int], Replayer]:
 
 def test_who_runs_a_parser_elsewhere_says_what_it_takes() -> None:
     steep = [Tape(micros=30_000 * 4**at, executed=100 * 4**at) for at in range(3)]
-    slopes = growth(played(Tape(), *steep * 3, *[Tape(micros=10**7)] * 2, *steep), Meters())
+    slopes = growth(played(Tape(), *steep * 3, *[Tape(micros=10**7)] * 2, *steep), Meters(lambda: 1.0))
     assert slopes["times"][-1] == (16_000, 10**7)
     assert slopes["lines"][-1] == (2_000, 1_600)
+
+
+def test_times_of_a_parser_elsewhere_are_not_asked_for_without_a_clock() -> None:
+    steep = [Tape(micros=30_000 * 4**at, executed=100 * 4**at) for at in range(3)]
+    slopes = growth(played(Tape(), *steep), Meters())
+    assert (slopes["times"], slopes["lines"][-1]) == ((), (2_000, 1_600))
 
 
 @pytest.mark.parametrize("tape", [Tape(), Tape(failure=Failure("ValueError", "no", ""), micros=1, executed=1)])
