@@ -34,7 +34,7 @@ from parsers.replays.chunking import RECORDED as AS_RECORDED
 from parsers.replays.cut_grades import CutGrade, Grader, studied
 from parsers.replays.recorded import ServerStream, server_stream
 from parsers.replays.replayer import Replayer, Replays, Rerender
-from parsers.replays.tapes import Tapes
+from parsers.replays.tapes import UNASKED, Tapes
 from parsers.search.variants import variants
 from parsers.search.weighed import weigh_by_contract, weigh_by_cuts
 from parsers.selection.registry import Evidence, Selection, known_format, policies
@@ -56,7 +56,8 @@ class CaseRun:
     """Everything one case gives: the traced replay, the whole-text one, the compared ones, and what the checks say.
 
     `pieces` are the tokens as they were decoded, `decoded` what that made of them, and `stored` the tokens before.
-    `holding` names the checks that ran and found nothing wrong; `skipped` the others, with what they lacked.
+    `holding` names the checks that ran and found nothing wrong; `skipped` the others, with what they lacked. `late`:
+    which of the other chunkings were left, and why, in a sentence; "" where all were run.
     """
 
     case: Case
@@ -72,6 +73,14 @@ class CaseRun:
     skipped: list[tuple[str, Need]] = field(default_factory=list)
     decoded: Decoded | None = None
     stored: tuple[Piece, ...] = ()
+    late: str = ""
+
+    @property
+    def remarks(self) -> list[str]:
+        """What besides is worth a line: chunkings that were left, what the engine did that nobody asked for."""
+        events = [event for _, event in self.trace.events() if isinstance(event, Diagnostic)]
+        noticed = [event.message for event in events if event.code == UNASKED]
+        return [*[self.late] * bool(self.late), *noticed]
 
     @property
     def plays(self) -> bool:
@@ -172,6 +181,7 @@ def checked_in_parts(
         skipped=report.skipped,
         decoded=replayer.decoded,
         stored=stored,
+        late=late,
     )
 
 

@@ -22,6 +22,7 @@ from parsers.vocabulary.types import Context, Delta, MessageDelta, Piece
 
 MOST_KEPT = 512
 PRINTED = "parser_printed"
+UNASKED = "engine_unasked"
 
 
 @dataclass(slots=True, frozen=True)
@@ -52,7 +53,7 @@ class Tape:
     `failure`: what it failed with at step `failed_at`, 0 where that was before the first. `printed`: what it
     printed at a step. `observed`: what it showed of itself, where that was asked for. `micros`: how long it took, 0
     where nobody says. `executed`: lines of Python, where they were counted. `covered`: the functions of its files with
-    the lines that ran, where they are told.
+    the lines that ran, where they are told. `noticed`: what whoever ran it did besides, that nobody asked for.
     """
 
     sent: tuple[MessageDelta | None, ...] = ()
@@ -63,6 +64,7 @@ class Tape:
     micros: int = 0
     executed: int | None = None
     covered: tuple[CoveredFunction, ...] | None = None
+    noticed: tuple[str, ...] = ()
 
 
 Play = Callable[[Sequence[Asked]], Sequence[Tape]]
@@ -127,7 +129,10 @@ class Played(BlackBox):
     def finish(self, reason: str | None = None) -> list[Event]:
         events = super().finish(reason)
         self._move(self._at)
-        return [*self._told(self._at, self._at), *events]
+        noticed = [
+            Diagnostic(self._at, self._at, UNASKED, "warning", f"Of the engine: {one}.") for one in self._tape.noticed
+        ]
+        return [*self._told(self._at, self._at), *events, *noticed]
 
     def view(self) -> StateView:
         at = self._foreign_tape.step

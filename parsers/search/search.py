@@ -363,7 +363,9 @@ def _left(last: Progress) -> str:
     """What was not tried of all stages, given how far the search was."""
     stages = [*TRIED]
     unbegun = [f"no {TRIED[stage]}" for stage in stages[stages.index(last.stage) + 1 :]]
-    return LEFT.format(done=last.done, total=last.total, of=TRIED[last.stage], rest="".join(f", {one}" for one in unbegun))
+    return LEFT.format(
+        done=last.done, total=last.total, of=TRIED[last.stage], rest="".join(f", {one}" for one in unbegun)
+    )
 
 
 def _robustness(changed: Sequence[Finding]) -> Iterator[Detail]:

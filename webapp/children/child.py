@@ -12,6 +12,7 @@ from threading import Lock
 from typing import Any
 
 from webapp.children.deadline import Question, Watch
+from webapp.children.descendants import Being
 from webapp.children.endings import ChildError, Ending
 from webapp.children.process import GOODBYE_SECONDS, Process, started
 from webapp.children.program import Program
@@ -49,6 +50,16 @@ class Child:
         """The id of the process while there is one."""
         process = self._process
         return None if process is None else process.pid
+
+    def others(self) -> frozenset[Being]:
+        """What its process started, and lives."""
+        process = self._process
+        return frozenset() if process is None else process.descendants.living()
+
+    def worked(self) -> float:
+        """For how many seconds its process and what that started were at work so far."""
+        process = self._process
+        return 0.0 if process is None else process.descendants.worked()
 
     def tidy(self) -> None:
         """Take leave of a process that has ended itself. Nobody may be asking it."""

@@ -65,6 +65,8 @@ class Watch(Thread):
             if self._rests:
                 continue
             if not self._own:
+                self._process.descendants.living()  # they are known when it is gone
+            if not self._own:
                 self._note_sleep()
             if not self._own and self._process.wait(0) is not None:
                 self._process.kill()  # what it started, which holds its end of our pipes

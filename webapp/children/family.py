@@ -37,6 +37,17 @@ def family(pid: int) -> Iterator[int]:
             found += [int(word) for word in words][: _MOST - len(found)]
 
 
+def told(pid: int) -> tuple[str, list[str]]:
+    """The name of a process, and what stands behind that in its `stat`, its state first; nothing of one that is gone or
+    where the system does not tell."""
+    try:
+        text = (PROC / str(pid) / "stat").read_text("utf-8", "replace")
+    except OSError:
+        return "", []
+    head, _, rest = text.rpartition(") ")
+    return head.partition("(")[2], rest.split()
+
+
 def sleeps(pid: int) -> bool:
     """Whether no thread of a process or of its descendants has anything to do. False where the system does not tell."""
     states = [_state(one, task) for one in family(pid) for task in _tasks(one)]
@@ -56,6 +67,12 @@ class Group:
         with self._leaving, suppress(OSError):
             if self._leader.returncode is None:
                 os.killpg(self._leader.pid, signal.SIGKILL)
+
+    def stop(self) -> None:
+        """Keep its leader from starting anything more."""
+        with self._leaving, suppress(OSError):
+            if self._leader.returncode is None:
+                os.kill(self._leader.pid, signal.SIGSTOP)
 
     def wait(self, seconds: float | None) -> int | None:
         """The exit code of its leader, once it has ended, which ends all others too; None where it has not by then."""

@@ -10,14 +10,14 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from pathlib import Path
 from threading import Thread
 from typing import Any, BinaryIO, cast
 from uuid import uuid4
 
 from webapp.children import fork_server, worker
+from webapp.children.descendants import Descendants, keep_orphans
 from webapp.children.endings import ENDINGS
-from webapp.children.family import TAG, Group, end_strays
+from webapp.children.family import TAG, Group, end_strays, told
 from webapp.children.held_pipes import ABLE, HeldPipe
 from webapp.children.program import Program
 from webapp.children.wires import GARBLED
@@ -29,7 +29,7 @@ _MOST_LAST_WORDS = 4_000  # bytes
 
 class Process:
     """A process that runs, and the pipes to it. `wait` takes seconds and gives the exit code once there is one.
-    `asked`: the last question reached it."""
+    `asked`: the last question reached it. `descendants`: what it started."""
 
     def __init__(
         self,
@@ -51,6 +51,7 @@ class Process:
         self._errors = errors
         self._echo = program.heard
         self._foreign = bool(program.command)
+        self.descendants = Descendants(pid)
         self._wire = program.wire
         self._last_words = b""
         self._listener = Thread(target=self._listen, daemon=True)
@@ -70,11 +71,8 @@ class Process:
     def worked(self) -> float:
         """For how many seconds it was at work so far, not counting those in which it waited for a processor; infinite
         where the system does not tell."""
-        try:
-            fields = Path(f"/proc/{self.pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
-        except OSError:
-            return math.inf
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        _, fields = told(self.pid)
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") if fields else math.inf
 
     def interrupt(self) -> bool:
         """Let the task that runs end; says whether there is a way to do that."""
@@ -171,6 +169,8 @@ def _spawned(program: Program) -> Process:
     pipe, command, tag = subprocess.PIPE, program.command or (*program.python, worker.__file__), uuid4().hex
     environ = {**program.environ, TAG: tag} if program.command else program.environ
     how: dict[str, Any] = {"env": environ, "cwd": program.folder, "start_new_session": bool(program.command)}
+    if program.command:
+        how["preexec_fn"] = keep_orphans  # loads nothing and takes no lock of ours
     popen = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, **how)  # noqa: S603
     if program.command and ABLE:
         return _held(popen, tag, program)
@@ -186,21 +186,28 @@ def _spawned(program: Program) -> Process:
 
 def _held(popen: subprocess.Popen[bytes], tag: str, program: Program) -> Process:
     """Somebody else's process, which may start others: they are ended with it, and never waited for."""
-    files = [cast("io.BufferedIOBase", one).detach() for one in (popen.stdin, popen.stdout, popen.stderr)]
-    sink, source, errors = pipes = [HeldPipe(os.dup(file.fileno())) for file in files]
+    given = [cast("io.BufferedIOBase", one).detach() for one in (popen.stdin, popen.stdout, popen.stderr)]
+    sink, source, errors = pipes = [HeldPipe(os.dup(file.fileno())) for file in given]
     theirs = {os.fstat(one.fileno()).st_ino: one is not sink for one in pipes}  # whether their end is written to
-    for file in files:
+    for file in given:
         file.close()
     group = Group(popen)
 
+    descendants = Descendants(popen.pid)
+
     def kill() -> None:
+        group.stop()
+        descendants.end()
         group.kill()
         end_strays(tag, theirs)
         for one in pipes:
             one.leave()
 
-    streams = {"sink": io.BufferedWriter(sink), "source": io.BufferedReader(source), "errors": errors}
-    return Process(popen.pid, kill, group.wait, **cast("dict[str, BinaryIO]", streams), program=program)
+    files = [cast("BinaryIO", one) for one in (io.BufferedWriter(sink), io.BufferedReader(source), errors)]
+    streams = {"sink": files[0], "source": files[1], "errors": files[2]}
+    made = Process(popen.pid, kill, group.wait, program=program, **streams)
+    made.descendants = descendants
+    return made
 
 
 def _forked(program: Program) -> Process:

@@ -86,9 +86,7 @@ def _sides(given: Given, options: Options) -> list[Sided]:
     return found
 
 
-def _search(
-    pair: tuple[Sided, Sided], given: Given, options: Options, seconds: float = math.inf
-) -> SearchBetween:
+def _search(pair: tuple[Sided, Sided], given: Given, options: Options, seconds: float = math.inf) -> SearchBetween:
     first, second = pair
     try:
         with within_limits(given.name):

@@ -86,6 +86,7 @@ def _head(run: CaseRun, given: Given) -> Iterator[list[str]]:
     unknown = run.plays and not run.pieces
     yield ["output", "unknown" if unknown else f"{count(len(run.trace.text), 'character')}, {tokens}"]
     yield ["replayed", f"{label(traced_chunking(run.case))}, {steps}; {markers}"]
+    yield from (["", remark] for remark in run.remarks)
 
 
 def _origin(case: Case) -> str:

@@ -58,8 +58,15 @@ def conformance(host: EngineHost, parser: str = "", *, told: Callable[[str], obj
     told(asked.parser)
     for rule, test in _RULES:
         yield Kept(rule, _wrong(asked, test))
+    yield Kept("It leaves no process behind.", _left(asked))
+    yield Kept("It does nothing while it is asked nothing.", host.idle())
     if asked.faults:
         yield Kept("", note=asked.faults[0])
+
+
+def _left(asked: _Asked) -> str:
+    """What ran on after an answer."""
+    return next((one.words for one in asked.host.noticed() if one.left), "")
 
 
 def _wrong(asked: _Asked, test: Callable[[_Asked], str]) -> str:

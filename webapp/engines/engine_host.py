@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import takewhile
 from threading import local
 from time import monotonic
@@ -43,6 +44,7 @@ from webapp.engines.protocol import (
 )
 from webapp.engines.revisions import runs_another
 from webapp.engines.turns import Turns
+from webapp.engines.unasked import Noticed, Unasked
 
 HURRY = 1.5  # times as long by the clock as it may work, after which half of that work is enough
 PATIENCE = 3  # times as long by the clock, on a machine so busy that it had not even that
@@ -115,6 +117,7 @@ class EngineHost:
             patience=PATIENCE,
         )
         self._child = Child(program)
+        self._unasked = Unasked(self._child)
 
     @property
     def pid(self) -> int | None:
@@ -124,7 +127,8 @@ class EngineHost:
     @property
     def health(self) -> Health | None:
         """How it does; None where it was not asked yet."""
-        return self._patience.health
+        health = self._patience.health
+        return replace(health, words=self._unasked.last) if health is not None and not health.words else health
 
     def close(self) -> None:
         """End its process."""
@@ -141,7 +145,18 @@ class EngineHost:
     ) -> dict[str, Any]:
         """What it answers, as it says it. Raises ChildError."""
         self._of_thread.given, self._of_thread.little = self._entry.seconds, ""
-        return self._child.ask(task, request, seconds=self._entry.seconds, on_progress=on_progress)
+        self._unasked.before()
+        answer = self._child.ask(task, request, seconds=self._entry.seconds, on_progress=on_progress)
+        self._unasked.after()
+        return answer
+
+    def noticed(self) -> list[Noticed]:
+        """What it did that nobody asked it for since that was asked last."""
+        return self._unasked.taken()
+
+    def idle(self) -> str:
+        """What it does in a moment in which it is asked nothing; "" where that is nothing."""
+        return self._unasked.idle()
 
     def begun(self) -> None:
         """Start and greet it where it is not running. Raises EngineError where it does not come up."""
@@ -184,6 +199,7 @@ class EngineHost:
         except ProtocolError as error:
             raise EngineError(f"engine {self._name} does not speak the protocol: {error}") from error
         self._refuse_another(card.sources)
+        self._unasked.greeted()
         return card
 
     def _refuse_another(self, sources: Sequence[str] | None) -> None:
@@ -299,6 +315,7 @@ class EngineHost:
         patience = self._patience.of(*_parsers(request))
         began, seconds = monotonic(), patience.seconds
         self._of_thread.given, self._of_thread.little = seconds, _LITTLE * (seconds < self._entry.seconds)
+        self._unasked.before()
         try:
             answer = self._child.ask("run", {**request, "seconds": seconds}, seconds=seconds, on_progress=on_progress)
         except ChildError as error:
@@ -306,6 +323,7 @@ class EngineHost:
                 patience.hung()  # before it is the turn of whoever asks next
             raise
         took = self._of_thread.took = monotonic() - began
+        self._unasked.after()
         patience.answered(took / max(len(request["replays"]), 1))
         return answer
 
@@ -327,6 +345,9 @@ class EngineHost:
         came = monotonic()
         try:
             found = [one.bounded() for one in read_replays(answer, _steps(run, replays), _fed(replays))]
+            found[-1:] = [
+                one.model_copy(update={"noticed": [one.words for one in self.noticed()]}) for one in found[-1:]
+            ]
         except ProtocolError:
             self.close()
             raise

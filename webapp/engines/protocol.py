@@ -178,7 +178,8 @@ class Covered(Said):
 
 class Replayed(Said):
     """One replay: what was sent at each step, the end of the output being the last one. `executed` (lines of
-    Python), `covered`, `attributes`, `table` and `states` are there where they were asked for."""
+    Python), `covered`, `attributes`, `table` and `states` are there where they were asked for. `noticed` is no part of
+    an answer: what else the engine did by then, which the host says."""
 
     sent: Annotated[list[Sent | None], Field(max_length=MOST_STEPS)]
     raised: Fault | None = None
@@ -191,6 +192,7 @@ class Replayed(Said):
     attributes: Annotated[dict[str, Sentence], Field(max_length=MOST_ATTRIBUTES)] = {}
     table: Transitions | None = None
     states: Annotated[list[State], Field(max_length=MOST_STEPS)] | None = None
+    noticed: list[str] = []
 
     def tape(self) -> Tape:
         """The same as it is played."""
@@ -198,7 +200,7 @@ class Replayed(Said):
         failure, printed = self.raised, {step: str(text) for step, text in self.printed}
         observed = self._observed()
         covered = None if self.covered is None else tuple([one.function() for one in self.covered])
-        spent = sum(self.micros), self.executed, covered
+        spent = sum(self.micros), self.executed, covered, tuple(self.noticed)
         if failure is None:
             return Tape(sent, None, 0, printed, observed, *spent)
         words = failure.kind or "Exception", failure.message or "", failure.place or ""

@@ -60,7 +60,8 @@ MakeSearch = Callable[[Case, Settings], Searching]
 
 
 def case_search(case: Case, settings: Settings, seconds: float = math.inf) -> CaseSearch:
-    """The search of a case, left after so many seconds by the clock. Raises CaseError for what cannot be replayed, TooLarge over a limit."""
+    """The search of a case, left after so many seconds by the clock. Raises CaseError for what cannot be replayed,
+    TooLarge over a limit."""
     ready = prepare(case, settings)
     with error_place(""):
         return CaseSearch(
@@ -99,9 +100,7 @@ def search_budget(settings: Settings, seconds: float = math.inf) -> Budget:
     def worked() -> float:
         return process_time() + engines.spent
 
-    return Budget(
-        worked, settings.find_replay_seconds, settings.find_total_seconds, late=lambda: monotonic() >= latest
-    )
+    return Budget(worked, settings.find_replay_seconds, settings.find_total_seconds, late=lambda: monotonic() >= latest)
 
 
 def tasks(search: MakeSearch = case_search) -> Mapping[str, Task]:

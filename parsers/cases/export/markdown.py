@@ -153,7 +153,8 @@ def _parser(run: CaseRun) -> str:
     rows += [f"- policy {cell(key)}: {cell(value)}" for key, value in ref.policy.items()]
     how = "their ids" if run.trace.mode == "ids" else "their text"
     cut = f"- replayed in deltas {cell(chunking_words(run))}"
-    return _listing("## Parser", [*rows, f"- markers recognised by {how}", cut])
+    remarks = [f"- {inline(remark)}" for remark in run.remarks]
+    return _listing("## Parser", [*rows, f"- markers recognised by {how}", cut, *remarks])
 
 
 def _request(case: Case) -> str:

@@ -450,3 +450,10 @@ def test_what_another_parser_makes_of_an_output_is_the_same_or_summed_up() -> No
     one, other = Message(content="a", tool_calls=[ToolCall("i", "f", "{}")]), Message(content="abc")
     assert compared_words(one, Message(content="a", tool_calls=[ToolCall("k", "f", "{}")])) == "the same message"
     assert compared_words(one, other) == "another message: 3 characters of content"
+
+
+def test_chunkings_that_were_not_run_are_told() -> None:
+    run = run_of()
+    assert "were not run" not in markdown(run)
+    run.late = "3 of 11 other chunkings were not run."
+    assert "\n- 3 of 11 other chunkings were not run.\n" in markdown(run)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import sys
 from collections.abc import Callable
@@ -90,6 +91,19 @@ def test_the_command_of_another_chunking_names_the_engine_again(program: Program
     done = program("replay", "-", "--engine", "fake:upper", stdin="Hello you there")
     assert "parser    fake:upper\n" in done.out
     assert "toolcall-inspector replay - --chunk whole --engine fake:upper" in done.out
+
+
+def test_chunkings_that_a_slow_engine_has_no_time_for_are_said_in_words(
+    program: Program, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("parsers.cases.patience.ENGINE_SECONDS", 0.0)
+    program("engines", "add", "fake", "--command", COMMAND)
+    done = program("replay", "-", "--engine", "fake:upper", stdin="Hello you there")
+    assert re.search(r"\n +\d+ of \d+ other chunkings were not run: the engine had worked for ", done.out)
+    case = {"schema": 1, "parser": {"name": "upper", "engine": "fake"}, "input": {"text": "Hello"}, "title": "slow"}
+    (tmp_path / "slow.case.json").write_text(json.dumps(case))
+    checked = program("check", str(tmp_path / "slow.case.json"))
+    assert "1 case not under every chunking, for the engine was slow: " in checked.out
 
 
 def interpreter(folder: Path, answer: str) -> Path:

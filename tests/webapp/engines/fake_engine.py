@@ -12,6 +12,7 @@ import json
 import os
 import signal
 import sys
+import threading
 import time
 from typing import Any
 
@@ -39,6 +40,8 @@ FLAGS = (
     "babbling",
     "late",
     "lazy",
+    "strewing",
+    "spinning",
 )
 NAMES = ("echo", "upper", "raises", "lies", "miscounts", "halves", "brief")
 HOARD: list[bytes] = []
@@ -96,6 +99,25 @@ def closes() -> None:
     """Nobody hears of it any more, while it lives."""
     os.close(1)
     time.sleep(600)
+
+
+def strews() -> None:
+    """A process that has left our group, session, pipes and environment, and its parents."""
+    if os.fork():
+        os.wait()
+        return
+    os.setsid()
+    if not os.fork():
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for number in range(3):
+            os.dup2(nothing, number)
+        os.execve(sys.executable, [sys.executable, "-I", "-c", "import time; time.sleep(600)"], {})
+    os._exit(0)
+
+
+def spins() -> None:
+    while True:
+        pass
 
 
 def nests() -> None:
@@ -206,6 +228,10 @@ def main(flags: list[str]) -> None:
             if "lazy" in flags:  # its first replay loads what all others need
                 time.sleep(0.2)
                 flags = [one for one in flags if one != "lazy"]
+            if "strewing" in flags:
+                strews()
+            if "spinning" in flags and threading.active_count() < 2:
+                threading.Thread(target=spins, daemon=True).start()
             found = [replay(run, deltas, flags) for deltas in run["replays"]]
             if "reversed" in flags:
                 found.reverse()

@@ -119,7 +119,9 @@ def _where(entry: Entry) -> str:
 
 def _health(known: Health | None, card: Card | None, asked: int) -> ShownHealth:
     if known is not None:
-        return ShownHealth(*_HEALTH[known.kind], known.words)
+        severity, words = _HEALTH[known.kind]
+        noticed = known.kind == "answers" and known.words
+        return ShownHealth("warning" if noticed else severity, words, known.words)
     if card is None:
         return ShownHealth("info", "not asked yet", "")
     when = datetime.fromtimestamp(asked / 1e9, UTC).strftime("%Y-%m-%d %H:%M UTC")

@@ -449,7 +449,8 @@ class SearchPanes:
     `beside` is the query that compares the case's own chunking with the one on the page. `marks` are the findings.
     `heat` is worked out by the template that shows it, which a new window does not. `judged`: there was an output to
     judge, as far as is known. `departure`: where the message is not what the case expects. `changed_smallest`:
-    the smallest form where it is one of a changed output, of which the verdict does not speak.
+    the smallest form where it is one of a changed output, of which the verdict does not speak. `remarks`: which
+    of the usual chunkings were not run and why, and what an engine did that nobody asked for.
     """
 
     search: Search
@@ -467,6 +468,7 @@ class SearchPanes:
     steps: tuple[int, ...] = ()
     judged: bool = True
     departure: Departure | None = None
+    remarks: Sequence[str] = ()
 
     @property
     def shows_departure(self) -> bool:
@@ -528,7 +530,7 @@ def search_panes(
         of_changed = small is not None and small.found.of_changed
         panes.smallest, panes.changed_smallest = (None, small) if of_changed else (small, None)
     elif known is not None and panes.judged:
-        panes.quick = chunkings(known)
+        panes.quick, panes.remarks = chunkings(known), known.remarks
     return panes
 
 
