@@ -21,8 +21,9 @@ MOST_TOLD = 5  # of these parsers
 
 @dataclass(slots=True, frozen=True)
 class Health:
-    """`answers`: it did when it was asked last, and did besides what `words` say. `hangs`: some parser of it did not return the last time. `rests`: so
-    often that it is not asked for a while. `fails`: it does not start. `words` say of which, why and until when."""
+    """`answers`: it did when it was asked last, and what `words` say besides. `hangs`: some parser of it did not return
+    the last time. `rests`: so often that it is not asked for a while. `fails`: it does not start. `words` say of which,
+    why and until when."""
 
     kind: HealthKind
     words: str
