@@ -62,12 +62,17 @@ def _chunking(subject: Subject) -> Iterator[Finding]:
 
 
 def told_between(subject: Subject, right: Trace, wrong: Trace, chunking: Chunking, share: str) -> Finding | None:
-    """The finding of `chunking` for two replays: how the message of the wrong one differs, which `chunking` gives, and
-    how many give it. None where the rules let that pass."""
+    """The finding for two replays: how the message of the wrong one differs, which `chunking` gives, and how many give
+    it. It is one of `chunking`, or of `whole_equals_streamed` where only the code path for whole outputs is right. None
+    where the rules let that pass."""
     if same_message(right.message, wrong.message, subject.rules):
         return None
-    when = f'With the chunking "{label_of(chunking)}"'
-    found = _finding(_chunking, subject, when, f"{share}.", right=right, wrong=wrong, shown=wrong, cuts=CutGrade.HONEST)
+    apart = subject.replays.one_shot and right.chunking.get("by") == "whole"
+    when = (
+        f'With the chunking "{label_of(chunking)}"' if not apart else "Streamed, beside the code path for whole outputs"
+    )
+    of = _whole_equals_streamed if apart else _chunking
+    found = _finding(of, subject, when, f"{share}.", right=right, wrong=wrong, shown=wrong, cuts=CutGrade.HONEST)
     proof = Proof(chunking.model_dump(mode="json", exclude_defaults=True))
     return replace(found, proof=proof, step=found.step if subject.trace in (right, wrong) else None)
 
@@ -153,16 +158,19 @@ def _outcome(subject: Subject, replays: Replays, more: str, cuts: CutGrade) -> F
     share, every = _share(subject, replays), sum(subject.replays.shares.values()) or len(subject.replays.compared)
     own = f'With the chunking "{label_of(Chunking.model_validate(chunking_of(base)))}"'
     nearer = _nearer(subject, trace, most=2 * share > every)
-    others = f"{_supposing(subject, '', base)}; {share:,} of {every:,} other chunkings"
+    single = every == 1
+    others = f"{_supposing(subject, '', base)}; " + (
+        "the other one" if single else f"{share:,} of {every:,} other chunkings"
+    )
     if nearer is not base and whole is not None and same_message(whole.message, trace.message, rules):
         which = "that in one delta" if subject.replays.one_shot else "the whole output"
-        rest = f"{others} agree with {which}.{more}"
+        rest = f"{others} {'agrees' if single else 'agree'} with {which}.{more}"
         return _finding(_chunking, subject, own, rest, right=whole, wrong=base, shown=whole, cuts=cuts)
     if nearer is not base and share == every > 1:
         rest = f"{_supposing(subject, '', base)}; {share:,} other chunkings agree with one another.{more}"
         return _finding(_chunking, subject, own, rest, right=trace, wrong=base, shown=trace, cuts=cuts)
     if nearer is trace:
-        rest = f"{others} give the message that is nearer to what the format reads.{more}"
+        rest = f"{others} {'gives' if single else 'give'} the message that is nearer to what the format reads.{more}"
         return _finding(_chunking, subject, own, rest, right=trace, wrong=base, shown=trace, cuts=cuts)
     give = f"; {share:,} of {counted(every, 'chunking')} give this message" if share > 1 else ""
     when, rest = f'With the chunking "{label}"', f"{_supposing(subject, label, trace)}{give}.{more}"
@@ -257,4 +265,5 @@ def _difference(
     change = change_words(*texts) if texts else None
     only += f": {change}" if change is not None else ""
     loose = f" ({subject.rules.words()})" if subject.rules.words() else ""
-    return f"the message differs in {channel.words(calls)}{place}{only}{loose}"
+    also = ", and in its calls" if level == "calls" and channel in (CONTENT, REASONING) else ""
+    return f"the message differs in {channel.words(calls)}{place}{only}{also}{loose}"

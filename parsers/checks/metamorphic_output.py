@@ -89,7 +89,7 @@ def _changed_output_raised(subject: Subject) -> Iterator[Finding]:
 
 @check(
     "F2",
-    "Wherever the output is cut off, a call that counts as whole is a call of the whole output.",
+    "Wherever the output is cut off, a call that is given as complete is a call of the uncut output.",
     needs=(Need.TRUNCATED,),
 )
 def _truncation(subject: Subject) -> Iterator[Finding]:
@@ -105,9 +105,11 @@ def _truncation(subject: Subject) -> Iterator[Finding]:
     for index, cuts in [(index, unallowed(cuts)) for index, cuts in wrong.items()]:
         one, whole = cuts[-1], cuts[-1].base.tool_calls
         call = one.message.tool_calls[index]
-        gives = f"{one.label.capitalize()}, the output gives {call_words(index, call.name)} as whole"
+        gives = f"{one.label.capitalize()}, the parser gives {call_words(index, call.name)} as complete"
+        known = any(call.name == one.name for one in whole)
+        but = "with other arguments than uncut" if known else "which it does not give of the uncut output"
         yield _truncation.finding(
-            f"{gives}, but the whole output has no such call{_others_words(cuts, 'cut')}.",
+            f"{gives}, {but}{_others_words(cuts, 'cut')}.",
             severity=weight_of(subject, one.kind, Differs.CALL_MADE_UP, sure=not subject.black_box),
             expected=call_text(whole[index] if index < len(whole) else None),
             actual=call_text(call),

@@ -157,7 +157,7 @@ def _with_harm(shown: Finding, small: Replayer, chunking: Chunking, beside: Sequ
     right = own.message if own is not None and read else other
     if not of_calls(kind_of(gives, right, LOOSE)):
         return shown
-    return replace(shown, message=f"{shown.message} Here {harm(right, gives)}.")
+    return replace(shown, message=f"{_sentence(harm(right, gives))} {shown.message}")
 
 
 def _with_messages(said: Minimized, small: Replayer) -> Minimized:
@@ -186,11 +186,17 @@ def _is_never_read(small: Replayer, chunking: Chunking, *, lenient: bool = False
     return own is not None and rightly_read(small, own, [*every_chunking(small), chunking], lenient=lenient) is None
 
 
+def _sentence(phrase: str) -> str:
+    """A phrase of what happens, as a sentence."""
+    return f"{phrase[:1].upper()}{phrase[1:]}."
+
+
 def _misread(start: Start, small: Replayer, chunking: Chunking, replays: int) -> Minimized:
     """A changed output, made small: what the format reads in it stands as right, so that a run shows the difference."""
     own = own_reading(small)
     assert own is not None  # it was read before
-    words = f"{start.finding.message} Here {harm(own.message, small.outcome(chunking).message)}."
+    here = _sentence(harm(own.message, small.outcome(chunking).message))
+    words = f"{here} It is the smallest form of this: {start.finding.message}"
     shown = replace(start.finding, message=words, step=None, span=None, proof=None)
     return Minimized(start.finding.check, shown, small.pieces, chunking, small.context, replays, (), own.message)
 

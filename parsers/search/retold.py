@@ -43,8 +43,8 @@ def retold(
         found[said.findings[0]] = replace(first, proof=said.proof)
         return found
     under = first.follows if {*_parts(first)} == {*_parts(told)} else (replace(first, follows=()), *first.follows)
-    found[said.findings[0]] = replace(told, severity=first.severity, follows=under)
-    return found
+    found[said.findings[0]] = led = replace(told, severity=first.severity, follows=under)
+    return [one for one in found if one is led or (one.check, *_parts(one)) != (led.check, *_parts(led))]
 
 
 def _parts(finding: Finding) -> tuple[object, object]:

@@ -65,6 +65,7 @@ _SERVER_BLAME: Mapping[VerdictKind, str] = {
     "types_changed": "The server changed a value",
     "parser_flawed": "The server's stream breaks a rule",
 }
+_NO_CALL = "The parser misses a call"  # its text may be there, as content
 _AGAIN = "The server sent text twice"  # all that can be said where nobody knows the output
 
 
@@ -152,6 +153,7 @@ def parser_fault(evidence: Evidence) -> Verdict | None:
     first = evidence.findings[numbers[0]]
     kind = kind_of(first)
     blame = (BLAME if evidence.known.parser else _SERVER_BLAME)[kind]
+    blame = _NO_CALL if evidence.known.parser and first.check == "tool_call_dropped" else blame
     blame = _AGAIN if kind == "text_added" and not evidence.known.raw else blame
     found, own = led(evidence, kind, f"{blame}: {lowered(first.message)}", numbers), evidence.own
     if own is not None and not same_message(own.message, evidence.message, SAME_CALLS):

@@ -46,6 +46,8 @@ def chunk_boundary(evidence: Evidence) -> Verdict | None:
     wrong = [one for one in blamed if grade_of(among, one.message, ANY_ID) in HARMFUL]
     worst = min(wrong or others, key=lambda one: (evidence.is_one_shot(one), *rank(one)))
     always = "" if meant is None else harm(meant, right.message)  # what no cut brings about
+    if len(streamed) == 1 and meant is not None and meant.tool_calls and _find_no_call(sure):
+        return None  # no cut brings it about, and no code path: the finding that says so leads
     shot = evidence.is_one_shot(worst)
     whole_only = not shot and _is_one_delta(right) and not evidence.is_one_shot(right)  # of a stream
     when = IN_PARTS if whole_only else _when(evidence, worst)
@@ -67,6 +69,11 @@ def chunk_boundary(evidence: Evidence) -> Verdict | None:
     return Verdict(
         "chunk_boundary", "error", "parser", words, details, tuple(numbers), proof, cause=cause, right=beside
     )
+
+
+def _find_no_call(outcomes: Sequence[OutcomeClass]) -> bool:
+    """Return whether all of these read the output and give no call, whatever else they differ in."""
+    return not any(one.raised is not None or one.message.tool_calls for one in outcomes)
 
 
 def _when(evidence: Evidence, one: OutcomeClass) -> str:

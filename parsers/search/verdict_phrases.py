@@ -71,7 +71,12 @@ def _calls(right: list[ToolCall], wrong: list[ToolCall]) -> str | None:
     if len(wrong) > len(right):
         known = partners(wrong, right)
         extra = next(call for index, call in enumerate(wrong) if index not in known)
-        return f"{counted(len(wrong) - len(right), 'call')} too many, such as one to {quoted(extra.name)}"
+        many = len(wrong) - len(right)
+        return (
+            f"one call too many comes out, to {quoted(extra.name)}"
+            if many == 1
+            else (f"{counted(many, 'call')} too many come out, such as one to {quoted(extra.name)}")
+        )
     return next((words for i in range(len(right)) if (words := _call(i, right, wrong))), None)
 
 

@@ -39,7 +39,8 @@ class CaseResult:
 
     `wrong` is all that is wrong; `worse` and `better` are what of it was not before, and the other way round; `said`
     is a digest of its message. `details` say where it fails, the command that shows it last. `link` is where it was
-    uploaded to, and `run` what is uploaded, or `written` where the server does not know who ran it.
+    uploaded to, and `run` what is uploaded, or `written` where the server does not know who ran it. `late`: an engine
+    had no time for all chunkings.
     """
 
     name: str
@@ -56,6 +57,7 @@ class CaseResult:
     better: Wrong = field(default_factory=dict)
     said: int | None = None
     differs_from_base: bool = False
+    late: bool = False
     details: list[str] = field(default_factory=list)
     run: CaseRun | None = None
     written: Case | None = None
@@ -199,7 +201,7 @@ def reason(message: str, name: str) -> str:
 
 def _checked(title: str, name: str, run: CaseRun, words: Sequence[str]) -> CaseResult:
     found = as_test(run)
-    result = CaseResult(title, found.outcome, replays=len(found.replays), run=run)
+    result = CaseResult(title, found.outcome, replays=len(found.replays), run=run, late=bool(run.late))
     result.held, result.said = len(run.holding), _said(run.trace.message, run.trace.finish_reason)
     result.wrong = _wrong(found)
     if result.wrong:

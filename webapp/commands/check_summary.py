@@ -36,7 +36,7 @@ def counted(results: Sequence[CaseResult], asked: Asked) -> str:
 
 def remarks(results: Sequence[CaseResult], asked: Asked) -> Iterator[str]:
     """What besides is worth a line: what is fixed, what a baseline knows that nobody ran, what differs from base."""
-    if late := [one for one in results if one.run is not None and one.run.late]:
+    if late := [one for one in results if one.late]:
         few = _few([one.called for one in late])
         yield f"{count(len(late), 'case')} not under every chunking, for the engine was slow: {few}"
     numbers = dict(zip(("fixed", "partly fixed"), map(len, _fixed(results)), strict=True))

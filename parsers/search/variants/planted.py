@@ -157,7 +157,7 @@ def escaped(ground: Ground) -> Iterator[Variant]:
     if place is None:
         return
     for plant, marker in plants(ground):
-        label = f"with `{plant}` in the argument {place.key}"
+        label = f"with `{plant}` in the argument `{place.key}`"
         yield from _with_value(ground, place, "escaped", label, plant.join(AROUND), {"plant": plant, "marker": marker})
 
 
@@ -186,7 +186,7 @@ def padded(ground: Ground) -> Iterator[Variant]:
         return
     streamed = ground.streamed if ground.replayer.mode == "ids" or ground.replayer.black_box else STREAMED_PAD
     for size in SIZES:
-        label = f"with {size:,} characters in the argument {place.key}"
+        label = f"with {size:,} characters in the argument `{place.key}`"
         facts = {"size": size, **slopes}
         for one in _with_value(ground, place, "padded", label, _pad(size), facts, WHOLE, streamed):
             yield one
@@ -196,7 +196,7 @@ def padded(ground: Ground) -> Iterator[Variant]:
 
 def _too_slow(ground: Ground, place: _Place, size: int) -> Iterator[Variant]:
     """The argument of a length that takes too long when it comes in small deltas, if it takes as long again."""
-    label = f"with {size:,} characters in the argument {place.key}, {STEP.size} at a time"
+    label = f"with {size:,} characters in the argument `{place.key}`, {STEP.size} at a time"
     found = _with_value(ground, place, "padded", label, _pad(size), {"size": size}, STEP)
     yield from (one for one in found if one.raised is not None and one.raised.slow)
 

@@ -239,7 +239,7 @@ class Fault(NamedTuple):
 
 FAULTS: dict[str, Fault] = {
     "state of the last output": Fault(LeaksState, "reusable", "after the same output"),
-    "a value is guessed": Fault(Guesses, "truncation", "gives call 0 (`find`) as whole"),
+    "a value is guessed": Fault(Guesses, "truncation", "gives call 0 (`find`) as complete"),
     "a doubled marker raises": Fault(
         ThrowsOnDouble,
         "changed_output_raised",
@@ -249,7 +249,7 @@ FAULTS: dict[str, Fault] = {
     "an error in the output itself": Fault(
         Latches, "recovers", "with a call to find appended, the output does not", "<tool_call>oops</tool_call>" + CALL
     ),
-    "a buffer with an end": Fault(Caps, "no_length_cap", "with 16,000 characters in the argument city"),
+    "a buffer with an end": Fault(Caps, "no_length_cap", "with 16,000 characters in the argument `city`"),
     "work grows with the square": Fault(Quadratic, "linear_arguments", "the parser examines", severity="warning"),
     "the prompt is ignored": Fault(
         IgnoresPrompt,
@@ -259,7 +259,7 @@ FAULTS: dict[str, Fault] = {
     ),
     "the choice is ignored": Fault(IgnoresChoice, "tool_choice", "with tool_choice none, the output still gives"),
     "no tools, no calls": Fault(NeedsTools, "tool_choice", "without the declared tools, the output does not give"),
-    "a quoted marker ends a string": Fault(pattern(LAZY), "escapes", "with `</tool_call>` in the argument city"),
+    "a quoted marker ends a string": Fault(pattern(LAZY), "escapes", "with `</tool_call>` in the argument `city`"),
     "only at the end": Fault(
         pattern(LAZY + r"\Z"), "neighbours", "with prose after the output, the output gives another first call"
     ),
@@ -267,7 +267,7 @@ FAULTS: dict[str, Fault] = {
         pattern(r"\A" + LAZY), "neighbours", "with prose before the output, the output gives another first call"
     ),
     "a healed value": Fault(
-        pattern(LAZY, heals=True), "truncation", "gives call 0 (`find`) as whole", severity="warning"
+        pattern(LAZY, heals=True), "truncation", "gives call 0 (`find`) as complete", severity="warning"
     ),
     "only one call": Fault(pattern(LAZY + r"(?!.*<tool_call>)"), "neighbours", "with a call to find after the output"),
     "the last call only": Fault(pattern(r"\A" + LAZY), "recovers", "with a call to find appended, the output does not"),

@@ -261,7 +261,7 @@ def test_a_parser_too_slow_for_a_long_argument_is_said_to_be() -> None:
     (one,) = found.robustness
     assert found.minimized is None
     assert one.message == (
-        "Read with 2,000 characters in the argument city, 16 at a time, the parser is too slow: "
+        "Read with 2,000 characters in the argument `city`, 16 at a time, the parser is too slow: "
         "it was stopped, for it had taken more than 100,000 characters."
     )
 

@@ -189,7 +189,9 @@ def test_a_stream_that_always_differs_from_the_path_for_whole_outputs_shows_it_b
         return replace(plain, make=lambda: Faulty(case.parser.name, sends_no_arguments), one_shot=plain.make)
 
     result = search(quick(ONE_CALL), {"faulty": run})
-    assert "chunking" in [one.check for one in result.found.findings]
+    told = [one for one in result.found.findings if one.check in ("chunking", "whole_equals_streamed")]
+    assert [one.check for one in told] == ["whole_equals_streamed"], "no cut makes a difference, and it is told once"
+    assert told[0].message.startswith("Streamed, beside the code path for whole outputs, the message differs in ")
     assert result.minimized is not None
     assert "<tool_call>" in result.minimized.text()
 

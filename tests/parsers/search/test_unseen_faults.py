@@ -152,7 +152,7 @@ FAULTS = [
         DropsBeside, THINK, "chunk_boundary", "in one delta, `\\n\\nSure.\\n` is lost from the content", "chunking", 20
     ),
     Seen(EatsAngles, ONE, "text_lost", "The `<` of the output is nowhere in the content", "spans_cover_input", 5),
-    Seen(UnescapesTwice, ONE, CHANGED, "Read with `\\n` in the argument city", "escapes", 72),
+    Seen(UnescapesTwice, ONE, CHANGED, "Read with `\\n` in the argument `city`", "escapes", 72),
     Seen(Swaps, EMPTY, "wrong_channel", "text after `</think>` is sent as reasoning", "reasoning_boundary", 20),
     Seen(NamesAnew, ONE, "broken_stream", "the id of call 0 is sent again", "id_once", 65, 1),
     Seen(OnlyLatin, ONE + "🌍", "parser_failed", "UnicodeEncodeError", "parser_raised", 2),

@@ -67,7 +67,7 @@ def call(name: str, arguments: str = "{}", *, complete: bool = True) -> ToolCall
         (
             Message(tool_calls=[call("f", '{"a":1}')]),
             Message(tool_calls=[call("x"), call("f", '{"a": 1}')]),
-            "1 call too many, such as one to `x`",
+            "one call too many comes out, to `x`",
         ),
         (
             Message(tool_calls=[call("f"), call("g")]),
@@ -77,7 +77,7 @@ def call(name: str, arguments: str = "{}", *, complete: bool = True) -> ToolCall
         (
             Message(tool_calls=[call("f")]),
             Message(tool_calls=[call("f"), call("x")]),
-            "1 call too many, such as one to `x`",
+            "one call too many comes out, to `x`",
         ),
         (
             Message(tool_calls=[call("f")]),

@@ -74,7 +74,7 @@ def test_what_the_parser_lost_is_hatched_and_counted(shown: Any) -> None:
 def test_chunkings_that_were_not_run_are_told_beside_the_verdict(shown: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not shown(OUTPUT + " ").all(".remark")
     monkeypatch.setattr("parsers.cases.patience.ENGINE_SECONDS", 0.0)
-    page = shown(OUTPUT)
+    page = shown(OUTPUT + "  ")
     for place in (".remark", "#chunkings .notice"):
         assert "other chunkings were not run: the engine had worked for" in page.one(place).words
 
