@@ -47,7 +47,8 @@ REDUCED = 4  # of so many outcomes the smallest chunking is looked for
 REDUCTIONS = 200  # replays spent on each
 NEVER_READ = "The smallest form of {} is read rightly under no chunking that was tried."
 READ_UNCHANGED = (
-    "The smallest form of {} is a changed output, read rightly under no chunking that was tried; without the change it is."
+    "The smallest form of {} is a changed output, read rightly under no chunking that was tried; without that change it"
+    " is."
 )
 NOT_OVER = "Not everything was tried: what the other chunkings give is not known."
 TRIED: Mapping[Stage, str] = {"sweep": "other chunkings", "variants": "changed outputs", "shrink": "smaller forms"}

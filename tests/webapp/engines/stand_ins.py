@@ -104,6 +104,8 @@ def vllm(*, processor: bool = True) -> dict[str, dict[str, Any]]:
 class Detector:
     """A detector of SGLang, which holds a text back and forgets to stream the end of its arguments."""
 
+    reasoning_default = ""
+
     def __init__(self) -> None:
         self.prev_tool_call_arr: list[Any] = []
         self.streamed_args_for_tool: list[str] = []
@@ -145,11 +147,23 @@ class FunctionCallParser:
 class ReasoningParser:
     """SGLang's: all before `/` is reasoning."""
 
-    DetectorMap: ClassVar[dict[str, Any]] = {"qwen3": Detector}
+    DetectorMap: ClassVar[dict[str, Any]] = {"qwen3": Detector, "k2_horizon": Detector}
 
-    def __init__(self, name: str, stream: bool, forced: bool, request: Any, *, tool_call_parser_active: bool) -> None:
-        WORDS.append(("reasoning", name, stream, forced, request.chat_template_kwargs, tool_call_parser_active))
+    def __init__(
+        self,
+        name: str,
+        stream: bool,
+        forced: bool = True,
+        request: Any = None,
+        *,
+        tool_call_parser_active: bool = False,
+    ) -> None:
+        if name == "k2_horizon" and not forced:
+            raise ValueError("it needs force_reasoning")
         self.detector = Detector()
+        self.detector.reasoning_default = "always" if name == "k2_horizon" else "enable_thinking"
+        if request is not None:
+            WORDS.append(("reasoning", name, stream, forced, request.chat_template_kwargs, tool_call_parser_active))
 
     def parse_non_stream(self, text: str) -> Any:
         return text.partition("/")[::2]

@@ -207,8 +207,17 @@ def test_sglang_says_what_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
         "sglang",
         "text",
         ["qwen25"],
-        ["qwen3"],
+        ["k2_horizon", "qwen3"],
     )
+
+
+def test_sglang_takes_reasoning_for_open_where_its_server_always_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    adapter = sglang_adapter(monkeypatch)
+    for parser in ("k2_horizon", "qwen3"):
+        found = ask(adapter, ["A"], ["b"], parser="qwen25", reasoning_parser=parser)
+        assert found.raised is None
+    forced = {one[1]: one[3] for one in WORDS if one[0] == "reasoning"}
+    assert forced == {"k2_horizon": True, "qwen3": False}
 
 
 def test_sglang_reads_reasoning_first_and_flushes_both(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,6 +35,7 @@ class Sglang:
         self._calls = importlib.import_module("sglang.srt.function_call.function_call_parser").FunctionCallParser
         self._reasoning = importlib.import_module("sglang.srt.parser.reasoning_parser").ReasoningParser
         self._named = self._calls.ToolCallParserEnum
+        self._always: dict[str, bool] = {}
         self._own = None
         if own:
             found: Any = own if isinstance(own, type) else _imported(own)
@@ -89,8 +90,19 @@ class Sglang:
             continue_final_message=False,
             messages=[],
         )
-        forced = bool(asked["request"].get("reasoning_open"))
+        forced = bool(asked["request"].get("reasoning_open")) or self._is_always_open(name)
         return self._reasoning(name, True, forced, given, tool_call_parser_active=bool(asked["request"].get("tools")))
+
+    def _is_always_open(self, name: str) -> bool:
+        """Whether the server takes reasoning for open with every request, where no chat template says otherwise (its
+        serving_chat.py, _get_reasoning_from_request): it asks a parser of its own what is usual."""
+        if name not in self._always:
+            try:
+                usual = getattr(self._reasoning(name, True).detector, "reasoning_default", None)
+            except (TypeError, ValueError):
+                usual = None
+            self._always[name] = usual == "always"
+        return self._always[name]
 
 
 def _imported(own: str) -> Any:
