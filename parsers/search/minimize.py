@@ -39,7 +39,7 @@ from parsers.search.targets import (
     rightly_read,
 )
 from parsers.search.variants import needed
-from parsers.search.verdict_phrases import harm
+from parsers.search.verdict_phrases import harm, under
 from parsers.vocabulary.json_values import is_json
 from parsers.vocabulary.trace import Finding, Topic
 from parsers.vocabulary.types import Message
@@ -157,7 +157,7 @@ def _with_harm(shown: Finding, small: Replayer, chunking: Chunking, beside: Sequ
     right = own.message if own is not None and read else other
     if not of_calls(kind_of(gives, right, LOOSE)):
         return shown
-    return replace(shown, message=f"{_sentence(harm(right, gives))} {shown.message}")
+    return replace(shown, message=f"{_sentence(small, chunking, harm(right, gives))} {shown.message}")
 
 
 def _with_messages(said: Minimized, small: Replayer) -> Minimized:
@@ -186,16 +186,18 @@ def _is_never_read(small: Replayer, chunking: Chunking, *, lenient: bool = False
     return own is not None and rightly_read(small, own, [*every_chunking(small), chunking], lenient=lenient) is None
 
 
-def _sentence(phrase: str) -> str:
-    """A phrase of what happens, as a sentence."""
-    return f"{phrase[:1].upper()}{phrase[1:]}."
+def _sentence(small: Replayer, chunking: Chunking, phrase: str) -> str:
+    """A phrase of what happens under a chunking, as a sentence."""
+    apart = small.one_shot is not None and chunking == WHOLE
+    when = "read by the code path for whole outputs" if apart else under(chunking, len(small.text))
+    return f"{when[:1].upper()}{when[1:]}, {phrase}."
 
 
 def _misread(start: Start, small: Replayer, chunking: Chunking, replays: int) -> Minimized:
     """A changed output, made small: what the format reads in it stands as right, so that a run shows the difference."""
     own = own_reading(small)
     assert own is not None  # it was read before
-    here = _sentence(harm(own.message, small.outcome(chunking).message))
+    here = _sentence(small, chunking, harm(own.message, small.outcome(chunking).message))
     words = f"{here} It is the smallest form of this: {start.finding.message}"
     shown = replace(start.finding, message=words, step=None, span=None, proof=None)
     return Minimized(start.finding.check, shown, small.pieces, chunking, small.context, replays, (), own.message)

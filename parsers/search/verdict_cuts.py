@@ -55,8 +55,10 @@ def chunk_boundary(evidence: Evidence) -> Verdict | None:
     if damage == always and right is not worst:
         meant, damage = None, harm(right.message, worst.message)
     if shot or len(streamed) == 1:
-        when = when if shot else "streamed, in whatever deltas"
-        words, cause = f"The parser's two code paths disagree: {when}, {damage}{_also(evidence, meant, worst)}.", ""
+        words, cause = (
+            _of_paths(when if shot else "streamed, in whatever deltas", damage, _also(evidence, meant, worst)),
+            "",
+        )
     else:
         words, cause = f"{BLAME['chunk_boundary']}: {when}, {damage}.", f"{when[:1].upper()}{when[1:]}, {damage}."
     details = (
@@ -81,11 +83,17 @@ def _when(evidence: Evidence, one: OutcomeClass) -> str:
     return BY_ONE_SHOT if evidence.is_one_shot(one) else under(one.smallest, len(evidence.text))
 
 
+def _of_paths(when: str, damage: str, also: str) -> str:
+    """What is said of two code paths, of which the other one does what `also` says."""
+    if also == damage:
+        return f"Both code paths of the parser go wrong: {damage}, streamed, in whatever deltas, and read whole."
+    return f"The parser's two code paths disagree: {when}, {damage}{f'; {BY_ONE_SHOT}, {also}' if also else ''}."
+
+
 def _also(evidence: Evidence, meant: Message | None, told: OutcomeClass) -> str:
     """What the code path for whole outputs does, where the one that streams is told of and neither reads it rightly."""
     shot = next((one for one in evidence.outcomes if evidence.is_one_shot(one) and one is not told), None)
-    damage = harm(meant, shot.message) if meant is not None and shot is not None and shot.raised is None else ""
-    return f"; {BY_ONE_SHOT}, {damage}" if damage else ""
+    return harm(meant, shot.message) if meant is not None and shot is not None and shot.raised is None else ""
 
 
 def assumed_boundary(evidence: Evidence) -> Verdict | None:

@@ -25,7 +25,7 @@ class EngineSet:
 
 
 SETS = (
-    EngineSet("vllm", "vLLM", "vllm", "vllm"),
+    EngineSet("vllm", "vLLM", "vllm", "vllm", variable="TIKTOKEN_ENCODINGS_BASE"),
     EngineSet("sglang", "SGLang, without torch", "sglang", "sglang"),
     EngineSet("lmdeploy", "LMDeploy, without torch", "lmdeploy", "lmdeploy", variable="TIKTOKEN_ENCODINGS_BASE"),
     EngineSet("mlx", "mlx-lm", "mlx", "mlx"),

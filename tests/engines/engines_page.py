@@ -35,9 +35,12 @@ class Tried:
     passes: Passes = field(default_factory=Passes)
 
 
-COUNTED = """`holds`, `differs`, `raises`: parsers that read a format of ours, by what came of its example, behind
-the reasoning parser of that name where it reasons, under the chunkings that a case is compared by; `unread`: those
-whose name is no format's here.
+WORDS = ("holds", "paths", "differs", "raises", "lacks", "unread")
+COUNTED = """`holds`, `paths`, `differs`, `raises`: parsers that read a format of ours, by what came of its example,
+behind the reasoning parser of that name where it reasons, under the chunkings that a case is compared by. `paths`: all
+that differs is what the code path for whole outputs gives from what is streamed, whatever the cuts; `lacks`: the set
+has no package that it needs; `unread`: its name is no format's here. An engine may read less than the format of that
+name, or more of it than its model writes: what differs is looked into by a search of an output of the model's own.
 """
 BUGS = """\
 The output and the tools are all that `find` was given. A bug stands here by the number of its report only where
@@ -59,16 +62,14 @@ def page(tried: list[Tried], bugs: list[Searched], right: list[Searched]) -> str
 
 def _engines(tried: list[Tried]) -> str:
     rows = [_row(one) for one in tried]
-    return table(
-        ["engine", "version", "parsers", "reasoning", "protocol", "holds", "differs", "raises", "unread"], rows
-    )
+    return table(["engine", "version", "parsers", "reasoning", "protocol", *WORDS], rows)
 
 
 def _row(one: Tried) -> list[str]:
     if one.card is None:
-        return [one.set.title, f"absent: {cell(one.absent)}", *[""] * 7]
+        return [one.set.title, f"absent: {cell(one.absent)}", *[""] * (3 + len(WORDS))]
     card, passes = one.card, one.passes
-    counts = [str(len(found)) for found in (passes.holds, passes.differs, passes.raises, passes.unread)]
+    counts = [str(len(getattr(passes, word))) for word in WORDS]
     known = [str(len(card.names("tool"))), str(len(card.names("reasoning"))), one.checked]
     return [one.set.title, f"{card.name} {card.version}".strip(), *known, *counts]
 
@@ -77,8 +78,8 @@ def _parsers(tried: list[Tried]) -> str:
     rows = [
         [one.set.name, word, ", ".join(map(code, found))]
         for one in tried
-        for word, found in (("holds", one.passes.holds), ("differs", one.passes.differs), ("raises", one.passes.raises))
-        if found
+        for word in WORDS[:-1]
+        if (found := getattr(one.passes, word))
     ]
     return table(["engine", "example", "parsers"], rows)
 

@@ -3,7 +3,9 @@ compared by, checked as the program checks a replay."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from parsers.cases.case import Case
@@ -18,31 +20,59 @@ from webapp.runs.prepare import prepare
 from webapp.settings import Settings
 
 USUAL = ("default", "think")
-DEPENDS = ("chunking", "whole_equals_streamed")  # what may suppose how the model cuts its text into tokens
+PATHS = "whole_equals_streamed"
+DEPENDS = ("chunking", PATHS)  # what may suppose how the model cuts its text into tokens
+NOT_THERE = ("ImportError", "ModuleNotFoundError")
+RAISES, LACKS = "parser_raised", "lacks"
 
 
 @dataclass(slots=True)
 class Passes:
-    """Parsers by what came of their example. `unread`: no format of ours has that name."""
+    """Parsers by what came of their example. `paths`: all that differs is what the code path for whole outputs gives
+    from what is streamed, in whatever deltas. `lacks`: a package that the parser needs is not in the set. `unread`: no
+    format of ours has that name."""
 
     holds: list[str] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
     differs: list[str] = field(default_factory=list)
     raises: list[str] = field(default_factory=list)
+    lacks: list[str] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
+
+    def of(self, errors: set[str]) -> list[str]:
+        """Those of which these checks find something."""
+        first = [(RAISES, self.raises), (LACKS, self.lacks)]
+        told = next((found for word, found in first if word in errors), None)
+        return (
+            told
+            if told is not None
+            else self.holds
+            if not errors
+            else self.paths
+            if errors == {PATHS}
+            else self.differs
+        )
 
 
 def passes(settings: Settings, name: str, card: Card, tools: list[Any]) -> Passes:
     """What comes of the example of each parser's format."""
-    found = Passes()
+    found, own = Passes(), examples()
     for parser in card.names("tool"):
         fmt = known_format(parser)
         if fmt is None or not fmt.example:
             found.unread.append(parser)
             continue
         ref = {"name": parser, "engine": name, "options": _reasoning(card, fmt)}
-        case = load_case({"schema": 1, "parser": ref, "input": {"text": fmt.example}, "tools": tools})
-        errors = _errors(case, settings)
-        (found.raises if "parser_raised" in errors else found.differs if errors else found.holds).append(parser)
+        text = own.get(f"{name}:{parser}", fmt.example)
+        case = load_case({"schema": 1, "parser": ref, "input": {"text": text}, "tools": tools})
+        found.of(_errors(case, settings)).append(parser)
+    return found
+
+
+def examples() -> dict[str, str]:
+    """The outputs of parsers that read less than the format that has their name, of searches.json: its example is one
+    of another model."""
+    found: dict[str, str] = json.loads(Path(__file__).with_name("searches.json").read_text("utf-8"))["examples"]
     return found
 
 
@@ -61,7 +91,9 @@ def _errors(case: Case, settings: Settings) -> set[str]:
         made = prepare(case, settings)
         run = checked_run(made.case, made.choice, made.replayer, made.stored)
     except UsageError:
-        return {"parser_raised"}
+        return {RAISES}
+    if run.trace.failure is not None and run.trace.failure.kind in NOT_THERE:
+        return {LACKS}
     return {
         one.check
         for one in run.findings

@@ -9,8 +9,8 @@ import pytest
 
 from tests.engines.builds import COMMANDS, LOCKS, TOKENIZERS, made
 from tests.engines.engine_sets import SETS
-from tests.engines.engines_page import Tried, page
-from tests.engines.library import passes
+from tests.engines.engines_page import WORDS, Tried, page
+from tests.engines.library import LACKS, PATHS, RAISES, Passes, examples, passes
 from tests.engines.program import Search, Searched, searches
 from tests.webapp.engines.entering import fake
 from tests.webapp.engines.fake_engine import hello
@@ -59,10 +59,30 @@ def test_parsers_are_told_apart_by_the_example_of_their_format(tmp_path: Path) -
     assert (found.unread, found.raises, found.holds) == (["echo"], ["hermes"], [])  # it has no such parser
 
 
+@pytest.mark.parametrize(
+    ("errors", "word"),
+    [
+        (set(), "holds"),
+        ({PATHS}, "paths"),
+        ({PATHS, "chunking"}, "differs"),
+        ({RAISES, "chunking"}, "raises"),
+        ({LACKS}, "lacks"),
+    ],
+)
+def test_what_two_code_paths_give_and_what_is_not_there_is_told_from_what_cuts_do(errors: set[str], word: str) -> None:
+    found = Passes()
+    found.of(errors).append("one")
+    assert [name for name in WORDS if getattr(found, name)] == [word]
+
+
+def test_an_output_of_its_own_is_of_a_parser_that_is_tried() -> None:
+    assert {name.partition(":")[0] for name in examples()} <= {one.name for one in SETS}
+
+
 def test_the_page_says_what_is_there_and_what_was_found() -> None:
     search = Search("fake:echo", "text", "an issue")
     there = Tried(SETS[0], read_card(hello([])), checked="kept")
     text = page([there, Tried(SETS[1], absent="no | compiler")], [Searched(search, "Lost | found.", 2, 1_200, 3.4)], [])
-    assert "| vLLM | fake 1.0 | 17 | 1 | kept | 0 | 0 | 0 | 0 |" in text
+    assert "| vLLM | fake 1.0 | 17 | 1 | kept | 0 | 0 | 0 | 0 | 0 | 0 |" in text
     assert r"| `fake:echo` | an issue | Lost \| found. | 1,200 | 3 |" in text
     assert "| SGLang, without torch | absent: no" in text

@@ -22,7 +22,7 @@ from parsers.replays.recorded import BlackBox
 from parsers.search.found import Found
 from parsers.search.outcomes import UNKNOWN
 from parsers.selection.registry import get_format, policies
-from parsers.vocabulary.events import CallArguments, CallEnd
+from parsers.vocabulary.events import CallArguments, CallEnd, ContentText
 from parsers.vocabulary.types import Context, Delta, MessageDelta, ToolCallDelta
 from tests.amount import every
 from tests.corpus import case_named, case_names
@@ -194,6 +194,34 @@ def test_a_stream_that_always_differs_from_the_path_for_whole_outputs_shows_it_b
     assert told[0].message.startswith("Streamed, beside the code path for whole outputs, the message differs in ")
     assert result.minimized is not None
     assert "<tool_call>" in result.minimized.text()
+
+
+@pytest.mark.parametrize(
+    ("lost", "kind", "headline"),
+    [
+        (2, "text_lost", "The parser loses text: "),
+        (
+            1,
+            "chunk_boundary",
+            "Both code paths of the parser go wrong: the second call (`f`) is lost, streamed, in whatever "
+            "deltas, and read whole.",
+        ),
+    ],
+)
+def test_what_both_code_paths_lose_is_no_disagreement_of_them(lost: int, kind: str, headline: str) -> None:
+    def loses(events: list[Any], _: str) -> list[Any]:
+        return [one for one in events if (getattr(one, "call", None) or 0) < 2 - lost or not hasattr(one, "call")]
+
+    def loses_text_too(events: list[Any], text: str) -> list[Any]:
+        return [one for one in loses(events, text) if not isinstance(one, ContentText)]
+
+    def run(case: Case, evidence: Any) -> Any:
+        name = case.parser.name
+        plain = builtin(case.model_copy(update={"parser": ParserRef(name=name)}), evidence)
+        return replace(plain, make=lambda: Faulty(name, loses), one_shot=lambda: Faulty(name, loses_text_too))
+
+    found = search(quick("Both.\n" + 2 * ONE_CALL), {"faulty": run}).found
+    assert (found.verdict.kind, found.verdict.headline[: len(headline)]) == (kind, headline)
 
 
 @pytest.mark.replays

@@ -300,6 +300,11 @@ def test_what_depends_on_cuts_weighs_as_much_as_it_changes(
     assert small is None or small.finding.grade == found.findings[0].grade
 
 
+def test_a_call_that_stays_text_is_missed_and_its_text_is_not_lost() -> None:
+    found = search(ONE, engines(TextOnly), checks=["tool_call_dropped"]).found
+    assert found.verdict.headline.startswith("The parser misses a call: the call to `get_weather` is not found")
+
+
 def test_a_call_that_only_an_empty_delta_brings_is_lost_in_one_delta_and_that_is_what_is_shown() -> None:
     text, cuts = call("get_weather", city="Bern"), {"cuts": "honest"}
     found = search(text, engines(NeedsEmpty), checks=COMPARING, contract="vllm", compare=cuts).found
