@@ -160,7 +160,7 @@ def _outcome(subject: Subject, replays: Replays, more: str, cuts: CutGrade) -> F
     nearer = _nearer(subject, trace, most=2 * share > every)
     single = every == 1
     others = f"{_supposing(subject, '', base)}; " + (
-        "the other one" if single else f"{share:,} of {every:,} other chunkings"
+        "the other chunking" if single else f"{share:,} of {every:,} other chunkings"
     )
     if nearer is not base and whole is not None and same_message(whole.message, trace.message, rules):
         which = "that in one delta" if subject.replays.one_shot else "the whole output"
