@@ -160,7 +160,7 @@ class Search:
             small = minimized(self._replayer, start, shrinker.form, self._rules, shrinker.replays)
         if small is not None:
             small = replace(small, of_changed=start.replayer.pieces != self._replayer.pieces)
-        if said.kind == "all_hold" and not self._over:
+        if said.kind == "all_hold" and not self._over and self._last.stage in ("replay", "sweep"):
             said.details = (Detail(NOT_OVER), *said.details)
         if not self._over and self._last.stage in TRIED and not (self._always_fails or self._is_given_up):
             said.details = (*said.details, Detail(_left(self._last)))
@@ -343,7 +343,8 @@ class Search:
     def _growth(self) -> Mapping[str, Slope]:
         """The lines and the time that a parser takes which counts no characters, for the output made longer."""
         needed = self._only is None or "linear_time" in self._only
-        if not needed or not self._replayer.black_box or self._replayed()[0].failure is not None:
+        late = self._budget is not None and self._budget.late()
+        if late or not needed or not self._replayer.black_box or self._replayed()[0].failure is not None:
             return {}
         return uncounted_growth(repeated(self._replayer), self._meters)
 

@@ -302,6 +302,16 @@ def test_a_search_that_a_clock_ends_says_what_was_not_tried(replays: int, said: 
     found = search.found()
     left = [one for one in found.verdict.sentences if one.startswith("The search was left in the middle: about ")]
     assert (found.complete, [one.endswith(said) for one in left]) == (not said, [True] * bool(said))
+    assert (NOT_OVER in found.verdict.sentences) == said.startswith("other chunkings")
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_whoever_waits_no_longer_does_not_wait_for_how_work_grows(late: bool) -> None:
+    replayer = Replayer(lambda: BlackBox("slow", Clocked()), (Piece("ab"),), black_box=True, format=get_format("qwen"))
+    budget = Budget(lambda: 0.0, 1e9, late=lambda: late)
+    search = Search(replayer, only=["linear_time"], clock=lambda: Clocked.now, budget=budget)
+    assert [*search.run()]
+    assert ("linear_time" in [name for name, _ in search.found().skipped]) == late
 
 
 def test_a_search_of_what_hangs_at_once_says_so() -> None:
