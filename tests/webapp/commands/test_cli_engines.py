@@ -7,6 +7,7 @@ import re
 import shlex
 import sys
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +105,18 @@ def test_chunkings_that_a_slow_engine_has_no_time_for_are_said_in_words(
     (tmp_path / "slow.case.json").write_text(json.dumps(case))
     checked = program("check", str(tmp_path / "slow.case.json"))
     assert "1 case not under every chunking, for the engine was slow: " in checked.out
+
+
+@pytest.mark.parametrize("seconds", ["1", "1000"])
+def test_a_search_of_an_engine_ends_within_its_seconds(
+    program: Program, monkeypatch: pytest.MonkeyPatch, seconds: str
+) -> None:
+    ticks = count(step=0.02)
+    monkeypatch.setattr("webapp.jobs.search_program.monotonic", lambda: next(ticks))
+    program("engines", "add", "fake", "--command", COMMAND)
+    done = program("find", "-", "--engine", "fake:echo", "--seconds", seconds, stdin="Hello you there")
+    for words in ("; ended before everything was tried", "The search was left in the middle: about "):
+        assert (words in done.out) == (seconds == "1")
 
 
 def interpreter(folder: Path, answer: str) -> Path:

@@ -44,7 +44,7 @@ def found(monkeypatch: pytest.MonkeyPatch) -> Callable[[Case | None], None]:
             return self.found
 
     def play(small: Case | None) -> None:
-        monkeypatch.setattr(command, "case_search", lambda case, _: Search(case, small))
+        monkeypatch.setattr(command, "case_search", lambda case, *_: Search(case, small))
 
     return play
 
@@ -138,7 +138,7 @@ def test_what_only_a_changed_output_shows_is_told_and_not_written(
     verdict = Verdict("all_hold", "pass", "parser", "All checks hold.")
     found = Found("x", [], [], [], [], [], [], verdict, minimized=small, robustness=[shown])
     played = SimpleNamespace(run=list, result=lambda: CaseFound(load_case(SMALL), found, load_case(SMALL)))
-    monkeypatch.setattr(command, "case_search", lambda case, _: played)
+    monkeypatch.setattr(command, "case_search", lambda case, *_: played)
     done = program("find", output, "--export", "case")
     assert (done.code, done.out) == (0, "")
     assert "only a changed output shows parser_raised; find --json has its case" in done.err
