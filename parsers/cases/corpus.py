@@ -78,5 +78,9 @@ def _values(text: str) -> Iterator[_Span]:
     """The values that stand one after the other, each called by the number of its line."""
     at = skip(text, 0)
     while at < len(text):
-        start, (_, at) = at, read_at(text, at)
-        yield str(1 + text.count("\n", 0, start)), start, at
+        start, line = at, str(1 + text.count("\n", 0, at))
+        try:
+            _, at = read_at(text, at)
+        except JsonError as error:
+            raise JsonError(error.message, (line, *error.path)) from error
+        yield line, start, at

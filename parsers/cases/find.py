@@ -31,7 +31,7 @@ from parsers.search.search import Played, Search
 from parsers.search.sweep import MAX_REPLAYS, json_of
 from parsers.search.variants import CountLines
 from parsers.selection.registry import Evidence
-from parsers.vocabulary.types import Context, Piece, joined
+from parsers.vocabulary.types import Context, Piece, Tool, joined
 
 
 @dataclass(slots=True)
@@ -178,9 +178,19 @@ def found_by_search(text: str, small: str) -> str:
 
 
 def _tools(case: Case, context: Context) -> tuple[ToolObject, ...]:
-    """The declared tools that the smaller request still has."""
-    kept = {tool.name for tool in context.tools}
-    return tuple([tool for tool, known in zip(case.tools, case.to_context().tools, strict=True) if known.name in kept])
+    """The declared tools that the smaller request still has, with the schemas it has."""
+    kept = {tool.name: tool.parameters for tool in context.tools}
+    named = zip(case.tools, case.to_context().tools, strict=True)
+    return tuple([_with_schema(tool, known, kept[known.name]) for tool, known in named if known.name in kept])
+
+
+def _with_schema(tool: ToolObject, known: Tool, schema: Mapping[str, Any] | None) -> ToolObject:
+    if schema == known.parameters:
+        return tool
+    inner = tool.get("function")
+    if isinstance(inner, dict):
+        return {**tool, "function": {**inner, "parameters": schema}}
+    return {**tool, "parameters": schema}
 
 
 def _expect(small: Minimized) -> Expect | None:

@@ -33,10 +33,11 @@ _TOKEN_PLACES = {"id": ("0",), "text": ("1",), "hex": ("2", "hex"), "kind": ("2"
 _ONE_LINE = {("input", "tokens"): 3, ("input", "deltas"): 3, ("replay",): 2}
 
 
-def loads(source: str | bytes) -> Case:
-    """Read a case file. Raises CaseError: not UTF-8, not JSON (with line and column), or not a case."""
+def loads(source: str | bytes, line: int = 1) -> Case:
+    """Read a case file, or what begins in this line of a larger one. Raises CaseError: not UTF-8, not JSON (with line
+    and column), or not a case."""
     try:
-        return load_case(jsontext.read(decoded(source)))
+        return load_case(jsontext.read(decoded(source), line))
     except JsonError as error:
         raise CaseError(error.message) from error
 

@@ -41,20 +41,23 @@ def pointer(path: Path) -> str:
     return "".join([f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in path])
 
 
-def read(text: str) -> Any:
-    """Decode JSON text. Raises JsonError with line and column, for a key given twice, and for NaN or Infinity."""
-    value, end = read_at(text, skip(text, 0))
+def read(text: str, line: int = 1) -> Any:
+    """Decode JSON text. Raises JsonError with line and column, for a key given twice, and for NaN or Infinity.
+
+    `line` is the number that its first line has where it stands in a file.
+    """
+    value, end = read_at(text, skip(text, 0), line)
     if end < len(text):
-        raise JsonError(f"not JSON: Extra data at {place(text, end)}")
+        raise JsonError(f"not JSON: Extra data at {place(text, end, line)}")
     return value
 
 
-def read_at(text: str, start: int) -> tuple[Any, int]:
+def read_at(text: str, start: int, line: int = 1) -> tuple[Any, int]:
     """Decode the JSON value at `start`; also where the text goes on behind it and white space. Raises as `read`."""
     try:
         value, end = _DECODER.raw_decode(text, start)
     except json.JSONDecodeError as error:
-        raise JsonError(f"not JSON: {error.msg.removesuffix(' at')} at {place(text, error.pos)}") from error
+        raise JsonError(f"not JSON: {error.msg.removesuffix(' at')} at {place(text, error.pos, line)}") from error
     except RecursionError as error:
         raise JsonError(f"nested deeper than {MAX_DEPTH} levels") from error
     except JsonError:
@@ -72,9 +75,9 @@ def skip(text: str, at: int, sign: str = "") -> int:
     return found.end() if found else at
 
 
-def place(text: str, at: int) -> str:
-    """The place of an offset in words: line and column, from 1."""
-    return f"line {text.count(chr(10), 0, at) + 1}, column {at - text.rfind(chr(10), 0, at)}"
+def place(text: str, at: int, line: int = 1) -> str:
+    """The place of an offset in words: line and column, from 1; `line` is the number of the first line."""
+    return f"line {text.count(chr(10), 0, at) + line}, column {at - text.rfind(chr(10), 0, at)}"
 
 
 def check(value: Any) -> None:

@@ -133,6 +133,15 @@ class Schema:
 
         `tool` is how the tool is called in sentences. Raises UnjudgedError where that cannot be found out.
         """
+        report = _Report(arguments, tool)
+        found = [problem for error in self.errors(arguments) for problem in report.problems(error)]
+        first: dict[Path, _Problem] = {}
+        for problem in sorted(found, key=_by_place):
+            first.setdefault(problem.path, problem)
+        return list(first.values())
+
+    def errors(self, arguments: str) -> list[ValidationError]:
+        """Return what the library says of a text that is one JSON object. Raises UnjudgedError."""
         if self.validator is None:
             return []
         value = object_of(arguments)
@@ -141,15 +150,10 @@ class Schema:
         if _has_unclear_keys(value):
             raise UnjudgedError("objects with an empty key, or with keys that read as the same number")
         _Work(self.root).count(self.root, value)
-        report = _Report(arguments, tool)
         try:
-            found = [problem for error in self.validator.iter_errors(value) for problem in report.problems(error)]
+            return [*self.validator.iter_errors(value)]
         except UnicodeEncodeError as error:  # half a character
             raise UnjudgedError("text with half a character in it") from error
-        first: dict[Path, _Problem] = {}
-        for problem in sorted(found, key=_by_place):
-            first.setdefault(problem.path, problem)
-        return list(first.values())
 
 
 def schema_of(parameters: Mapping[str, Any]) -> Schema:
@@ -196,7 +200,7 @@ def _compiled(text: str) -> Schema:
             return schema
         except ValidationError as error:
             schema.flaws.append(_flaw(error))
-            if not _leave_out(schema.root, error.instance_path):
+            if not leave_out(schema.root, error.instance_path):
                 return schema
     return schema
 
@@ -222,7 +226,7 @@ def _flaw(error: ValidationError) -> _Flaw:
     return _Flaw(f"{place} cannot be {given}" if error.instance_path else "a reference in it leads nowhere")
 
 
-def _leave_out(schema: Any, path: Sequence[str | int]) -> bool:
+def leave_out(schema: Any, path: Sequence[str | int]) -> bool:
     """Take what stands at a path out of a schema, so that the rest can judge. False where nothing stands there."""
     try:
         for part in path[:-1]:

@@ -26,6 +26,7 @@ from parsers.search.harms import LOOSE, kind_of, of_calls
 from parsers.search.outcomes import Outcomes, outcome_key
 from parsers.search.own_reading import is_called, is_sound, own_reading
 from parsers.search.shrink import Form, Target, form_of, plain
+from parsers.search.small_request import small_request
 from parsers.search.sweep import cut_at, one_delta
 from parsers.search.taken_back import Misreads, OfChange, Planted, change_of
 from parsers.search.targets import (
@@ -88,7 +89,7 @@ def minimized(replayer: Replayer, start: Start, form: Form, rules: Rules, replay
     """Return what is said of the small form: the finding as a run of it shows it."""
     small = start.replayer.with_pieces(form.pieces)
     chunking, name, target = plain(small, form.chunking), start.finding.check, start.target.target
-    small = fewer_tools(small, chunking, start.target)
+    small = small_request(small, chunking, start.target, start.replayer)
     never = _is_never_read(small, chunking, lenient=True)
     before = target.unchanged(small) if isinstance(target, OfChange) else None
     read = before is not None and not _is_never_read(before, WHOLE)
@@ -292,14 +293,6 @@ def _turned(target: Differs, replayer: Replayer, chunking: Chunking) -> tuple[Di
     is_free = chunking == one_delta(replayer.one_shot is not None) and form_of(replayer, other).fixed is None
     turned = Differs.at(replayer, other, target.rules, chunking) if is_free else None
     return (target, chunking) if turned is None else (turned, other)
-
-
-def fewer_tools(replayer: Replayer, chunking: Chunking, target: Target) -> Replayer:
-    """Without the declared tools that the output does not name, where the finding stays."""
-    context, text = replayer.context, replayer.text
-    kept = tuple([tool for tool in context.tools if tool.name in text or tool.name == context.named_tool])
-    fewer = replayer.with_context(replace(context, tools=kept))
-    return fewer if kept != context.tools and target.holds(fewer, chunking) else replayer
 
 
 def _beside(

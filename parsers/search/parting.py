@@ -27,10 +27,10 @@ from parsers.replays.edits import Edit
 from parsers.replays.replayer import Outcome, Replayer
 from parsers.search.found import Progress, Stage
 from parsers.search.harms import LOOSE, kind_of
-from parsers.search.minimize import fewer_tools
 from parsers.search.own_reading import OwnReading, own_reading
 from parsers.search.parted import Parted, PartingFound, places_of
 from parsers.search.shrink import AHEAD, SHRINKS, Shrinker, form_of, plain
+from parsers.search.small_request import small_request
 from parsers.search.sweep import MAX_REPLAYS, Sweep, Trial
 from parsers.search.targets import Kept, is_allowed, plain_chunkings
 from parsers.search.variants import Bounds, variants
@@ -335,7 +335,7 @@ class Parting:
         pair, swapped, shrinker = self._small
         form = shrinker.form
         small = pair.first.with_pieces(form.pieces)
-        small = fewer_tools(small, form.chunking, shrinker.target)
+        small = small_request(small, form.chunking, shrinker.target, pair.first)
         found = Pair(small, _with(pair.second, small))
         return self._parted(found.swapped() if swapped else found, form.chunking, self._known.change)
 

@@ -48,6 +48,19 @@ def test_what_fails_is_named_and_the_others_are_stored(program: Program, case_fi
     assert [(one["outcome"], one["why"], one["delete_key"]) for one in told] == [("known", None, None)]
 
 
+def test_what_is_wrong_in_json_lines_is_told_by_the_line_of_the_file(
+    program: Program, case_file: CaseFile, tmp_path: Path
+) -> None:
+    line, rows = json.dumps(json.loads(case_file().read_text("utf-8"))), tmp_path / "rows.jsonl"
+    rows.write_text("\n".join([line, "", line[:-1], line.replace('"text"', '"txt"'), f"{line} x"]), "utf-8")
+    told = [why.removeprefix(f"failed  {rows}::") for why in program("library", "import", rows).out.splitlines()[:-1]]
+    assert told == [
+        f"3: not JSON: Expecting ',' delimiter at line 3, column {len(line)}",
+        '4: /input/txt: unknown key "txt": correct its spelling or remove it',
+        f"5: not JSON: Extra data at line 5, column {len(line) + 2}",
+    ]
+
+
 def test_a_new_case_is_told_with_the_key_that_withdraws_it(program: Program, case_file: CaseFile) -> None:
     (line,) = program("library", "import", "--json", case_file()).out.splitlines()
     told, store = json.loads(line), module._store()

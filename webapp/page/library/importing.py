@@ -104,7 +104,7 @@ def imported(
         try:
             if isinstance(one.text, UsageError):
                 raise one.text
-            case = _told(loads(one.text), one.name, tags)
+            case = _told(loads(one.text, one.line), one.name, tags)
             own = replace(sharing, delete_key=keys(one.name))
             yield _one(one.name, case, runner, store, listed=listed, sharing=own)
         except HTTPException as error:

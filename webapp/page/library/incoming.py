@@ -39,10 +39,11 @@ _DAMAGED = (
 
 
 class Incoming(NamedTuple):
-    """The JSON text of a case by the name it has there, or why there is none."""
+    """The JSON text of a case by the name it has there, or why there is none; `line` of its file is its first."""
 
     name: str
     text: str | UsageError
+    line: int = 1
 
 
 def incoming(name: str, data: bytes, line: int | None = None) -> Iterator[Incoming]:
@@ -60,7 +61,7 @@ def _of_lines(name: str, data: bytes, first: int) -> Iterator[Incoming]:
     for number, line in enumerate(data.split(b"\n"), first):
         if line.strip():
             try:
-                yield Incoming(f"{name}::{number}", decoded(line))
+                yield Incoming(f"{name}::{number}", decoded(line), number)
             except CaseError as error:
                 yield Incoming(f"{name}::{number}", error)
 
@@ -79,7 +80,8 @@ def of_text(name: str, data: bytes) -> Iterator[Incoming]:
         if len(lines) < 2 or not lines[0][1].strip().endswith("}"):
             yield Incoming(name, error)
             return
-        found = {str(number): line for number, line in lines}
+        yield from [Incoming(f"{name}::{number}", line, number) for number, line in lines]
+        return
     if not found:
         yield Incoming(name, UsageError("it holds no case"))
     for key, one in found.items():
