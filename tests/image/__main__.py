@@ -7,6 +7,7 @@ name, made by debootstrap. Exit code 1 where something is not as it should be.
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -39,6 +40,11 @@ def _migrated(container: Container) -> bool:
     return f"{DATA}/toolcall-inspector.sqlite3: schema " in container.run("toolcall-inspector", "db", "upgrade")
 
 
+def _attends(container: Container) -> bool:
+    answers = container.asked('{"hello": {"protocol": 1}}\n', "toolcall-inspector", "attend").splitlines()
+    return [json.loads(line)["answer"]["protocol"] for line in answers] == [1]
+
+
 def _serves(container: Container) -> bool:
     with Server(container) as first:
         if not (first.is_ready() and first.status("/") == 200 and first.called() == ["f"]):
@@ -53,6 +59,7 @@ def _serves(container: Container) -> bool:
 CHECKS: dict[Callable[[Container], bool], str] = {
     _ordinary: "all runs as an ordinary user",
     _migrated: "`db upgrade` makes the schema in the data folder",
+    _attends: "the pytest plugin is answered over the pipes of a container",
     _serves: "the server is ready, shows a page, replays, stores, ends when told, and still has what it stored",
 }
 

@@ -33,6 +33,11 @@ class Images:
     def command(self, *words: str | Path) -> list[str | Path]:
         return ["buildah", "--root", self._folder / "root", "--runroot", self._folder / "run", *words]
 
+    def asked(self, said: str, *words: str | Path) -> str:
+        """What a command of buildah prints that reads this."""
+        command = self.command(*words)
+        return subprocess.run(command, input=said, capture_output=True, text=True, env=self._environ).stdout
+
     def popen(self, *words: str | Path, log: Path) -> subprocess.Popen[bytes]:
         with log.open("wb") as to:
             return subprocess.Popen(self.command(*words), stdout=to, stderr=to, env=self._environ)
@@ -86,6 +91,10 @@ class Container:
     def run(self, *command: str) -> str:
         """What a command in it prints."""
         return self._images.buildah("run", self._name, "--", *command)
+
+    def asked(self, said: str, *command: str) -> str:
+        """What a command in it prints that reads this, its input held open as `docker run -i` does."""
+        return self._images.asked(said, "run", self._name, "--", *command)
 
     def left_running(self, *command: str) -> subprocess.Popen[bytes]:
         """A command in it that goes on, on the machine's own network."""
