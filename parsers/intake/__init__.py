@@ -45,6 +45,9 @@ The modules in the order in which the bytes pass them. Each imports only those a
     python_values      expressions of Python -> values; nothing is run
     python_statements  statements of Python -> names and their values
     python_modules     a file of Python -> the records that it makes
+    python_literals    constants, parameters and keywords of a file of Python that are literals
+    own_tests          the stand-alone test that a case was exported as -> that case
+    vllm_replays       tests of vLLM's -> the chunkings under which they feed a sample
     vllm_suites        samples of vLLM's tests -> cases
     peeling            which layers come off by themselves, and which are offered
     report_parts       the parts of a bug report, each named by what it is

@@ -17,6 +17,7 @@ from typing import Any
 
 import yaml
 
+from parsers.cases.export.suite_subject import identifier
 from parsers.intake.evidence import REPLAY, Intake, Payload, Warn, intake_of, make_labels_differ, number
 from parsers.intake.plain_text import without_lone_surrogates
 from parsers.intake.written_values import object_of, objects_of, word_of
@@ -148,7 +149,7 @@ def _output(name: str, case: Payload) -> tuple[Recording, list[Warn]] | None:
     made = Recording(
         text,
         "dynamo_yaml",
-        name,
+        _title(name, word_of(case.get("description")) or ""),
         deltas=tuple([RecordedDelta(part) for part in deltas]) if deltas is not None else None,
         finish_reason=word_of(request.get("finish_reason")) or next(iter(finish), None),
         request=_request(source),
@@ -158,6 +159,11 @@ def _output(name: str, case: Payload) -> tuple[Recording, list[Warn]] | None:
         words = "A case says nothing of what should come out, or only that engines differ."
         warnings.append(Warn("no_expectation", words))
     return made, warnings
+
+
+def _title(name: str, said: str) -> str:
+    """What a case is called: of one that was exported, whose name is made of its title, that."""
+    return said if said and identifier(said) == name else name
 
 
 def _text(value: Any) -> str | None:

@@ -40,10 +40,11 @@ _KNOWN_MODULES = frozenset({"json", "functools", "dataclasses", "copy"})
 
 @dataclass(slots=True)
 class ReadModule:
-    """The records of a file in their order, and those that could not be read."""
+    """The records of a file in their order, those that could not be read, and its tree."""
 
     records: list[Record]
     skipped: list[Skipped]
+    tree: ast.Module
 
 
 def parsed(text: str) -> ast.Module | None:
@@ -71,7 +72,7 @@ def read_module(
         return None
     reader = _Reader(kinds, _STEPS + _STEPS_A_CHARACTER * len(text), modules)
     reader.read(tree, builders)
-    return ReadModule(reader.records, sorted(reader.unread(tree)))
+    return ReadModule(reader.records, sorted(reader.unread(tree)), tree)
 
 
 class _Reader(Statements):

@@ -40,6 +40,7 @@ from parsers.intake.evidence import (
 from parsers.intake.layers import from_bytes, peeled
 from parsers.intake.litellm_logs import raw_responses
 from parsers.intake.logged_values import read_logged_values
+from parsers.intake.own_tests import read_own_test
 from parsers.intake.peeling import Peeling, is_clean, is_damaged, is_recording, offers, offers_of_recording, read_peeled
 from parsers.intake.plain_text import BOM, text_of
 from parsers.intake.pretty_messages import read_pretty_messages
@@ -169,7 +170,7 @@ def _chosen_reading(text: str, filename: str | None, take_as: Kind | None, modul
     around = without_http(text.removeprefix(BOM))
     asked = take_request(around.body)
     plain = without_secrets(text) if around.secret or asked.secret else text
-    suite = read_vllm_suite(plain, modules)
+    suite = read_own_test(plain) or read_vllm_suite(plain, modules)
     found = [*filter(None, [suite]), *_readings(plain, filename, around, asked)]
     if take_as == "raw_text":
         found = [_raw_text(plain, ()), *[one for one in found if one.kind != "raw_text"]]

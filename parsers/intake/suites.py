@@ -18,6 +18,8 @@ from parsers.intake.plain_text import BOM, text_of
 from parsers.intake.python_modules import Modules
 from parsers.intake.recognise import recognise
 from parsers.intake.vllm_suites import parser_of
+from parsers.replays.chunking import DEFAULT_COMPARED, RECORDED
+from parsers.search.sweep import json_of
 
 _FAMILIES = {  # of Dynamo, whose names no server of another project has
     "deepseek_v3_1": "deepseek_v31",
@@ -26,6 +28,7 @@ _FAMILIES = {  # of Dynamo, whose names no server of another project has
     "phi4": "phi4_mini_json",
 }
 _NO_SAMPLES = Intake(kind="not_text", title="Python without samples", advice="Give a file that makes samples.")
+_AS_SENT = [json_of(one) for one in (RECORDED, *DEFAULT_COMPARED)]
 _NOTHING = Intake(kind="not_text", title="no rows", advice="Give JSON Lines, or one list of JSON objects.")
 
 
@@ -43,7 +46,7 @@ def suite_in(
     if columns:
         return _rows(data, columns) or _NOTHING
     found = recognise(data, pasted=False, filename=filename, modules=modules)
-    if (filename or "").endswith(".py") and not found.cases:
+    if (filename or "").endswith(".py") and not found.cases and not found.skipped:
         return _NO_SAMPLES  # what code quotes is no sample
     if found.kind == "raw_text":
         rows = _rows(data, {})
@@ -65,7 +68,8 @@ def with_cases(found: Intake) -> Intake:
     for at, output in enumerate(found.outputs, 1):
         label = output.label or f"output {at}"
         try:
-            case = load_case({**case_data(output, parser=parser).data, "title": label})
+            replay = {} if output.deltas is None else {"replay": _AS_SENT}
+            case = load_case({**case_data(output, parser=parser).data, "title": label, **replay})
             cases[unused_name(label, cases, at)] = dumps(case)
         except (RecordingError, CaseError) as error:
             skipped.append(Skipped(at, f"{label}: {error}"))

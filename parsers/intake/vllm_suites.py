@@ -6,22 +6,27 @@
 
 (vllm-project/vllm, replay_harness.py of 0.33.0 and test_format_conformance.py of main in 2026.) The source is read as a
 tree and never run. A sample becomes tokens with their ids, which are a model's own, and what its test compares: None is
-not compared there. Where an output begins with the reasoning that is expected, the prompt left it open.
+not compared there. Where an output begins with the reasoning that is expected, the prompt left it open. How the test
+feeds its sample is kept (`vllm_replays`), and so is all that our own exports say besides (`parsers.cases.export`).
 """
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from parsers.cases.case import CaseError
 from parsers.cases.export.server_parsers import names_of
+from parsers.cases.export.suite_subject import OWN_IDS, identifier, readers_of
 from parsers.cases.io import dumps, load_case
 from parsers.intake.evidence import Intake, Payload, Skipped, number, skipped_warnings, unused_name
 from parsers.intake.python_functions import UnresolvedError, plain
+from parsers.intake.python_literals import compared, constants, told
 from parsers.intake.python_modules import Modules, read_module
-from parsers.selection.registry import known_format
+from parsers.intake.vllm_replays import fed
+from parsers.selection.registry import Evidence, known_format, select
 
 _KINDS: Mapping[str, Sequence[str]] = {
     "Sample": (
@@ -48,7 +53,7 @@ def read_vllm_suite(text: str, modules: Modules | None = None) -> Intake | None:
     skipped = list(read.skipped)
     for record in read.records:
         try:
-            case = load_case(_READERS[record.kind](plain(dict(record.fields)), record.under))
+            case = load_case(_READERS[record.kind](plain(dict(record.fields)), record.under, read.tree))
             cases[unused_name(case.title or record.kind, cases)] = dumps(case)
         except (CaseError, UnresolvedError, _NoSampleError) as error:
             skipped.append(Skipped(record.line, str(error)))
@@ -81,30 +86,54 @@ def parser_of(name: str) -> str:
     return found or "auto"
 
 
-def _sample(given: Payload, under: str) -> Payload:
+def _sample(given: Payload, under: str, tree: ast.Module) -> Payload:
     tokens = given.get("tokens")
     if not isinstance(tokens, list | tuple) or not all(map(_is_token, tokens)):
         raise _NoSampleError("its tokens are no pairs of an id and a text")
     vocab = given.get("vocab") or {}
+    if not isinstance(vocab, dict):
+        raise _NoSampleError("its vocabulary is no dict")
     text = "".join([one[1] for one in tokens])
     context = {
+        "tool_choice": told(tree, "tool_choice"),
         "template_kwargs": given.get("chat_template_kwargs") or None,
         "prompt_tail": _prompt(given.get("prompt_token_ids"), vocab),
         "reasoning_open": bool(given.get("expected_reasoning")) and text.startswith(given["expected_reasoning"]),
     }
-    name = str(given.get("id") or "sample")
+    name, said = str(given.get("id") or "sample"), str(given.get("description") or "")
+    own = said != "" and identifier(said) == name  # of a test that we wrote, whose id is made of the title
+    how = fed(tree, tokens)
     return {
         "schema": 1,
-        "title": name,
-        "notes": [one] if isinstance(one := given.get("description"), str) and one else [],
-        "source": {"kind": "token_ids", **_from(given.get("source"))},
-        "parser": {"name": parser_of(under)},
-        "input": {"tokens": [list(one) for one in tokens]},
+        "title": said if own else name,
+        "notes": [said] if said and not own else [],
+        "source": {"kind": "vllm_sample" if any(map(_is_made, tokens)) else "token_ids", **_from(given.get("source"))},
+        "parser": {"name": _parser(tree, under, text, given)},
+        "input": {"tokens": [list(one) for one in tokens], **{key: how[key] for key in how if key == "deltas"}},
         "tokenizer": {"vocab": vocab},
         "tools": list(given.get("tools") or ()),
         "context": {key: one for key, one in context.items() if one},
-        "expect": dict(_expected(given)),
+        "replay": how["replay"],
+        "expect": {key: one for key, one in _expected(given, tree) if one is not None},
     }
+
+
+def _parser(tree: ast.Module, under: str, text: str, given: Payload) -> str:
+    """Our parser for those of the server that a test asks for: one which is exported as a test of these, and has its
+    markers if one does."""
+    names, tool, thinking = names_of("vllm"), told(tree, "tool_parser_name"), told(tree, "reasoning_parser_name")
+    known = [names.reasoning.get(str(thinking)), names.tool.get(str(tool)), select(Evidence(text=text)).name]
+    formats = [fmt for name in known if name is not None and (fmt := known_format(name)) is not None]
+    reasoning, vocab = bool(given.get("expected_reasoning")), {*(given.get("vocab") or ())}
+    for fmt in sorted(formats, key=lambda fmt: not vocab >= {*fmt.tokens, *fmt.end_tokens}):
+        if readers_of(names, fmt, text, reasoning=reasoning) == (tool, thinking):
+            return fmt.name
+    return parser_of(under or str(tool or thinking))
+
+
+def _is_made(token: Any) -> bool:
+    """Return whether an export made the id of a token that had none."""
+    return isinstance(token[0], int) and token[0] >= OWN_IDS
 
 
 def _is_token(one: Any) -> bool:
@@ -130,14 +159,37 @@ def _prompt(ids: Any, vocab: Mapping[str, int]) -> str | None:
     return "".join(reversed(found)) or None
 
 
-def _expected(given: Payload) -> Iterator[tuple[str, Any]]:
+def _expected(given: Payload, tree: ast.Module) -> Iterator[tuple[str, Any]]:
     for name in ("reasoning", "content"):
-        text = given.get(f"expected_{name}")
-        if text is not None:
-            yield name, text
-    calls = given.get("expected_tool_calls")
-    if calls is not None:
-        yield "tool_calls", [_call(call) for call in calls]
+        yield name, given.get(f"expected_{name}")
+    known, calls = constants(tree), given.get("expected_tool_calls")
+    found = None if calls is None else _calls(calls, known.get("ARGUMENTS"))
+    yield "tool_calls", found
+    yield "events", _in_order(known.get("ORDER"), found or [])
+
+
+def _calls(calls: Sequence[Any], texts: Any) -> list[Payload]:
+    """The calls, with the text of their arguments where a test compares that."""
+    if not isinstance(texts, list) or len(texts) != len(calls):
+        return [_call(call) for call in calls]
+    pairs = zip(calls, texts, strict=True)
+    return [_call(call) if text is None else {"name": _name(call), "raw": text} for call, text in pairs]
+
+
+def _name(call: Any) -> Any:
+    return call.get("name") if isinstance(call, dict) else None
+
+
+def _in_order(order: Any, calls: Sequence[Payload]) -> list[Payload] | None:
+    """The parts that a test compares in their order, the calls of which are told beside it."""
+    if not isinstance(order, list) or not all(isinstance(one, tuple) and len(one) == 2 for one in order):
+        return None
+    left = iter(calls)
+    parts = [
+        {"kind": "tool_call", **next(left, {"name": text})} if kind == "call" else {"kind": kind, "text": text}
+        for kind, text in order
+    ]
+    return parts
 
 
 def _call(call: Any) -> Payload:
@@ -147,20 +199,55 @@ def _call(call: Any) -> Payload:
     return {"name": call.get("name"), "arguments": call["arguments"]}
 
 
-def _format_fixture(given: Payload, under: str) -> Payload:
+def _format_fixture(given: Payload, under: str, tree: ast.Module) -> Payload:
     calls = given.get("expected") or ()
     if not all(isinstance(one, list | tuple) and len(one) == 2 for one in calls):
         raise _NoSampleError("its calls are no pairs of a name and arguments")
-    name, doc = str(given.get("family") or "fixture"), given.get("doc_ref")
+    name, doc, text = str(given.get("family") or "fixture"), given.get("doc_ref"), given.get("raw_output")
+    known, choice = constants(tree), told(tree, "tool_choice")
+    tokens = known.get("TOKENS")
+    own = isinstance(tokens, list) and all(map(_is_token, tokens)) and "".join([one[1] for one in tokens]) == text
+    expected = {"tool_calls": [_call({"name": call, "arguments": arguments}) for call, arguments in calls]}
     return {
         "schema": 1,
         "title": name,
         "notes": [doc] if isinstance(doc, str) and doc else [],
         "source": {"kind": "format_fixture", "project": "vLLM"},
         "parser": {"name": parser_of(str(given.get("parser")))},
-        "input": {"text": given.get("raw_output")},
-        "expect": {"tool_calls": [_call({"name": call, "arguments": told}) for call, told in calls]},
+        "input": {"text": text},
+        "expect": expected,
+        **(_with_tokens(tree, known, expected) if own else {}),
+        **({"context": {"tool_choice": choice}} if own and choice is not None else {}),
     }
+
+
+def _with_tokens(tree: ast.Module, known: Mapping[str, Any], expected: Payload) -> Payload:
+    """What a fixture that we wrote says besides: its tokens, how they are fed, the tools, and what else is compared."""
+    tokens = known["TOKENS"]
+    how = fed(tree, tokens)
+    kind = "format_fixture" if any(map(_is_made, tokens)) else "token_ids"
+    return {
+        "source": {"kind": kind, "project": "vLLM"},
+        "input": {"tokens": [list(one) for one in tokens], **{key: how[key] for key in how if key == "deltas"}},
+        "tokenizer": {"vocab": known.get("VOCABULARY") or {}},
+        "tools": list(known.get("TOOLS") or ()),
+        "replay": how["replay"],
+        "expect": _asserted(tree, expected),
+    }
+
+
+def _asserted(tree: ast.Module, expected: Payload) -> Payload:
+    """With what a test compares besides the calls of its fixture: the content, and the text of arguments."""
+    more, calls = dict[str, Any](), list(expected["tool_calls"])
+    for left, value in compared(tree):
+        match left:
+            case ast.Name(id="content"):
+                more["content"] = value
+            case ast.ListComp() if isinstance(value, list):
+                calls = [{"name": one["name"], "raw": raw} for one, raw in zip(calls, value, strict=False)]
+            case ast.Attribute(value=ast.Attribute(value=ast.Subscript(slice=ast.Constant(value=int(at))))):
+                calls[at : at + 1] = [{"name": one["name"], "raw": value} for one in calls[at : at + 1]]
+    return {**expected, **more, "tool_calls": calls}
 
 
 _READERS = {"Sample": _sample, "FormatFixture": _format_fixture}

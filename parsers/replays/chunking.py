@@ -8,7 +8,8 @@ shapes deltas that end between tokens; all others are cut from the same text, wi
 
 Invariants, for every chunking: no piece is lost or reordered; the texts of the deltas joined are the output; every
 token id is delivered once and in order (`Delta.token_ids`); the last delta releases everything; an output without
-pieces has no deltas; in ids mode a recorded marker is never split. O(n) in pieces plus code points.
+pieces has no deltas; in ids mode a recorded marker is never split (but by text that is late, where that is asked for).
+O(n) in pieces plus code points.
 
 The effects modelled (several tokens per delta under speculative decoding or a stream interval, text kept back for
 stop strings, text that trails its ids) are those of vLLM's parser replay harness, 0.33
@@ -111,11 +112,14 @@ def apply(
     *,
     due: Sequence[int] | None = None,
     sent: Sent | None = None,
+    halves: bool = False,
 ) -> Sequence[Delta]:
     """The deltas, indexed from 1, that `chunking` makes of the output `pieces`.
 
     `due`: how many code points are out after each token, where text comes late. `sent`: what a chunking as recorded
-    follows. Raises UsageError for cuts that do not fit the output, and where nothing was recorded.
+    follows. `halves`: text that comes later than its ids may end inside a recorded marker, as servers send it where
+    they wait for stop strings; else such a marker waits until it is whole. Raises UsageError for cuts that do not fit
+    the output, and where nothing was recorded.
     """
     if chunking.by != "recorded":
         sent = None
@@ -134,7 +138,7 @@ def apply(
     ends = _ends(chunking, pieces, mode, sent)
     if in_time:
         return _deltas(_cut(pieces, ends))
-    late = _late(chunking, pieces, ends, mode, due if counted else None)
+    late = _late(chunking, pieces, ends, "text" if halves else mode, due if counted else None)
     rows = [(parts, ids) for parts, ids in zip(_cut(pieces, late), _ids(pieces, ends), strict=True)]
     kept = rows if chunking.by == "recorded" else [row for row in rows if any(row)]
     return _deltas([parts for parts, _ in kept], [ids for _, ids in kept])

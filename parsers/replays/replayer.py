@@ -358,7 +358,7 @@ class Replayer:
         return None if self.budget is None else self.budget.begin()
 
     def _applied(self, chunking: Chunking) -> Sequence[Delta]:
-        return apply(chunking, self.pieces, self.mode, due=self.due, sent=self.sent)
+        return apply(chunking, self.pieces, self.mode, due=self.due, sent=self.sent, halves=self.black_box)
 
     def _parser(self, chunking: Chunking, deltas: Sequence[Delta], *, observed: bool = False) -> StreamParser:
         if self.tapes is not None:

@@ -15,6 +15,7 @@ from parsers.intake import Intake, recognise
 from parsers.intake.column_rows import columns_of
 from parsers.intake.dynamo_cases import read_dynamo
 from parsers.intake.layers import LAYERS
+from parsers.intake.own_tests import read_own_test
 from parsers.intake.python_modules import LARGEST, Modules
 from parsers.intake.suites import suite_in, with_cases
 from parsers.intake.vllm_suites import read_vllm_suite
@@ -95,7 +96,7 @@ def is_suite(file: str) -> bool:
     if kind == ".jsonl":
         return recognise(data, pasted=False).kind in _OF_CASES
     text = data.decode("utf-8", errors="replace")
-    found = read_vllm_suite(text) if kind == ".py" else read_dynamo(text)
+    found = read_own_test(text) or read_vllm_suite(text) if kind == ".py" else read_dynamo(text)
     return found is not None and bool(found.cases or found.outputs or found.skipped)
 
 

@@ -19,7 +19,7 @@ from typing import Any
 from parsers.cases import jsontext
 from parsers.cases.case import Case, Expect, ExpectedCall, ExpectedEvent
 from parsers.cases.export.server_parsers import names_of
-from parsers.cases.export.suite_subject import TestedIds, choice_of, own_names, tools_of
+from parsers.cases.export.suite_subject import TestedIds, choice_of, numbered, own_names, tools_of
 from parsers.cases.io import one_line, to_data
 from parsers.formats.model import Format
 from parsers.replays.chunking import DEFAULT_COMPARED, Chunking, Sent, apply, label
@@ -32,6 +32,7 @@ _KNOWN = {
     "class": ("makes_class.txt", "from importlib import import_module\nfrom types import SimpleNamespace\n"),
 }
 _PARSER_KEYS = ("schema", "source", "parser", "input", "tokenizer", "tools", "context")
+_APART = ("$schema", "title", "expect")  # these are told otherwise
 
 _LITERALS = "# The literals of the case stand here.\n"
 _IMPORTS = "# Imports of the parser stand here.\n"
@@ -85,12 +86,15 @@ def pytest_file(
     chosen = dict.fromkeys((*case.replay, *DEFAULT_COMPARED) if chunkings is None else chunkings)
     if not chosen:
         raise UsageError("give at least one chunking to test")
-    cut = {chunking: apply(chunking, found, case.mode(), due=due, sent=sent) for chunking in chosen}
     known = tested if tested is not None and tested.is_known else None
+    fed = found if known is None else numbered(found)
+    cut = {
+        chunking: apply(chunking, fed, case.mode(), due=due, sent=sent, halves=known is not None) for chunking in chosen
+    }
     ids = (
         None
         if known is None
-        else TestedIds(case, known.name, known.format, found, [one for row in cut.values() for one in row])
+        else TestedIds(case, known.name, known.format, fed, [one for row in cut.values() for one in row])
     )
     stored = case.with_pieces(found)
     literals = [
@@ -100,6 +104,7 @@ def pytest_file(
         _constant("SOFT_WHITESPACE", case.compare.whitespace == "soft"),
         _constant("CALLS_BY_INDEX", case.compare.calls == "index"),
         _constant("FINISH_REASON", case.context.finish_reason),
+        *_rest(case),
         *([] if known is None or ids is None else _of_engine(known, case, ids, cut)),
         _chunkings(cut, ids),
     ]
@@ -145,9 +150,19 @@ def _parser_data(case: Case, name: str | None, keep_engine: bool) -> dict[str, A
     return {key: data[key] for key in _PARSER_KEYS if key in data}
 
 
+def _rest(case: Case) -> list[str]:
+    """What the case says besides, which no parser may know; whoever reads the test as a case wants it."""
+    data = {key: value for key, value in to_data(case).items() if key not in (*_PARSER_KEYS, *_APART)}
+    return (
+        [f"# What else the case says. Nothing here asks for it.\n{_constant('REST', data, inline=True)}"]
+        if data
+        else []
+    )
+
+
 def _expected(expect: Expect) -> dict[str, Any]:
-    """The expectation with only what is checked, each text as one string."""
-    texts = {"reasoning": expect.reasoning, "content": expect.content}
+    """The expectation, each text as one string. The finish reason is told and not compared."""
+    texts = {"reasoning": expect.reasoning, "content": expect.content, "finish_reason": expect.finish_reason}
     found: dict[str, Any] = {field: text for field, text in texts.items() if text is not None}
     if expect.tool_calls is not None:
         found["tool_calls"] = [_expected_call(call) for call in expect.tool_calls]

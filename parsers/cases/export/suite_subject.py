@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -31,7 +31,8 @@ from parsers.vocabulary.types import Delta, Piece, ToolCall, UsageError
 
 _THINKING = "qwen3"
 OWN_IDS = 2_000_000  # above every vocabulary
-_MADE = OWN_IDS + 1_000
+_MADE = OWN_IDS + 1_000  # of what is cut out of tokens
+_NUMBERED = OWN_IDS + 500_000  # of tokens that no server gave one
 REASONING = "reasoning_parser"  # the option of an engine that names it
 
 
@@ -134,7 +135,7 @@ class Subject:
     def tokens(self) -> TestedTokens:
         """The output in tokens, each of which has an id."""
         ids = TestedIds(self.case, self.parser, self.format, self.pieces, self.deltas)
-        late = any(delta.early_ids is not None for delta in self.deltas)
+        late = any(delta.early_ids not in (None, _of_pieces(delta)) for delta in self.deltas)
         # ids that come before their text are those of whole tokens, whatever halves of these a delta has
         rows = [ids.tokens(self.pieces)] if late else [ids.tokens(delta.pieces) for delta in self.deltas]
         return TestedTokens(
@@ -186,6 +187,10 @@ class Subject:
         if tool is None and thinking is None:
             raise UsageError(f"{engine} has no parser that reads {self.format.name}: export the case to another suite")
         return tool, thinking
+
+
+def _of_pieces(delta: Delta) -> tuple[int, ...]:
+    return tuple([piece.token_id for piece in delta.pieces if piece.token_id is not None])
 
 
 def tools_of(case: Case) -> list[dict[str, Any]]:
@@ -240,15 +245,16 @@ def subject_of(
     chunking, trace = min(
         failing, key=lambda one: (one_shot and one[0] == WHOLE, len(one[1].steps)), default=replays[0]
     )
-    due = run.decoded.due if run.decoded else None
+    due, theirs = run.decoded.due if run.decoded else None, bool(engine or own_class)
+    pieces = numbered(run.pieces)
     return Subject(
         run.case,
         wanted,
         run.selection.name,
         grammar_of(run),
         chunking,
-        run.pieces,
-        tuple(apply(chunking, run.pieces, run.trace.mode, due=due, sent=sent_of(run.case))),
+        pieces,
+        tuple(apply(chunking, pieces, run.trace.mode, due=due, sent=sent_of(run.case), halves=theirs)),
         None if right is None else tuple(events_of(right)),
         engine,
         own_class,
@@ -322,6 +328,14 @@ def _between_same_markers(names: ParserNames, fmt: Format) -> str | None:
     usual = get_format(_THINKING)
     same = reasoning_markers(fmt) == reasoning_markers(usual)
     return _THINKING if same and _THINKING in names.reasoning else None
+
+
+def numbered(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
+    """Pieces that all have an id, which is one of ours where no server gave it, the same for the same text. So text
+    that comes later than its ids does so here as well, and whoever reads a test can tell such ids from a server's."""
+    texts = dict.fromkeys([piece.text for piece in pieces if not piece.recorded and piece.text])
+    made = {text: number for number, text in enumerate(texts, _NUMBERED)}
+    return tuple([one if one.recorded else replace(one, token_id=made.get(one.text)) for one in pieces])
 
 
 class TestedIds:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from parsers.cases.export.suite_literals import yaml_value
 from parsers.cases.export.suite_subject import Subject
 from parsers.cases.export.suite_target import Literals, SuiteTarget
+from parsers.vocabulary.types import UsageError
 
 _FINISH = "\u2039finish\u203a"  # the suite's mark for the end of the stream
 _FAMILIES = {  # where a family is not called as our format is
@@ -28,6 +29,8 @@ _FAMILIES = {  # where a family is not called as our format is
 
 def _literals(subject: Subject) -> Literals:
     choice, context = subject.tool_choice, subject.case.context
+    if choice in ("none", "required"):
+        raise UsageError(f"Dynamo's suite has no tool_choice {choice!r}: export the case to another suite")
     return {
         "FAMILY": _FAMILIES.get(subject.format.name, subject.format.name),
         "DESCRIPTION": yaml_value(subject.title),

@@ -9,7 +9,6 @@ last two. The server's last delta, which brings no text, is one more call.
 
 from __future__ import annotations
 
-from parsers.cases.expect import arguments_text
 from parsers.cases.export.server_parsers import names_of
 from parsers.cases.export.suite_literals import python, python_pretty
 from parsers.cases.export.suite_subject import Subject, object_of
@@ -78,6 +77,12 @@ def order_of(deltas):
 '''
 _AS_TEXT = """
     assert [call["arguments"] for call in output.tool_calls] == ARGUMENTS"""
+# Where of some calls a value is expected, which the harness compares.
+_SOME_AS_TEXT = """
+    texts = [call["arguments"] for call in output.tool_calls]
+    assert [text for text, told in zip(texts, ARGUMENTS) if told is not None] == [
+        told for told in ARGUMENTS if told is not None
+    ]"""
 
 _PLAIN = {"PARAMETERS": "", "ARGUMENT": "", "CONSTANTS": "", "PYTEST": ""}
 
@@ -108,7 +113,7 @@ def _literals(subject: Subject) -> Literals:
         "TOOL_PARSER": python(tool),
         "REASONING_PARSER": python(reasoning),
         "CHOICE": "" if subject.tool_choice == "auto" else _choice(subject),
-        "EXACT": _AS_TEXT if as_text else "",
+        "EXACT": "" if not as_text else _SOME_AS_TEXT if None in as_text else _AS_TEXT,
         **_order(subject),
         "CONSTANTS": how["CONSTANTS"] + _constants(subject, as_text),
     }
@@ -119,7 +124,7 @@ def _order(subject: Subject) -> dict[str, str]:
     return {"ORDER": _IN_ORDER, "ORDER_OF": _ORDER_OF} if subject.order() else {"ORDER": "", "ORDER_OF": ""}
 
 
-def _constants(subject: Subject, as_text: list[str]) -> str:
+def _constants(subject: Subject, as_text: list[str | None]) -> str:
     """The arguments as text, and the parts in order."""
     found = f"ARGUMENTS = {python_pretty(as_text)}\n\n" if as_text else ""
     if not subject.order():
@@ -128,16 +133,15 @@ def _constants(subject: Subject, as_text: list[str]) -> str:
     return f"{found}ORDER = [\n{rows}]\n\n"
 
 
-def _calls(subject: Subject) -> tuple[list[object] | None, list[str]]:
-    """The calls as the harness compares them, which is as values; and the text of all arguments, where one is text."""
+def _calls(subject: Subject) -> tuple[list[object] | None, list[str | None]]:
+    """The calls as the harness compares them, which is as values; and the texts of arguments, where some are text."""
     if subject.calls is None:
         return None, []
     rows: list[object] = []
     for call in subject.calls:
         value = object_of(call)
         rows.append({"name": call.name} if value is None else {"name": call.name, "arguments": value})
-    exact = all(call.raw is not None for call in subject.calls)
-    return rows, [arguments_text(call) for call in subject.calls] if exact else []
+    return rows, [call.raw for call in subject.calls] if any(call.raw is not None for call in subject.calls) else []
 
 
 def _how(subject: Subject) -> dict[str, str]:

@@ -82,8 +82,9 @@ def _checks(subject: Subject) -> list[str]:
     found = [] if content is None else [f"assert content == {python(content)}"]
     if calls and all(call.raw is not None for call in calls):
         texts = python_pretty([arguments_text(call) for call in calls], 4)
-        found.append(f"assert [call.function.arguments for call in calls] == {texts}")
-    return found
+        return [*found, f"assert [call.function.arguments for call in calls] == {texts}"]
+    said = [(at, call.raw) for at, call in enumerate(calls) if call.raw is not None]
+    return found + [f"assert calls[{at}].function.arguments == {python(raw)}" for at, raw in said]
 
 
 def _tuple(items: list[str], indent: int) -> str:

@@ -1,11 +1,14 @@
 """A test for vLLM's parsers in Rust: a module of tests for the end of the file that has the parser.
 
-The shape is that of vllm-project/vllm, rust/src/parser/src/tool (2026): a parser made with its tools, `collect_stream`
-of test_utils.rs over chunks, `normal_text` and `calls`. That joins all text, so where the case says the order the
-events are looked at as they came.
+The shape is that of vllm-project/vllm, rust/src/parser/src/tool (0.33.0): a parser made with its tools and a tokenizer
+that has the markers, `collect_attributed_stream` of test_utils.rs over chunks, `normal_text` and `calls`. That joins
+all text, so where the case says the order the events are looked at as they came. Tools are read from JSON, so that a
+field which another version has or has not is none of ours.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from parsers.cases.export.rust_code import assertions, chunks, json_text, refuse_reasoning
 from parsers.cases.export.suite_literals import rust
@@ -23,9 +26,9 @@ _PARSERS = {  # the parser of a format: its file and its type
     "glm47_moe": ("glm_xml/glm47_moe", "Glm47MoeToolParser"),
     "granite": ("json/granite4", "Granite4ToolParser"),
     "internlm": ("json/internlm2", "Internlm2ToolParser"),
-    "json": ("json/xlam", "XlamToolParser"),
     "kimik2": ("kimi_k2", "KimiK2ToolParser"),
     "llama": ("json/llama", "Llama3JsonToolParser"),
+    "mimo": ("mimo", "MiMoToolParser"),
     "minimax_m2": ("minimax_m2", "MinimaxM2ToolParser"),
     "minimax_m3": ("minimax_m3", "MinimaxM3ToolParser"),
     "mistral": ("json/mistral", "MistralToolParser"),
@@ -34,12 +37,16 @@ _PARSERS = {  # the parser of a format: its file and its type
     "qwen_coder": ("qwen_coder", "Qwen3CoderToolParser"),
     "seed_oss": ("seed_oss", "SeedOssToolParser"),
 }
+_INNER = {"deepseek_v32": ("｜DSML｜",), "deepseek_v4": ("｜DSML｜",)}  # tokens that are a part of markers
+_FIRST = 256  # of the ids of markers: those below are bytes
 _ORDER = """
 
-        let mut parser = @TYPE@::create(&tools).unwrap();
+        let mut parser = @TYPE@::create(&tools, Arc::new(tokenizer.clone())).unwrap();
         let mut streamed = ToolParserOutput::default();
+        let ids = tokenizer.encode(&chunks.concat(), false).unwrap();
+        let mut rest = decode_ids(&tokenizer, &ids);
         for chunk in chunks {
-            parser.parse_into(chunk, &mut streamed).unwrap();
+            parser.parse_into(rest.drain_prefix(chunk.len()), &mut streamed).unwrap();
         }
         streamed.append(parser.finish().unwrap());
         let mut order: Vec<String> = Vec::new();
@@ -69,7 +76,10 @@ def _literals(subject: Subject) -> Literals:
         "FILE": file,
         "TYPE": kind,
         "MORE": ", ToolParserEvent, ToolParserOutput" if order else "",
-        "VALUE": "    use serde_json::Value;\n\n" if "<Value>" in _checks(subject) else "",
+        "HELPERS": "{collect_attributed_stream, decode_ids}" if order else "collect_attributed_stream",
+        "TOKENIZER": "\n    use vllm_tokenizer::Tokenizer as _;" if order else "",
+        "VALUE": "    use serde_json::Value;\n" if "<Value>" in _checks(subject) else "",
+        "MARKERS": "".join(_markers(subject)),
         "TOOLS": tools,
         "CHUNKS": chunks(subject, 12),
         "CHECKS": _checks(subject),
@@ -83,12 +93,15 @@ def _checks(subject: Subject) -> str:
 
 
 def _tool(function: dict[str, object]) -> str:
-    return (
-        f"            Tool {{\n                name: {rust(str(function['name']))}.to_string(),\n"
-        "                description: None,\n"
-        f"                parameters: serde_json::from_str({json_text(function['parameters'])}).unwrap(),\n"
-        "                strict: None,\n            },\n"
-    )
+    told = {key: function[key] for key in ("name", "parameters") if key in function}
+    return f"            serde_json::from_str({json_text(told)}).unwrap(),\n"
+
+
+def _markers(subject: Subject) -> Iterator[str]:
+    """The markers that are one token, for a tokenizer of tests: it takes none of one byte."""
+    texts = [*_INNER.get(subject.format.name, ()), *subject.tokens.vocabulary]
+    for number, text in enumerate([text for text in dict.fromkeys(texts) if len(text.encode()) > 1], _FIRST):
+        yield f"\n            .with_regular_token({rust(text)}, {number})"
 
 
 def _order(subject: Subject) -> list[str]:

@@ -303,6 +303,7 @@ def test_the_file_holds_only_what_a_parser_may_know() -> None:
     names = namespace(pytest_file(call_case(expect={}, title="t", notes="n", checks=["chunking"]), [Piece(OUTPUT)]))
     assert list(names["CASE"]) == ["schema", "parser", "input", "tokenizer", "context"]
     assert names["CASE"]["input"] == {"tokens": [[None, OUTPUT]]}
+    assert names["REST"] == {"notes": ["n"], "checks": ["chunking"]}
 
 
 def test_the_file_is_the_golden_one() -> None:

@@ -302,6 +302,12 @@ def test_an_empty_output_has_no_tokens_to_replay() -> None:
         emitted("vllm", case(""))
 
 
+@pytest.mark.parametrize("choice", ["none", "required"])
+def test_dynamos_suite_has_no_such_tool_choice(choice: str) -> None:
+    with pytest.raises(UsageError, match=f"no tool_choice '{choice}': export the case to another suite"):
+        emitted("dynamo", case("Hello", context={"tool_choice": choice}))
+
+
 @pytest.mark.parametrize("target", SUITES)
 def test_a_test_of_nothing_is_refused(target: str) -> None:
     with pytest.raises(UsageError, match="this case expects nothing yet"):
@@ -362,7 +368,7 @@ def test_a_dynamo_case_is_read_back_as_it_was(keys: Any, reasoning_open: bool, n
     found = subject(case(**keys, replay=[{"by": "token", "size": 3}]))
     read = read_dynamo(suite_file(SUITES["dynamo"], found).text)
     assert read is not None
-    assert read.title == "Dynamo YAML, 1 case"
+    assert (read.title, read.family) == ("Dynamo YAML (qwen3), 1 case", "qwen3")
     (output,) = read.outputs
     assert (output.text, [delta.text for delta in output.deltas or ()]) == (found.case.text(), [*found.chunks])
     assert output.finish_reason == (found.case.context.finish_reason or "stop")
@@ -407,7 +413,7 @@ def test_a_marker_that_late_text_cuts_keeps_its_id_where_the_case_stores_no_toke
     late = load_case({"schema": 1, **keys, "replay": [{"by": "token", "holdback_chars": 4}]})
     run = run_case(late, pieces=[Piece(text, number) for number, text in enumerate(texts, 5)])
     found = subject_of(run).tokens
-    wanted = [5, found.vocabulary["<tool_call>"], 7, found.vocabulary["</tool_call>"]]
+    wanted = [2_500_000, found.vocabulary["<tool_call>"], 2_500_002, found.vocabulary["</tool_call>"]]
     assert [one for _, ids in found.deltas for one in ids] == wanted
     # a tokenizer made of the tokens has a text for every id that comes
     assert found.tokens == tuple(zip(wanted, texts, strict=True))
@@ -418,7 +424,12 @@ def test_parts_of_a_token_that_is_cut_have_ids_of_their_own() -> None:
     given_case = case("abcdef", replay=[{"by": "cuts", "cuts": [4]}])
     (first, whole), (second, start), (third, rest) = subject(given_case).tokens.tokens
     assert (whole, start, rest, len({first, second, third})) == ("abc", "d", "ef", 3)
-    assert (first, min(second, third) > 2_000_000) == (100, True)
+    assert min(first, second, third) > 2_000_000
+
+
+def test_ids_of_a_server_stay_and_others_are_told_apart_from_them() -> None:
+    for source, ids in (({"kind": "token_ids"}, [100, 101]), (None, [2_500_000, 2_500_001])):
+        assert [number for number, _ in subject(case("abcdef", source=source)).tokens.tokens] == ids
 
 
 @pytest.mark.parametrize(

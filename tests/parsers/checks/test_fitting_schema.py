@@ -10,11 +10,11 @@ import pytest
 from parsers.checks.fitting_schema import fitting
 from parsers.checks.schema import misfits
 
-CITY = {"type": "string", "enum": ["Bern", "Basel"]}
-WHERE = {"type": "object", "properties": {"city": CITY}, "required": ["city"], "additionalProperties": False}
+CITY: dict[str, Any] = {"type": "string", "enum": ["Bern", "Basel"]}
+WHERE: dict[str, Any] = {"type": "object", "properties": {"city": CITY}, "required": ["city"], "additionalProperties": False}
 NUMBER = {"$ref": "#/$defs/positive"}
 POSITIVE = {"type": "integer", "minimum": 3}
-SCHEMA = {
+SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {"where": WHERE, "days": NUMBER, "tags": {"type": "array", "minItems": 2}},
     "required": ["where", "days"],

@@ -1,0 +1,86 @@
+"""What a test in Python says in literals: its constants, the values it is parametrised by, and arguments by keyword.
+
+The file is read as a tree and never run; what is no literal is as if it were not there.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+from parsers.intake.python_values import last_part
+
+_NO_LITERAL = (ValueError, TypeError, SyntaxError, MemoryError, RecursionError)
+
+
+def constants(tree: ast.Module) -> dict[str, Any]:
+    """The values of the names of a file that are literals."""
+    found: dict[str, Any] = {}
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            for value in _literal(node.value):
+                found[node.targets[0].id] = value
+    return found
+
+
+def parametrized(tree: ast.Module) -> dict[str, list[Any]]:
+    """The values that the tests of a file are run with, by the name of their parameter."""
+    known, found = constants(tree), dict[str, list[Any]]()
+    for mark in _marks(tree):
+        if last_part(mark.func) != "parametrize" or len(mark.args) < 2:
+            continue
+        name, given = mark.args[:2]
+        values = known.get(given.id) if isinstance(given, ast.Name) else next(_literal(given), None)
+        if isinstance(name, ast.Constant) and isinstance(name.value, str) and isinstance(values, list | tuple):
+            found.setdefault(name.value, []).extend(values)
+    return found
+
+
+def told(tree: ast.Module, name: str) -> Any:
+    """The first literal that a function of a file gives under a keyword or a key; None where there is none."""
+    return next((value for node in _in_functions(tree) for value in _under(node, name)), None)
+
+
+def called(tree: ast.Module) -> set[str]:
+    """The names that functions of a file call."""
+    return {last_part(node.func) for node in _in_functions(tree) if isinstance(node, ast.Call)}
+
+
+def compared(tree: ast.Module) -> Iterator[tuple[ast.expr, Any]]:
+    """What a file asserts to be equal to a literal, and that."""
+    for node in _in_functions(tree):
+        if isinstance(node, ast.Assert) and isinstance(node.test, ast.Compare) and len(node.test.comparators) == 1:
+            for value in _literal(node.test.comparators[0]):
+                yield node.test.left, value
+
+
+def _marks(tree: ast.Module) -> Iterator[ast.Call]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield from [one for one in node.decorator_list if isinstance(one, ast.Call)]
+
+
+def _in_functions(tree: ast.Module) -> Iterator[ast.AST]:
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield from ast.walk(node)
+
+
+def _under(node: ast.AST, name: str) -> Iterator[Any]:
+    if isinstance(node, ast.Call):
+        for one in node.keywords:
+            if one.arg == name:
+                yield from _literal(one.value)
+    elif isinstance(node, ast.Dict):
+        for key, value in zip(node.keys, node.values, strict=True):
+            if isinstance(key, ast.Constant) and key.value == name:
+                yield from _literal(value)
+
+
+def _literal(node: ast.expr) -> Iterator[Any]:
+    """The value of a literal; nothing where it is none."""
+    try:
+        yield ast.literal_eval(node)
+    except _NO_LITERAL:
+        return
