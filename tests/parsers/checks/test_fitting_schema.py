@@ -11,7 +11,12 @@ from parsers.checks.fitting_schema import fitting
 from parsers.checks.schema import misfits
 
 CITY: dict[str, Any] = {"type": "string", "enum": ["Bern", "Basel"]}
-WHERE: dict[str, Any] = {"type": "object", "properties": {"city": CITY}, "required": ["city"], "additionalProperties": False}
+WHERE: dict[str, Any] = {
+    "type": "object",
+    "properties": {"city": CITY},
+    "required": ["city"],
+    "additionalProperties": False,
+}
 NUMBER = {"$ref": "#/$defs/positive"}
 POSITIVE = {"type": "integer", "minimum": 3}
 SCHEMA: dict[str, Any] = {
