@@ -2,9 +2,9 @@
 
 `chunk_size`, `holdback` and `text_delay` are parameters of tests/parser/engine/test_replay.py (0.33.0), whose harness
 holds back whole tokens with their ids, so that this is a matter of cuts. A test that was exported for a chunking which
-the harness has not feeds `DELTAS`, and one of tool parsers the tokens in a `GROUPING`. A server sends text later than
-its ids, too, and in parts of a marker where it waits for stop strings: what no test of a sample names is tried all the
-same.
+the harness has not feeds `DELTAS`, and one of tool parsers the tokens in a `GROUPING`. The suite feeds every sample
+with text later than its ids, too: that is tried though no test of a file names it. Text that breaks off inside a
+marker, as a server sends it that waits for stop strings, is no part of the suite: `--holdback` asks for it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from parsers.intake.python_literals import called, constants, parametrized
 from parsers.replays.chunking import DEFAULT_COMPARED, TRACED, WHOLE, Chunking
 from parsers.search.sweep import LATE, cut_at, json_of
 
-_USUAL = (*DEFAULT_COMPARED, *[Chunking(by="token", size=size) for size in (11, 23)], *LATE)
+_LATER = [one for one in LATE if not one.holdback_chars]
+_USUAL = (*DEFAULT_COMPARED, *[Chunking(by="token", size=size) for size in (11, 23)], *_LATER)
 _HOLDBACKS = ("holdback", "holdback_chars")
 _DELAYS = ("text_delay", "delay")
 _RECORDED = {"by": "recorded"}
