@@ -84,6 +84,7 @@ class Calls(Writer):
         "_start",
         "_told_missing",
         "_tools",
+        "_unknown",
         "closes",
         "defers",
         "keeps",
@@ -95,19 +96,8 @@ class Calls(Writer):
         "state_name",
     )
     APART: ClassVar[frozenset[str]] = frozenset(
-        {
-            "policy",
-            "named_tool",
-            "closes",
-            "defers",
-            "rejected",
-            "_ids",
-            "_seed",
-            "_judgement",
-            "_tools",
-            "_schemas",
-            "_name_text",
-        }
+        {"policy", "named_tool", "closes", "defers", "rejected"}
+        | {"_ids", "_seed", "_judgement", "_tools", "_schemas", "_name_text"}
     )
     PLACES: ClassVar[frozenset[str]] = frozenset({"_start", "_kept_at", "_silent", "_mention"})
     NUMBERS: ClassVar[frozenset[str]] = frozenset({"_number", "_count"})
@@ -144,6 +134,7 @@ class Calls(Writer):
         self._kept = Pieces()
         self._silent: list[tuple[int, int, bool]] = []
         self._refusal: DropReason | None = None
+        self._unknown: CallEvent | None = None  # what becomes of it by its name, which is no tool's
         self._malformed = self._told_missing = False
         self._named = False  # whether any of its name was read
         self._marked = True  # whether a marker began it; else it may have been plain text all along
@@ -168,8 +159,12 @@ class Calls(Writer):
 
     @property
     def is_mentioned(self) -> bool:
-        """Return whether what is open was opened inside reasoning and has no name yet: it may only be mentioned."""
+        """Return whether what is open was opened inside reasoning and is not whole yet: it may only be mentioned."""
         return self._mention is not None
+
+    @property
+    def only_mentions(self) -> bool:
+        return self._mention is not None and not self.argued
 
     def knows(self, name: str) -> bool:
         return not self._tools or name in self._tools
@@ -177,7 +172,7 @@ class Calls(Writer):
     # inside reasoning it may only be mentioned
 
     def mention(self, start: int) -> None:
-        """A marker inside reasoning may begin a call: all waits until that has a name."""
+        """A marker inside reasoning may begin a call: all waits until that is whole."""
         if CallEvent.MENTION not in LIFE[self.state]:
             return
         self.hold()
@@ -186,7 +181,7 @@ class Calls(Writer):
         self._go(CallEvent.MENTION)
 
     def settle(self) -> None:
-        """What the marker inside reasoning began is over, or has a name: reasoning has ended there."""
+        """What the marker inside reasoning began is over: reasoning has ended there."""
         if self._mention is None:
             return
         held, self._mention = self.release(), None
@@ -259,19 +254,18 @@ class Calls(Writer):
         if self.state is not CallState.TENTATIVE:
             self.leave_out(start, end, NO_CALL_WAITS)
             return
-        self.settle()
         self._name, self.schema = text, self._schema_of(text)
         asked = self.knows(text) and text == (self.named_tool or text)
-        unknown = None if asked else _UNKNOWN.get(self.policy["unknown_tool"])
-        if unknown is not None:
-            self._refuse(unknown)
+        self._unknown = None if asked else _UNKNOWN.get(self.policy["unknown_tool"])
+        if self._unknown is not None and self._mention is None:
+            self._refuse(self._unknown)
             return
         given = self._given_id
         if given is None:
             made = self.made_id(self._number, text)
             given = CallId(start, start, made, (Segment(made, start, start, "synthetic"),), self._number)
         self.after_start([given, CallName(start, end, text, segments, self._number)])
-        if self._judgement.waits:
+        if self._judgement.waits or self._mention is not None:
             self._go(CallEvent.NAME)
         else:
             self._commit()
@@ -316,9 +310,10 @@ class Calls(Writer):
         """A terminal at [start, end) ends the call, or the end of the output does (`over`). `complete`: its arguments
         are whole. `closed`: so is what stands around them."""
         self.flush()
-        if self.state is CallState.MENTIONED:
-            self.settle()
-            return
+        self.settle()
+        if self._unknown is not None and self.state is CallState.NAMED:
+            self._refuse(self._unknown)
+            self.flush()
         if self.state in (CallState.NAMED, CallState.OPEN) and not self.argued and (complete or self.closes):
             self.arguments("{}", start, start, (Segment("{}", start, start, "synthetic"),))
         if self.may_reject:
@@ -589,10 +584,10 @@ class Calls(Writer):
             found += filter(None, (self._reasoning.hold(), self._content.hold()))
         if self.state in _HELD:
             why, start = "A call whose name is not known yet.", self._start
-            if self.state is CallState.NAMED:
-                why = f"The call to {self._name} is judged when it is whole."
-            elif self._mention is not None:
+            if self._mention is not None:
                 why, start = "A marker inside reasoning: it may begin a call, or is only mentioned.", self._mention[0]
+            elif self.state is CallState.NAMED:
+                why = f"The call to {self._name} is judged when it is whole."
             found += [Hold(start, at, "tentative", why)] * (at > start)
         elif self._head.pieces:
             found += filter(None, (self._head.hold("codec", "A name or an id is sent whole."),))

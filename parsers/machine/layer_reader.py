@@ -1,8 +1,8 @@
 """What the machine does by the rows of layers (`parsers.formats.layers`).
 
-A call that a marker inside reasoning opened has to show that it is one: until it has a name, whatever ends reasoning
-and any text that no name has leads back to reasoning. Guided JSON is looked for at the first character after reasoning;
-what the format's own grammar claimed there and rejected is read again, once.
+A call that a marker inside reasoning opened has to show that it is one: until it is whole, whatever ends reasoning
+leads back to it, wherever it stands, and so does text that is no part of such a call. Guided JSON is looked for at the
+first character after reasoning; what the format's own grammar claimed there and rejected is read again, once.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import ClassVar
 
+from parsers.arguments.contract import OPEN, STRAY
 from parsers.formats.layers import TOPMOST
 from parsers.formats.model import GIVEN_BACK, GUIDED_LIST, GUIDED_OBJECT, REPEATED
+from parsers.machine.call_life import CallState
 from parsers.machine.id_reader import IdReader
 from parsers.machine.lexer import Match, Scope
 from parsers.machine.program import CompiledRow, CompiledState
@@ -34,7 +36,7 @@ class LayerReader(IdReader):
         self._found: dict[Scope, Match] = {}
         self._turned = False
         self._whole: bool | None = None  # whether the arguments of the open call are whole, once they were read
-        self._origin: CompiledState | None = None  # the state of reasoning in which a call was opened that has no name
+        self._origin: CompiledState | None = None  # the state of reasoning in which a call was opened that is not whole
         self._reopened = opened  # the prompt opened reasoning, and nothing but white space was read
         self._fresh = self._program.guides  # nothing was read that could not stand before guided JSON
         self._claimed = NOWHERE  # where the format's own grammar took the first character for the beginning of a call
@@ -77,32 +79,50 @@ class LayerReader(IdReader):
     # markers that reasoning only mentions
 
     def _mentioned_in(self) -> CompiledState | None:
-        """Return the state of reasoning in which a call was opened, as long as it has no name."""
+        """Return the state of reasoning in which a call was opened, as long as it is not whole."""
         if self._origin is not None and not self._calls.is_mentioned:
             self._origin = None
         return self._origin
 
     def _leads_nowhere(self, trigger: str, row: CompiledRow | None) -> bool:
-        """Return whether a row leads away from a call that was opened inside reasoning and has no name."""
-        if self._mentioned_in() is None:
+        """Return whether a row leads away from a call that was opened inside reasoning and is not whole."""
+        if (origin := self._mentioned_in()) is None:
             return False
         if row is None or trigger in REFUSALS:
             return True
-        if self._origin is not None and trigger in self._origin.end_texts.values() and "CallStart" not in row.emit:
-            return True
-        return "CallEnd" in row.emit or self._target(row).text in TOPMOST
+        ends = trigger in origin.end_texts.values()
+        if self._calls.state is CallState.NAMED and "CallEnd" in row.emit:
+            return not self._completes_call(trigger, row, may_go_on=ends)
+        return (ends and "CallStart" not in row.emit) or "CallEnd" in row.emit or self._target(row).text in TOPMOST
 
-    def _beside_ends_of_origin(self) -> Scope:
-        """The literals of the state, and what ends the reasoning in which a call was opened that has no name."""
+    def _completes_call(self, trigger: str, row: CompiledRow, *, may_go_on: bool) -> bool:
+        """Return whether a call with a name is whole where a row ends it: what closes it has come; all of its arguments
+        before the next call, or before what ends reasoning as well (`may_go_on`: a call's end says no more than that);
+        or text where nothing closes a call."""
+        if may_go_on or "CallStart" in row.emit:
+            whole = self._whole if self._parser is None else self._parser.complete
+            return whole is not False and self._calls.written
+        return trigger not in STRAY or not self._state.closes_call
+
+    def _beside_ends_of_origin(self) -> Scope | None:
+        """The literals in sight, and what ends the reasoning in which a call was opened that is not whole."""
         origin = self._mentioned_in()
         if origin is None or origin is self._state:
-            return self._state.plain
-        return self._state.beside_ends_of(origin)
+            return self._state.scope(self._parser)
+        return self._state.beside_ends_of(origin, OPEN if self._parser is None else self._parser.scope)
 
     def _is_end_of_origin(self, text: str) -> bool:
-        """Return whether a text ends the reasoning in which a call was opened that has no name."""
+        """Return whether a text ends the reasoning in which a call was opened that is not whole."""
         origin = self._mentioned_in()
         return origin is not None and text in origin.end_texts
+
+    def _reasoning_ends_first(self) -> None:
+        """Reasoning ends at the buffer's position, inside a call that it opened. One that seems to have ended in a
+        value before has done so."""
+        if self._parser is not None and self._parser.doubts:
+            self._read_again()
+        else:
+            self._back_to_reasoning(Cause.REASONING_ENDS_FIRST)
 
     def _back_to_reasoning(self, cause: Cause) -> None:
         """What was opened inside reasoning is no call. The text from here on is looked at in reasoning."""

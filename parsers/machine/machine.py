@@ -244,13 +244,9 @@ class Machine(LayerReader):
 
     def _next(self, final: bool) -> Match:
         """The next terminal the scope in force can see; each scope looks at the text once."""
-        parser = self._parser
-        if parser is None or parser.scope == OPEN:
-            scope = self._state.plain if self._origin is None else self._beside_ends_of_origin()
-        elif parser.scope is None:
+        scope = self._state.scope(self._parser) if self._origin is None else self._beside_ends_of_origin()
+        if scope is None:
             return len(self._buffer), None, len(self._buffer)
-        else:
-            scope = self._state.scopes[parser.scope]
         found = self._found.get(scope)
         if found is None or found[0] < self._pos or final:
             found = self._found[scope] = scope.find(self._buffer, self._pos, final=final, given=self._is_part)
@@ -323,7 +319,7 @@ class Machine(LayerReader):
         elif name.startswith(END_TOKEN):
             self._end_token(stop)
         elif self._origin is not None and self._is_end_of_origin(self._buffer[start:stop]):
-            self._back_to_reasoning(Cause.REASONING_ENDS_FIRST)
+            self._reasoning_ends_first()
         elif self._parser is not None and name not in self._state.inert:
             self._literal(self._parser, name, self._base + start, self._base + stop)
         else:
@@ -362,7 +358,7 @@ class Machine(LayerReader):
                     parser.closed(self._at)
                 self._terminal(name, self._at, self._at + size)
             elif self._origin is not None and self._is_end_of_origin(item.text):
-                self._back_to_reasoning(Cause.REASONING_ENDS_FIRST)
+                self._reasoning_ends_first()
             elif self._reopened and item.text in self._state.inert_texts and REPEATED in self._state.rows:
                 self._repeat(self._state.inert_texts[item.text], self._pos + size)
             elif not item.known or item.text in self._program.end_tokens:

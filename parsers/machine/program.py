@@ -60,6 +60,7 @@ class CompiledState(Constant):
     __slots__ = (
         *(
             "_becomes",
+            "_beside",
             "_joint",
             "_literals",
             "_own",
@@ -120,6 +121,7 @@ class CompiledState(Constant):
         self.plain = self.scopes[OPEN]
         self._parts = parts
         self._joint: dict[str, Scope] = {}
+        self._beside: dict[tuple[str, str | None], Scope] = {}
         self.searches: dict[tuple[Scope | None, str], Callable[[str], object]] = {}  # for what matters in open text
         self._becomes: dict[tuple[Scope | None, str], tuple[tuple[str, ...], str]] = {}
         self._literals = {**terminals, **{n: text for literals in scopes.values() for n, text in literals.items()}}
@@ -142,13 +144,15 @@ class CompiledState(Constant):
             self._joint[other.name] = Scope({**moving, **self.plain.literals}, self._parts)
         return self._joint[other.name]
 
-    def beside_ends_of(self, reasoning: CompiledState) -> Scope:
-        """The literals of this state, and those that end reasoning in another, not towards a call."""
-        key = f"ends of {reasoning.name}"
-        if key not in self._joint:
+    def beside_ends_of(self, reasoning: CompiledState, scope: str | None) -> Scope:
+        """The literals that an argument parser sees here in a scope (None: those of no string), and those that end
+        reasoning in another state, not towards a call."""
+        key = reasoning.name, scope
+        if key not in self._beside:
             seen = {n: text for text, n in reasoning.end_texts.items() if text in reasoning.plain.literals.values()}
-            self._joint[key] = Scope({**seen, **self.plain.literals}, self._parts)
-        return self._joint[key]
+            own = {} if scope is None else self.scopes[scope].literals
+            self._beside[key] = Scope({**seen, **own}, self._parts)
+        return self._beside[key]
 
     def may_become(self, held: str, scope: Scope | None) -> tuple[tuple[str, ...], str]:
         """The literals that held text may become, and why it is held in words."""

@@ -7,12 +7,15 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
+from parsers.cases.written.dialects import DIALECTS
+from parsers.cases.written.notation import Call, Dialect, Spoken
 from parsers.formats.layers import opens_call
 from parsers.formats.model import Format, builtin_formats
 from parsers.machine.machine import Machine, Programs
 from parsers.machine.reasoning import reasoning_markers
 from parsers.replays.replay import replay
 from parsers.selection.registry import build, policies
+from parsers.vocabulary.events import CallArguments
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Context, Delta, Tool
 from tests.parsers.parsing import calls, codes, deltas, owners, rows, tokens, trace_of
@@ -143,6 +146,84 @@ def test_a_tool_whose_name_has_other_characters_may_be_called_inside_reasoning()
     text = '<think>a <tool_call>{"name": "größe#1 f", "arguments": {}}</tool_call>'
     assert calls(trace_of("qwen", *text, context=context).message) == [("größe#1 f", "{}")]
     assert calls(trace_of("qwen", *text).message) == []
+
+
+@pytest.mark.replays
+@pytest.mark.parametrize("dialect", [one for one in DIALECTS.values() if one.parser in dict(openings())])
+def test_a_call_that_reasoning_drafts_and_does_not_finish_is_reasoning(dialect: Dialect) -> None:
+    start, end = around(builtin_formats()[dialect.parser])
+    call = dialect.write(Spoken(["", ""], [Call("f", {"city": "Bern", "n": 3})]))
+    for part in (call[: call.index("Bern") + 2], call[: call.rindex("3") + 1]):
+        for trace in traces(dialect.parser, f"{start}a {part.strip()}{end}Sure."):
+            assert seen(trace) == (f"a {part.strip()}", "Sure.", [])
+            assert "mentioned_marker" in codes(trace)
+
+
+DRAFT = "<tool_call>\n<function=f>\n"
+
+
+@pytest.mark.parametrize("policy", [{"unknown_tool": "text"}, {"unknown_tool": "drop"}, {"truncated_call": "drop"}])
+@pytest.mark.parametrize("tool", ["f", "nobody"])
+def test_no_policy_touches_a_call_that_reasoning_only_drafts(policy: dict[str, str], tool: str) -> None:
+    inside = f"{DRAFT}<parameter=city>\nBern".replace("=f>", f"={tool}>")
+    trace = trace_of("qwen_coder", *f"<think>a {inside}</think>b", context=Context(tools=TOOLS), policy=policy)
+    assert seen(trace) == (f"a {inside}", "b", [])
+    assert trace.rejected_calls == []
+
+
+@pytest.mark.parametrize(("unknown", "content"), [("text", "<tool_call>nobody</tool_call>b"), ("drop", "b")])
+def test_a_whole_call_inside_reasoning_to_a_tool_that_is_not_declared_is_what_the_policy_says(
+    unknown: str, content: str
+) -> None:
+    text = "<think>a <tool_call>nobody</tool_call>b"
+    for fed in ([text], [*text]):
+        trace = trace_of("glm47_moe", *fed, context=Context(tools=TOOLS), policy={"unknown_tool": unknown})
+        assert seen(trace) == ("a", content, [])
+        assert [call.name for call in trace.rejected_calls] == ["nobody"]
+
+
+@pytest.mark.parametrize(
+    ("inside", "found"),
+    [
+        (f"{DRAFT} and so on", []),
+        (f"{DRAFT}<parameter=city>\nBern\n</parameter>\nand\n</function>\n</tool_call>", [("f", '{"city": "Bern"}')]),
+        (f"{DRAFT}</function>", [("f", "{}")]),
+        (f"{DRAFT}<tool_call> or another", []),
+        (f"{DRAFT}<parameter=city>\nBern\n</parameter>\n<tool_call>", [("f", '{"city": "Bern"}')]),
+        ('<tool_call>{"name": "f", "arguments": {}} it is', []),
+        (f"{DRAFT}<parameter=city>\nBern</function>\n</tool_call>\n it was", [("f", '{"city": "Bern"}')]),
+        (f"{DRAFT}<parameter=city>\nBern\n</parameter> it is", []),
+    ],
+)
+def test_what_makes_a_call_inside_reasoning_a_whole_one(inside: str, found: list[tuple[str, str]]) -> None:
+    text = f"<think>a {inside}</think>Sure."
+    for trace in traces("qwen_coder", text):
+        reasoning, content, was = seen(trace)
+        assert was == found
+        assert (reasoning, content) == (f"a {inside}", "Sure.") if not found else (content or "").endswith("Sure.")
+
+
+def test_a_word_in_the_place_of_the_first_argument_is_none_of_a_call_though_reasoning_goes_on() -> None:
+    for trace in traces("qwen_coder", f"<think>a {DRAFT} and so on"):
+        assert seen(trace) == (f"a {DRAFT} and so on", None, [])
+        assert trace.steps[-1].view.call_state is None
+
+
+def test_the_end_of_reasoning_ends_a_string_of_a_call_that_it_opened_and_none_of_another() -> None:
+    call = '<tool_call>{"name": "f", "arguments": {"city": "a </think> b"}}</tool_call>'
+    for trace in traces("qwen", f"<think>a {call}"):
+        assert seen(trace)[::2] == ('a <tool_call>{"name": "f", "arguments": {"city": "a', [])
+    for trace in traces("qwen", f"<think>a</think>{call}"):
+        assert seen(trace) == ("a", None, [("f", '{"city": "a </think> b"}')])
+
+
+def test_a_call_inside_reasoning_goes_out_when_it_is_whole_and_those_after_it_stream() -> None:
+    call = "<tool_call>f<arg_key>city</arg_key><arg_value>Bern</arg_value></tool_call>"
+    trace = trace_of("glm47_moe", *f"<think>a {call}{call}", context=Context(tools=TOOLS))
+    found = [(step, event.call) for step, event in trace.events() if isinstance(event, CallArguments)]
+    first, second = ({step for step, call in found if call == number} for number in (0, 1))
+    assert (len(first), first) == (1, {len(f"<think>a {call}")})
+    assert len(second) > 4
 
 
 def test_a_section_inside_reasoning_that_holds_no_call_is_reasoning() -> None:
