@@ -38,9 +38,8 @@ from parsers.vocabulary.trace import Hold, RejectedCall, Tail
 from parsers.vocabulary.types import Context
 
 # What a state means for text and events. In a state that is in none of these, all goes out as it comes.
-_HELD = frozenset(
-    {CallState.MENTIONED, CallState.TENTATIVE, CallState.NAMED}
-)  # events wait, raw text is kept: all of it may be given back
+# Held: events wait, and raw text is kept, all of which may be given back.
+_HELD = frozenset({CallState.MENTIONED, CallState.TENTATIVE, CallState.NAMED})
 _NONE_OPEN = frozenset({CallState.NONE, CallState.MENTIONED})
 _REJECTED = {CallState.SKIPPED: DropReason(Cause.SKIPPED), CallState.FAILED: DropReason(Cause.FOLLOWS_MALFORMED)}
 _UNWANTED = frozenset({CallState.AS_TEXT, CallState.DROPPED, *_REJECTED})  # raw text goes where the policy says
@@ -66,6 +65,7 @@ class Calls(Writer):
         "_given_id",
         "_head",
         "_ids",
+        "_is_noise",
         "_judgement",
         "_kept",
         "_kept_at",
@@ -76,12 +76,8 @@ class Calls(Writer):
         "_name_text",
         "_named",
         "_number",
-        "_reasoning",
-        "_refusal",
-        "_schemas",
-        "_seed",
-        "_silent",
-        "_start",
+        *("_reasoning", "_refusal"),
+        *("_schemas", "_seed", "_silent", "_start"),
         "_told_missing",
         "_tools",
         "_unknown",
@@ -123,6 +119,7 @@ class Calls(Writer):
         self._head = Blank()
         self._number = self._count = 0  # of the call in this state; of those that stand
         self._mention: tuple[int, str] | None = None  # where a marker inside reasoning stands, and text before the call
+        self._is_noise = False  # what waits as if it were one is text between markers, or content
         self._name_text: Mapping[NamePart, re.Pattern[str]] = {}  # made once somebody asks
         self._forget(NOWHERE)
 
@@ -171,13 +168,14 @@ class Calls(Writer):
 
     # inside reasoning it may only be mentioned
 
-    def mention(self, start: int) -> None:
-        """A marker inside reasoning may begin a call: all waits until that is whole."""
+    def mention(self, start: int, *, is_noise: bool = False) -> None:
+        """A marker inside reasoning may begin a call: all waits until that is whole. Or there is text that `is_noise`
+        if a marker follows that shows it, and content if none does."""
         if CallEvent.MENTION not in LIFE[self.state]:
             return
         self.hold()
         self._forget(start)
-        self._mention = start, ""
+        self._mention, self._is_noise = (start, ""), is_noise
         self._go(CallEvent.MENTION)
 
     def settle(self) -> None:
@@ -196,17 +194,19 @@ class Calls(Writer):
             self.hold()
             self.extend(held[before:])
 
-    def give_back(self, reason: DropReason) -> None:
-        """What was opened inside reasoning is no call: all of it is reasoning."""
+    def give_back(self, reason: DropReason | None) -> None:
+        """What was opened inside reasoning is no call, for a reason: all of it is reasoning. Without one, what might
+        have been noise is content."""
         start, before = self._mention or (self._start, "")
         text = before + "".join(self._kept)
         self.release()
         self._head.take()
         self._mention, self._kept = None, Pieces()
-        message = f"A marker inside reasoning begins no call: {reason.words}."
-        self.diagnostic("mentioned_marker", message, start, start + len(text), "info")
+        if reason is not None:
+            message = f"A marker inside reasoning begins no call: {reason.words}."
+            self.diagnostic("mentioned_marker", message, start, start + len(text), "info")
         self._go(CallEvent.GIVE_BACK)
-        self._say_again(text, start, self._reasoning)
+        self._say_again(text, start, self._content if reason is None else self._reasoning)
 
     def name_fits(self, text: str) -> int:
         """Return how many characters of a text a name may go on with; all where no one asks."""
@@ -398,6 +398,7 @@ class Calls(Writer):
     def no_call(self) -> None:
         """What was held as the beginning of a call is markup, and no call."""
         if self.state is not CallState.TENTATIVE:
+            self.settle()
             return
         held = [event for event in self.release() if not isinstance(event, CallStart)]
         self._kept = Pieces()
@@ -584,7 +585,9 @@ class Calls(Writer):
             found += filter(None, (self._reasoning.hold(), self._content.hold()))
         if self.state in _HELD:
             why, start = "A call whose name is not known yet.", self._start
-            if self._mention is not None:
+            if self._mention is not None and self._is_noise:
+                why = "Text inside a block of calls: it is content if that is not closed behind it."
+            elif self._mention is not None:
                 why, start = "A marker inside reasoning: it may begin a call, or is only mentioned.", self._mention[0]
             elif self.state is CallState.NAMED:
                 why = f"The call to {self._name} is judged when it is whole."

@@ -7,6 +7,7 @@ first character after reasoning; what the format's own grammar claimed there and
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from typing import ClassVar
 
@@ -22,19 +23,23 @@ from parsers.vocabulary.states import NOWHERE
 
 NO_ROW = CompiledRow("", "", (), "drop", None, "", None)
 REFUSALS = ("REJECT", "MALFORMED")
+_WORD = re.compile(r"\S+")
+_NO_CALL = (*TOPMOST, "noise")  # texts of states that a call which may be mentioned only does not lead to
 _GUIDED = {"[": GUIDED_LIST, "{": GUIDED_OBJECT}
 
 
 class LayerReader(IdReader):
     """What knows the rows of layers."""
 
-    __slots__ = ("_claimed", "_found", "_fresh", "_origin", "_reopened", "_turned", "_whole")
+    __slots__ = ("_breaks", "_claimed", "_found", "_fresh", "_origin", "_reopened", "_turned", "_whole", "_wrapped")
     PLACES: ClassVar[frozenset[str]] = frozenset({"_claimed"})
 
     def _begin_layers(self, *, opened: bool) -> None:
         """A new output is read; `opened` says whether the prompt opened reasoning."""
         self._found: dict[Scope, Match] = {}
         self._turned = False
+        self._breaks = 0  # lines that ended in text between markers since its last word
+        self._wrapped = False  # what opens a wrapper was read, and nothing outside it since
         self._whole: bool | None = None  # whether the arguments of the open call are whole, once they were read
         self._origin: CompiledState | None = None  # the state of reasoning in which a call was opened that is not whole
         self._reopened = opened  # the prompt opened reasoning, and nothing but white space was read
@@ -48,6 +53,10 @@ class LayerReader(IdReader):
     @abstractmethod
     def _target(self, row: CompiledRow) -> CompiledState:
         """The state a row leads to."""
+
+    @abstractmethod
+    def _trigger(self, trigger: str) -> None:
+        """Fire the row for a trigger that is not text, or find that there is none."""
 
     @abstractmethod
     def _fire(self, row: CompiledRow, trigger: str, start: int, end: int) -> None:
@@ -93,7 +102,7 @@ class LayerReader(IdReader):
         ends = trigger in origin.end_texts.values()
         if self._calls.state is CallState.NAMED and "CallEnd" in row.emit:
             return not self._completes_call(trigger, row, may_go_on=ends)
-        return (ends and "CallStart" not in row.emit) or "CallEnd" in row.emit or self._target(row).text in TOPMOST
+        return (ends and "CallStart" not in row.emit) or "CallEnd" in row.emit or self._target(row).text in _NO_CALL
 
     def _completes_call(self, trigger: str, row: CompiledRow, *, may_go_on: bool) -> bool:
         """Return whether a call with a name is whole where a row ends it: what closes it has come; all of its arguments
@@ -129,9 +138,27 @@ class LayerReader(IdReader):
         origin, self._parser, self._origin = self._mentioned_in() or self._state, None, None
         self._turned = True
         row = self._state.rows.get(GIVEN_BACK, NO_ROW)
+        if cause is Cause.NO_NAME and self._calls.state is CallState.NAMED:
+            cause = Cause.NO_PART
         self._calls.give_back(DropReason(cause))
         self._whole = None
         self._move(row, GIVEN_BACK, self._at, self._at, target=origin)
+
+    # text between the markers of a call
+
+    def _noise(self, limit: int) -> None:
+        """Text that reaches nobody if a marker follows in its paragraph; else it is content, or that of no call."""
+        if self._state.declared.wrapper is not None and not self._wrapped:
+            self._trigger("OTHER")
+            return
+        if self._calls.state is CallState.NONE:
+            self._origin = None
+            self._calls.mention(self._at, is_noise=True)
+        stop, self._breaks = _end_of_paragraph(self._buffer, self._pos, limit, self._breaks)
+        at = self._at
+        self._calls.drop(at, at + len(self._consume(stop)), DropReason(Cause.BETWEEN_MARKERS))
+        if stop < limit:
+            self._trigger("OTHER")
 
     # guided output
 
@@ -167,3 +194,14 @@ class LayerReader(IdReader):
         self._move(row, trigger, self._at, self._at)
         self._fire(self._state.rows[guided], guided, self._at, self._at)
         return True
+
+
+def _end_of_paragraph(text: str, pos: int, end: int, breaks: int) -> tuple[int, int]:
+    """Return where a paragraph ends in text[pos:end], at the first word behind a blank line, and how many lines ended
+    behind its last word. `breaks`: as many had ended before the text."""
+    for word in _WORD.finditer(text, pos, end):
+        breaks += text.count("\n", pos, word.start())
+        if breaks > 1:
+            return word.start(), breaks
+        pos, breaks = word.end(), 0
+    return end, breaks + text.count("\n", pos, end)

@@ -75,6 +75,7 @@ class CompiledState(Constant):
             "inert_texts",
             "make_parser",
             "name",
+            "prose_texts",
             "searches",
             "stops",
         ),
@@ -97,6 +98,7 @@ class CompiledState(Constant):
         self.declared = state
         self.rows = dict(rows)
         self.inert = frozenset(state.inert)
+        self.prose_texts: frozenset[str] = frozenset()  # that show that text was no noise, in a state of noise
         self.inert_texts = {terminals[name]: name for name in state.inert}
         self.accepts = tuple(trigger for trigger in rows if trigger in terminals)
         self.by_text = {terminals[trigger]: trigger for trigger in self.accepts}
@@ -143,6 +145,11 @@ class CompiledState(Constant):
             moving = {n: text for n, text in other.plain.literals.items() if n in other.rows or text not in own}
             self._joint[other.name] = Scope({**moving, **self.plain.literals}, self._parts)
         return self._joint[other.name]
+
+    def see_prose(self, prose: CompiledState) -> None:
+        """What is seen where text is none of this state's noise is seen here, too: it shows that there is none."""
+        self.prose_texts = frozenset(prose.by_text) - frozenset(self.by_text)
+        self.plain = self.scopes[OPEN] = self.joint(prose)
 
     def beside_ends_of(self, reasoning: CompiledState, scope: str | None) -> Scope:
         """The literals that an argument parser sees here in a scope (None: those of no string), and those that end
@@ -225,6 +232,8 @@ class Program:
         for compiled in self._states.values():
             for reached in compiled.rows.values():
                 reached.target = self._states.get(reached.to)
+            if compiled.text == "noise" and "OTHER" in compiled.rows:
+                compiled.see_prose(self.state(compiled.rows["OTHER"].to))
 
     def _is_off(self, state: State, row: Row, policy: Mapping[str, str]) -> bool:
         """Return whether a policy makes text of the marker a row waits for."""

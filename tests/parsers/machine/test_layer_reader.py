@@ -245,6 +245,72 @@ def test_where_no_call_is_wanted_any_more_none_is_mentioned() -> None:
     assert "mentioned_marker" not in codes(trace)
 
 
+# text between the markers of a call
+
+CITY = "<function=f>\nmore\n<parameter=city>\nx\n</parameter>\n</function>"
+FOUND = [("f", '{"city": "x"}')]
+NO_TAGS = "<tool_call>\nno ise"
+
+
+@pytest.mark.parametrize("fmt", ["qwen_coder", "qwen3", "nemotron_v3", "step3p5"])
+@pytest.mark.parametrize("noise", ["noise", "\n\nno ise\n\n", "</ "])
+def test_words_between_the_markers_of_a_block_leak_nowhere(fmt: str, noise: str) -> None:
+    second = "<function=g>\n</function>"
+    for text in (
+        f"<tool_call>{noise}{CITY}{noise}</tool_call>",
+        f"<tool_call>{CITY}{noise}{second}{noise}</tool_call>",
+    ):
+        for trace in traces(fmt, text):
+            assert seen(trace) == (None, None, FOUND + [("g", "{}")] * (second in text))
+            assert trace.rejected_calls == []
+            assert (noise.strip(), "dropped") in [(words.strip(), owner) for words, owner in owners(trace)]
+
+
+@pytest.mark.parametrize(
+    ("text", "content", "found"),
+    [
+        (f"{NO_TAGS}\n\nMore.", f"{NO_TAGS}\n\nMore.", []),
+        (NO_TAGS, NO_TAGS, []),
+        (f"{NO_TAGS}</tool_call>", f"{NO_TAGS}</tool_call>", []),
+        (f"{NO_TAGS}<tool_call>{CITY}</tool_call>", NO_TAGS, FOUND),
+        (f"{NO_TAGS}</think>a", f"{NO_TAGS}a", []),
+        (f"<tool_call>{CITY}\nYes.\n\nNo.", "Yes.\n\nNo.", FOUND),
+        (f"<tool_call>{CITY}\nYes.", "Yes.", FOUND),
+        (f"<tool_call>{CITY}\nYes.</think>No.", "Yes.No.", FOUND),
+        (f"<tool_call>{CITY}\nYes.<tool_call>{CITY}</tool_call>", "Yes.", FOUND * 2),
+        (f"{CITY}\nYes.{CITY}\nNo.", "Yes.No.", FOUND * 2),
+    ],
+)
+def test_words_that_no_marker_of_the_block_follows_are_text(
+    text: str, content: str, found: list[tuple[str, str]]
+) -> None:
+    for trace in traces("qwen_coder", text):
+        assert seen(trace) == (None, content, found)
+
+
+@pytest.mark.parametrize(("last", "content"), [("</tool_call>", None), ("", "Yes.")])
+def test_a_call_that_is_judged_when_its_block_is_closed_is_whole_before_words(last: str, content: str | None) -> None:
+    for trace in traces("qwen_coder", f"<tool_call>{CITY}\nYes.{last}"):
+        assert seen(trace)[1:] == (content, FOUND)
+    trace = trace_of("qwen_coder", *f"<tool_call>{CITY}\nYes.{last}", policy={"truncated_call": "drop"})
+    assert seen(trace)[1:] == (content, FOUND)
+
+
+def test_words_behind_a_call_without_a_block_are_sent_as_they_come_and_inside_one_wait_for_a_paragraph() -> None:
+    bare = trace_of("qwen_coder", CITY, " So", " it", " is.")
+    assert [step.delta.content for step in bare.steps[1:3] if step.delta is not None] == ["So", " it"]
+    block = trace_of("qwen_coder", f"<tool_call>{CITY}", " So", "\n\nit", " is.")
+    (hold,) = block.steps[1].holds
+    assert hold.reason == "Text inside a block of calls: it is content if that is not closed behind it."
+    assert block.steps[2].holds == ()
+
+
+def test_a_token_that_ends_the_turn_is_no_part_of_words_that_are_content() -> None:
+    fed = tokens(f"<tool_call>{CITY} a", ("<|im_end|>", 8, "special"), "b")
+    trace = trace_of("qwen_coder", fed=fed, mode="ids", markers={"<|im_end|>": 8})
+    assert seen(trace)[1:] == ("ab", FOUND)
+
+
 # the opening marker again
 
 
