@@ -238,7 +238,9 @@ class Machine(LayerReader):
 
     def _next(self, final: bool) -> Match:
         """The next terminal the scope in force can see; each scope looks at the text once."""
-        scope = self._state.scope(self._parser) if self._origin is None else self._beside_ends_of_origin()
+        scope = self._state.plain if self._parser is None else self._state.scopes.get(self._parser.scope or "")
+        if self._origin is not None:
+            scope = self._beside_ends_of_origin()
         if scope is None:
             return len(self._buffer), None, len(self._buffer)
         found = self._found.get(scope)
