@@ -68,6 +68,11 @@ class Output(ValueOutput, Protocol):
     def knows(self, name: str) -> bool:
         """Return whether a tool of that name is declared, or none are."""
 
+    @property
+    def only_mentions(self) -> bool:
+        """Return whether the call was opened inside reasoning and has no arguments so far: a word that is none of it
+        shows that reasoning only mentions it."""
+
     def quoted_name_fits(self, text: str) -> int:
         """Return how many characters of a text may stand in a name between quotes; all where it does not matter."""
 
@@ -239,14 +244,19 @@ class ArgumentParser(Part, ABC):
 
     # text that is no value
 
-    def drop_words(self, buffer: str, pos: int, end: int, base: int, reason: DropReason) -> None:
-        """Between tags there is only white space, which is structure; anything else reaches nobody."""
+    def drop_words(self, buffer: str, pos: int, end: int, base: int, reason: DropReason) -> int:
+        """Between tags there is only white space, which is structure; anything else reaches nobody, or shows that there
+        is no call. Returns where reading stopped."""
         while pos < end:
             after = self.out.skip_space(buffer, pos, end, base)
             if after == pos and (word := _WORD.match(buffer, pos, end)) is not None:
+                if self.out.only_mentions:
+                    self.queue.append("REJECT")
+                    break
                 after = word.end()
                 self.out.drop(base + pos, base + after, reason)
             pos = after
+        return pos
 
     def after_value(self, buffer: str, pos: int, end: int, base: int) -> int:
         """Text after a whole value: space is structure, surplus closers are dropped, the rest is the OTHER trigger."""

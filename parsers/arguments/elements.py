@@ -92,7 +92,7 @@ class Elements(ArgumentParser):
         elif self._stack and self._stack[-1].kind in ("new", "text"):
             self._value(buffer[pos:end], base + pos)
         else:
-            self.drop_words(buffer, pos, end, base, DropReason(Cause.BETWEEN_ELEMENTS))
+            end = self.drop_words(buffer, pos, end, base, DropReason(Cause.BETWEEN_ELEMENTS))
         self._at = base + end
         return end
 

@@ -159,7 +159,7 @@ class Tagged(ArgumentParser):
         elif self._in_value:
             self._value_text(buffer[pos:end], base + pos)
         else:
-            self.drop_words(buffer, pos, end, base, DropReason(Cause.BETWEEN_PARAMETERS))
+            end = self.drop_words(buffer, pos, end, base, DropReason(Cause.BETWEEN_PARAMETERS))
         self._at = base + end
         return end
 

@@ -46,7 +46,7 @@ def layered(fmt: Format, context: Context) -> Format:
     more: dict[str, tuple[Row, ...]] = {}
     if (home := _home(fmt)) is not None:
         row = Row(on=GIVEN_BACK, to=home, note=_BACK)
-        more = dict.fromkeys(_before_names(fmt), (row,))
+        more = dict.fromkeys(_inside_calls(fmt), (row,))
     for name, to in _opened(fmt):
         more[name] = (*more.get(name, ()), Row(on=REPEATED, to=to, note=_AGAIN))
     states: dict[str, State] = {}
@@ -114,14 +114,11 @@ def _home(fmt: Format) -> str | None:
     return next((name for name in plain if name in names), None)
 
 
-def _before_names(fmt: Format) -> list[str]:
-    """The states in which a call that was opened inside reasoning may not have a name yet."""
+def _inside_calls(fmt: Format) -> list[str]:
+    """The states in which a call that was opened inside reasoning may not be whole yet."""
     queue = list(dict.fromkeys([row.to for _, row in _openings(fmt) if row.to in fmt.states]))
     for name in queue:
-        state = fmt.states[name]
-        if state.text in ("name", "header") or (state.codec is not None and state.codec.name == "json_span"):
-            continue  # what follows has a name
-        following = [row.to for row in state.rows if row.to in fmt.states and "CallEnd" not in row.emit]
+        following = [row.to for row in fmt.states[name].rows if row.to in fmt.states and "CallEnd" not in row.emit]
         queue += [to for to in dict.fromkeys(following) if to not in queue and fmt.states[to].text not in TOPMOST]
     return queue
 

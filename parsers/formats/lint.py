@@ -150,7 +150,11 @@ def _idle_trigger(state: State, row: Row) -> str:
     if row.on not in ENGINE_TRIGGERS or row.on == "END":
         return ""
     if state.codec is None and row.on == "OTHER":
-        return "" if state.text in (None, "structure") else f"in a state of {state.text} text all text is expected"
+        return (
+            ""
+            if state.text in (None, "structure", "noise")
+            else f"in a state of {state.text} text all text is expected"
+        )
     if state.codec is None:
         return "the state has no codec"
     codec = ARGUMENT_PARSERS.get(state.codec.name)
@@ -525,7 +529,7 @@ def _next_firings(fmt: Format, table: Mapping[_Firing, tuple[int, Row]], firing:
     if row.keep == "again":
         return [(target, trigger)] if (target, trigger) in table and table[target, trigger][1].keep == "again" else []
     if state.codec is None:
-        wanted = ["OTHER"] if state.text == "structure" else []
+        wanted = ["OTHER"] if state.text in ("structure", "noise") else []
     else:
         codec = ARGUMENT_PARSERS.get(state.codec.name)
         known = () if codec is None else codec.triggers

@@ -29,7 +29,7 @@ from pydantic_core import PydanticCustomError
 from parsers.formats.extends import FILE_KEYS, expand, pointer_to
 from parsers.vocabulary.types import FormatError
 
-TextKind = Literal["content", "reasoning", "name", "header", "id", "structure", "marker"]
+TextKind = Literal["content", "reasoning", "name", "header", "id", "structure", "marker", "noise"]
 Emit = Literal["CallStart", "CallEnd", "NoCall", "ReasoningEnd", "Break"]
 Blank = Literal["keep", "drop_blank", "strip"]
 Identifier = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
@@ -174,7 +174,7 @@ class State(Model):
     """One state: what its text is, which codec reads it, and its rows.
 
     Text is `structure` where only white space is expected (other text is the trigger OTHER), and `marker` where all of
-    it is structure, whatever it says.
+    it is structure, whatever it says. `noise` reaches nobody where more of a call's markup follows it in its paragraph.
     """
 
     text: TextKind | None = None

@@ -38,9 +38,8 @@ from parsers.vocabulary.trace import Hold, RejectedCall, Tail
 from parsers.vocabulary.types import Context
 
 # What a state means for text and events. In a state that is in none of these, all goes out as it comes.
-_HELD = frozenset(
-    {CallState.MENTIONED, CallState.TENTATIVE, CallState.NAMED}
-)  # events wait, raw text is kept: all of it may be given back
+# Held: events wait, and raw text is kept, all of which may be given back.
+_HELD = frozenset({CallState.MENTIONED, CallState.TENTATIVE, CallState.NAMED})
 _NONE_OPEN = frozenset({CallState.NONE, CallState.MENTIONED})
 _REJECTED = {CallState.SKIPPED: DropReason(Cause.SKIPPED), CallState.FAILED: DropReason(Cause.FOLLOWS_MALFORMED)}
 _UNWANTED = frozenset({CallState.AS_TEXT, CallState.DROPPED, *_REJECTED})  # raw text goes where the policy says
@@ -66,6 +65,7 @@ class Calls(Writer):
         "_given_id",
         "_head",
         "_ids",
+        "_is_noise",
         "_judgement",
         "_kept",
         "_kept_at",
@@ -76,14 +76,11 @@ class Calls(Writer):
         "_name_text",
         "_named",
         "_number",
-        "_reasoning",
-        "_refusal",
-        "_schemas",
-        "_seed",
-        "_silent",
-        "_start",
+        *("_reasoning", "_refusal"),
+        *("_schemas", "_seed", "_silent", "_start"),
         "_told_missing",
         "_tools",
+        "_unknown",
         "closes",
         "defers",
         "keeps",
@@ -95,19 +92,8 @@ class Calls(Writer):
         "state_name",
     )
     APART: ClassVar[frozenset[str]] = frozenset(
-        {
-            "policy",
-            "named_tool",
-            "closes",
-            "defers",
-            "rejected",
-            "_ids",
-            "_seed",
-            "_judgement",
-            "_tools",
-            "_schemas",
-            "_name_text",
-        }
+        {"policy", "named_tool", "closes", "defers", "rejected"}
+        | {"_ids", "_seed", "_judgement", "_tools", "_schemas", "_name_text"}
     )
     PLACES: ClassVar[frozenset[str]] = frozenset({"_start", "_kept_at", "_silent", "_mention"})
     NUMBERS: ClassVar[frozenset[str]] = frozenset({"_number", "_count"})
@@ -133,6 +119,7 @@ class Calls(Writer):
         self._head = Blank()
         self._number = self._count = 0  # of the call in this state; of those that stand
         self._mention: tuple[int, str] | None = None  # where a marker inside reasoning stands, and text before the call
+        self._is_noise = False  # what waits as if it were one is text between markers, or content
         self._name_text: Mapping[NamePart, re.Pattern[str]] = {}  # made once somebody asks
         self._forget(NOWHERE)
 
@@ -144,6 +131,7 @@ class Calls(Writer):
         self._kept = Pieces()
         self._silent: list[tuple[int, int, bool]] = []
         self._refusal: DropReason | None = None
+        self._unknown: CallEvent | None = None  # what becomes of it by its name, which is no tool's
         self._malformed = self._told_missing = False
         self._named = False  # whether any of its name was read
         self._marked = True  # whether a marker began it; else it may have been plain text all along
@@ -168,25 +156,30 @@ class Calls(Writer):
 
     @property
     def is_mentioned(self) -> bool:
-        """Return whether what is open was opened inside reasoning and has no name yet: it may only be mentioned."""
+        """Return whether what is open was opened inside reasoning and is not whole yet: it may only be mentioned."""
         return self._mention is not None
+
+    @property
+    def only_mentions(self) -> bool:
+        return self._mention is not None and not self.argued
 
     def knows(self, name: str) -> bool:
         return not self._tools or name in self._tools
 
     # inside reasoning it may only be mentioned
 
-    def mention(self, start: int) -> None:
-        """A marker inside reasoning may begin a call: all waits until that has a name."""
+    def mention(self, start: int, *, is_noise: bool = False) -> None:
+        """A marker inside reasoning may begin a call: all waits until that is whole. Or there is text that `is_noise`
+        if a marker follows that shows it, and content if none does."""
         if CallEvent.MENTION not in LIFE[self.state]:
             return
         self.hold()
         self._forget(start)
-        self._mention = start, ""
+        self._mention, self._is_noise = (start, ""), is_noise
         self._go(CallEvent.MENTION)
 
     def settle(self) -> None:
-        """What the marker inside reasoning began is over, or has a name: reasoning has ended there."""
+        """What the marker inside reasoning began is over: reasoning has ended there."""
         if self._mention is None:
             return
         held, self._mention = self.release(), None
@@ -201,17 +194,19 @@ class Calls(Writer):
             self.hold()
             self.extend(held[before:])
 
-    def give_back(self, reason: DropReason) -> None:
-        """What was opened inside reasoning is no call: all of it is reasoning."""
+    def give_back(self, reason: DropReason | None) -> None:
+        """What was opened inside reasoning is no call, for a reason: all of it is reasoning. Without one, what might
+        have been noise is content."""
         start, before = self._mention or (self._start, "")
         text = before + "".join(self._kept)
         self.release()
         self._head.take()
         self._mention, self._kept = None, Pieces()
-        message = f"A marker inside reasoning begins no call: {reason.words}."
-        self.diagnostic("mentioned_marker", message, start, start + len(text), "info")
+        if reason is not None:
+            message = f"A marker inside reasoning begins no call: {reason.words}."
+            self.diagnostic("mentioned_marker", message, start, start + len(text), "info")
         self._go(CallEvent.GIVE_BACK)
-        self._say_again(text, start, self._reasoning)
+        self._say_again(text, start, self._content if reason is None else self._reasoning)
 
     def name_fits(self, text: str) -> int:
         """Return how many characters of a text a name may go on with; all where no one asks."""
@@ -259,19 +254,18 @@ class Calls(Writer):
         if self.state is not CallState.TENTATIVE:
             self.leave_out(start, end, NO_CALL_WAITS)
             return
-        self.settle()
         self._name, self.schema = text, self._schema_of(text)
         asked = self.knows(text) and text == (self.named_tool or text)
-        unknown = None if asked else _UNKNOWN.get(self.policy["unknown_tool"])
-        if unknown is not None:
-            self._refuse(unknown)
+        self._unknown = None if asked else _UNKNOWN.get(self.policy["unknown_tool"])
+        if self._unknown is not None and self._mention is None:
+            self._refuse(self._unknown)
             return
         given = self._given_id
         if given is None:
             made = self.made_id(self._number, text)
             given = CallId(start, start, made, (Segment(made, start, start, "synthetic"),), self._number)
         self.after_start([given, CallName(start, end, text, segments, self._number)])
-        if self._judgement.waits:
+        if self._judgement.waits or self._mention is not None:
             self._go(CallEvent.NAME)
         else:
             self._commit()
@@ -316,9 +310,10 @@ class Calls(Writer):
         """A terminal at [start, end) ends the call, or the end of the output does (`over`). `complete`: its arguments
         are whole. `closed`: so is what stands around them."""
         self.flush()
-        if self.state is CallState.MENTIONED:
-            self.settle()
-            return
+        self.settle()
+        if self._unknown is not None and self.state is CallState.NAMED:
+            self._refuse(self._unknown)
+            self.flush()
         if self.state in (CallState.NAMED, CallState.OPEN) and not self.argued and (complete or self.closes):
             self.arguments("{}", start, start, (Segment("{}", start, start, "synthetic"),))
         if self.may_reject:
@@ -403,6 +398,7 @@ class Calls(Writer):
     def no_call(self) -> None:
         """What was held as the beginning of a call is markup, and no call."""
         if self.state is not CallState.TENTATIVE:
+            self.settle()
             return
         held = [event for event in self.release() if not isinstance(event, CallStart)]
         self._kept = Pieces()
@@ -589,10 +585,12 @@ class Calls(Writer):
             found += filter(None, (self._reasoning.hold(), self._content.hold()))
         if self.state in _HELD:
             why, start = "A call whose name is not known yet.", self._start
-            if self.state is CallState.NAMED:
-                why = f"The call to {self._name} is judged when it is whole."
+            if self._mention is not None and self._is_noise:
+                why = "Text inside a block of calls: it is content if that is not closed behind it."
             elif self._mention is not None:
                 why, start = "A marker inside reasoning: it may begin a call, or is only mentioned.", self._mention[0]
+            elif self.state is CallState.NAMED:
+                why = f"The call to {self._name} is judged when it is whole."
             found += [Hold(start, at, "tentative", why)] * (at > start)
         elif self._head.pieces:
             found += filter(None, (self._head.hold("codec", "A name or an id is sent whole."),))

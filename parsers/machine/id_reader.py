@@ -55,6 +55,10 @@ class IdReader(OpenTextReader):
     def _end_token(self, stop: int, item: IdTerminal | None = None) -> None:
         """A token that ends a turn is a marker; a special token that means nothing here is left out."""
 
+    @abstractmethod
+    def _is_end_of_origin(self, text: str) -> bool:
+        """Return whether a text ends the reasoning in which a call was opened that is not whole."""
+
     @property
     @abstractmethod
     def _is_busy(self) -> bool:
@@ -133,6 +137,8 @@ class IdReader(OpenTextReader):
         only its own closers and those of the call end. A special token that begins the next call ends a value too."""
         parser = self._parser
         if parser is None or parser.scope == OPEN or item.text in self._state.own(parser.scope):
+            return False
+        if self._is_end_of_origin(item.text):
             return False
         if parser.scope in parser.strings or item.text not in self._state.by_text:
             return True

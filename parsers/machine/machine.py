@@ -56,13 +56,8 @@ class Machine(LayerReader):
         "_raw",
         "_reads",
         "_scanner",
-        "_skip",
-        "_stopped",
-        "_strayed",
-        "_stuck",
-        "_sub",
+        *("_skip", "_stopped", "_strayed", "_stuck", "_sub"),
         "_views",
-        "_wrapped",
         "format",
         "name",
         "policy",
@@ -103,7 +98,6 @@ class Machine(LayerReader):
         self._skip: CompiledState | None = None  # the state in which a call was rejected that is being skipped
         self._parser = self._new_parser(self._state)
         self._strayed = self._cut = self._stopped = self._over = False
-        self._wrapped = False  # what opens a wrapper was read, and nothing outside it since
         self._sub, self._stuck, self._fired_at = 0, 0, NOWHERE
         self._views = Views()
         self._reads = True
@@ -244,13 +238,11 @@ class Machine(LayerReader):
 
     def _next(self, final: bool) -> Match:
         """The next terminal the scope in force can see; each scope looks at the text once."""
-        parser = self._parser
-        if parser is None or parser.scope == OPEN:
-            scope = self._state.plain if self._origin is None else self._beside_ends_of_origin()
-        elif parser.scope is None:
+        scope = self._state.plain if self._parser is None else self._state.scopes.get(self._parser.scope or "")
+        if self._origin is not None:
+            scope = self._beside_ends_of_origin()
+        if scope is None:
             return len(self._buffer), None, len(self._buffer)
-        else:
-            scope = self._state.scopes[parser.scope]
         found = self._found.get(scope)
         if found is None or found[0] < self._pos or final:
             found = self._found[scope] = scope.find(self._buffer, self._pos, final=final, given=self._is_part)
@@ -275,6 +267,8 @@ class Machine(LayerReader):
         elif self._state.text == "marker":
             at = self._at
             self._calls.marker(at, at + len(self._consume(limit)))
+        elif self._state.text == "noise":
+            self._noise(limit)
         elif self._state.text in HEADS and (fits := self._calls.name_fits(self._buffer[before:limit])) < limit - before:
             kind, at = self._state.text or "name", self._base + before
             self._calls.read(kind, self._consume(before + fits), at)
@@ -323,7 +317,9 @@ class Machine(LayerReader):
         elif name.startswith(END_TOKEN):
             self._end_token(stop)
         elif self._origin is not None and self._is_end_of_origin(self._buffer[start:stop]):
-            self._back_to_reasoning(Cause.REASONING_ENDS_FIRST)
+            self._reasoning_ends_first()
+        elif self._buffer[start:stop] in self._state.prose_texts:
+            self._trigger("OTHER")
         elif self._parser is not None and name not in self._state.inert:
             self._literal(self._parser, name, self._base + start, self._base + stop)
         else:
@@ -362,7 +358,9 @@ class Machine(LayerReader):
                     parser.closed(self._at)
                 self._terminal(name, self._at, self._at + size)
             elif self._origin is not None and self._is_end_of_origin(item.text):
-                self._back_to_reasoning(Cause.REASONING_ENDS_FIRST)
+                self._reasoning_ends_first()
+            elif item.text in self._state.prose_texts:
+                self._trigger("OTHER")
             elif self._reopened and item.text in self._state.inert_texts and REPEATED in self._state.rows:
                 self._repeat(self._state.inert_texts[item.text], self._pos + size)
             elif not item.known or item.text in self._program.end_tokens:
@@ -478,6 +476,8 @@ class Machine(LayerReader):
         if self._state.text in HEADS:
             none = row.keep == "again" and "CallEnd" in row.emit  # what follows it shows that it was no name
             self._calls.end_head(self._state.declared, over=none or trigger == "END")
+        elif self._calls.state is CallState.MENTIONED and self._state.text == "noise" and "NoCall" not in row.emit:
+            self._calls.give_back(None)
         if self._calls.quiet:
             self._calls.flush()
         return False
@@ -532,7 +532,7 @@ class Machine(LayerReader):
         if self.transitions is not None:
             moved = Transition(old.name, trigger, new.name, row.id, start, end, self._sub, row.note)
             self.transitions.append(moved)
-        self._state, self._strayed = new, False
+        self._state, self._strayed, self._breaks = new, False, 0
         self._wrapped = new.text not in TOPMOST and (self._wrapped or trigger in self._program.wrappers)
         self._reopened = self._reopened and trigger == "OTHER"
         if "ReasoningEnd" in row.emit or "CallStart" in row.emit:

@@ -16,6 +16,7 @@ from parsers.machine.held_events import STRUCTURE, HeldEvents, joined
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import (
     CallArguments,
+    CallStart,
     ContentText,
     Diagnostic,
     Dropped,
@@ -230,7 +231,8 @@ class Writer(Part):
     def after_start(self, events: Sequence[Event]) -> None:
         """Put events right after the held call's start, before anything that came early."""
         self._end_run()
-        self._target[1:1] = events
+        at = next(at for at, event in enumerate(self._target, 1) if isinstance(event, CallStart))
+        self._target[at:at] = events
         self._joined = 0
 
     @property

@@ -60,6 +60,7 @@ class CompiledState(Constant):
     __slots__ = (
         *(
             "_becomes",
+            "_beside",
             "_joint",
             "_literals",
             "_own",
@@ -74,6 +75,7 @@ class CompiledState(Constant):
             "inert_texts",
             "make_parser",
             "name",
+            "prose_texts",
             "searches",
             "stops",
         ),
@@ -96,6 +98,7 @@ class CompiledState(Constant):
         self.declared = state
         self.rows = dict(rows)
         self.inert = frozenset(state.inert)
+        self.prose_texts: frozenset[str] = frozenset()  # that show that text was no noise, in a state of noise
         self.inert_texts = {terminals[name]: name for name in state.inert}
         self.accepts = tuple(trigger for trigger in rows if trigger in terminals)
         self.by_text = {terminals[trigger]: trigger for trigger in self.accepts}
@@ -120,6 +123,7 @@ class CompiledState(Constant):
         self.plain = self.scopes[OPEN]
         self._parts = parts
         self._joint: dict[str, Scope] = {}
+        self._beside: dict[tuple[str, str | None], Scope] = {}
         self.searches: dict[tuple[Scope | None, str], Callable[[str], object]] = {}  # for what matters in open text
         self._becomes: dict[tuple[Scope | None, str], tuple[tuple[str, ...], str]] = {}
         self._literals = {**terminals, **{n: text for literals in scopes.values() for n, text in literals.items()}}
@@ -142,13 +146,20 @@ class CompiledState(Constant):
             self._joint[other.name] = Scope({**moving, **self.plain.literals}, self._parts)
         return self._joint[other.name]
 
-    def beside_ends_of(self, reasoning: CompiledState) -> Scope:
-        """The literals of this state, and those that end reasoning in another, not towards a call."""
-        key = f"ends of {reasoning.name}"
-        if key not in self._joint:
+    def see_prose(self, prose: CompiledState) -> None:
+        """What is seen where text is none of this state's noise is seen here, too: it shows that there is none."""
+        self.prose_texts = frozenset(prose.by_text) - frozenset(self.by_text)
+        self.plain = self.scopes[OPEN] = self.joint(prose)
+
+    def beside_ends_of(self, reasoning: CompiledState, scope: str | None) -> Scope:
+        """The literals that an argument parser sees here in a scope (None: those of no string), and those that end
+        reasoning in another state, not towards a call."""
+        key = reasoning.name, scope
+        if key not in self._beside:
             seen = {n: text for text, n in reasoning.end_texts.items() if text in reasoning.plain.literals.values()}
-            self._joint[key] = Scope({**seen, **self.plain.literals}, self._parts)
-        return self._joint[key]
+            own = {} if scope is None else self.scopes[scope].literals
+            self._beside[key] = Scope({**seen, **own}, self._parts)
+        return self._beside[key]
 
     def may_become(self, held: str, scope: Scope | None) -> tuple[tuple[str, ...], str]:
         """The literals that held text may become, and why it is held in words."""
@@ -221,6 +232,8 @@ class Program:
         for compiled in self._states.values():
             for reached in compiled.rows.values():
                 reached.target = self._states.get(reached.to)
+            if compiled.text == "noise" and "OTHER" in compiled.rows:
+                compiled.see_prose(self.state(compiled.rows["OTHER"].to))
 
     def _is_off(self, state: State, row: Row, policy: Mapping[str, str]) -> bool:
         """Return whether a policy makes text of the marker a row waits for."""

@@ -192,7 +192,17 @@ def _is_meant(own: Reading, call: RejectedCall) -> bool:
     if not marker or marker == "{":
         return any(f'"{name}"' in given for name in names)
     end = call.start + len(marker)
-    return begins_call(text, end) and not is_spoken_of(text, call.start, end)
+    return begins_call(text, end) and not (is_spoken_of(text, call.start, end) or _is_read_after_all(own, call, marker))
+
+
+def _is_read_after_all(own: Reading, call: RejectedCall, marker: str) -> bool:
+    """Return whether the next call that is read is the one whose block a marker opened: words stand between the two,
+    and no other marker."""
+    starts = [event.start for event in own.events if isinstance(event, CallStart) and event.start >= call.end]
+    if not starts or own.text.startswith(marker, starts[0]):
+        return False
+    between = own.text[call.start + len(marker) : starts[0]]
+    return not any(one in between for one in own.fmt.terminals.values() if len(one) > 1)
 
 
 def _surplus(own: Reading) -> Iterator[_Fault]:

@@ -30,6 +30,7 @@ class Cause(Enum):
     NO_KEY = "text where a key should be"
     BETWEEN_ELEMENTS = "text between elements"
     BETWEEN_PARAMETERS = "text between parameters"
+    BETWEEN_MARKERS = "text between markers"
     TAG_CLOSES_NOTHING = "a closing tag that closes nothing"
     TAG_AT_OBJECT = "a parameter's tag at a JSON object"
     SURPLUS_CLOSER = "surplus closing bracket after the arguments"
@@ -50,8 +51,9 @@ class Cause(Enum):
     SPACE_IN_NAME = "a name has no white space inside"
     NUMBER_FOR_NAME = "its header ends in a number without a colon, and names no tool"
     NEVER_NAMED = "the call was never named"
-    REASONING_ENDS_FIRST = "reasoning ends before it has a name"
+    REASONING_ENDS_FIRST = "reasoning ends before it is whole"
     NO_NAME = "what follows is no name of a tool"
+    NO_PART = "what follows is no part of a call"
     UNKNOWN_SPECIAL = "special token that the format does not use"
 
     # a whole call

@@ -55,6 +55,16 @@ HOSTILE: dict[str, tuple[str, Context, Callable[[int], str]]] = {
         STRING,
         lambda n: f'<tool_call>{{"arguments": {{"q": {json.dumps(body(n))}}}, "name": "f"}}</tool_call>',
     ),
+    "drafts in reasoning": (
+        "qwen_coder",
+        STRING,
+        lambda n: "<think>a" + f"{one_string('qwen_coder', 0)[:-40]}</think><think>" * (n // 60),
+    ),
+    "words between markers": (
+        "qwen_coder",
+        Context(),
+        lambda n: "<tool_call>a\n<function=f>b\n</function>c\n" * (n // 40),
+    ),
     "white space": ("qwen", Context(), lambda n: " " * n + "<tool_call>" + "\n" * n),
     "line breaks in a value": ("qwen_coder", STRING, lambda n: one_string("qwen_coder", 0)[:-40] + "\n" * n),
     "backslashes": ("qwen", Context(), lambda n: '<tool_call>{"name":"f","arguments":{"q":"' + "\\" * n),

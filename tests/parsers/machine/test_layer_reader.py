@@ -7,12 +7,15 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
+from parsers.cases.written.dialects import DIALECTS
+from parsers.cases.written.notation import Call, Dialect, Spoken
 from parsers.formats.layers import opens_call
 from parsers.formats.model import Format, builtin_formats
 from parsers.machine.machine import Machine, Programs
 from parsers.machine.reasoning import reasoning_markers
 from parsers.replays.replay import replay
 from parsers.selection.registry import build, policies
+from parsers.vocabulary.events import CallArguments
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Context, Delta, Tool
 from tests.parsers.parsing import calls, codes, deltas, owners, rows, tokens, trace_of
@@ -145,6 +148,84 @@ def test_a_tool_whose_name_has_other_characters_may_be_called_inside_reasoning()
     assert calls(trace_of("qwen", *text).message) == []
 
 
+@pytest.mark.replays
+@pytest.mark.parametrize("dialect", [one for one in DIALECTS.values() if one.parser in dict(openings())])
+def test_a_call_that_reasoning_drafts_and_does_not_finish_is_reasoning(dialect: Dialect) -> None:
+    start, end = around(builtin_formats()[dialect.parser])
+    call = dialect.write(Spoken(["", ""], [Call("f", {"city": "Bern", "n": 3})]))
+    for part in (call[: call.index("Bern") + 2], call[: call.rindex("3") + 1]):
+        for trace in traces(dialect.parser, f"{start}a {part.strip()}{end}Sure."):
+            assert seen(trace) == (f"a {part.strip()}", "Sure.", [])
+            assert "mentioned_marker" in codes(trace)
+
+
+DRAFT = "<tool_call>\n<function=f>\n"
+
+
+@pytest.mark.parametrize("policy", [{"unknown_tool": "text"}, {"unknown_tool": "drop"}, {"truncated_call": "drop"}])
+@pytest.mark.parametrize("tool", ["f", "nobody"])
+def test_no_policy_touches_a_call_that_reasoning_only_drafts(policy: dict[str, str], tool: str) -> None:
+    inside = f"{DRAFT}<parameter=city>\nBern".replace("=f>", f"={tool}>")
+    trace = trace_of("qwen_coder", *f"<think>a {inside}</think>b", context=Context(tools=TOOLS), policy=policy)
+    assert seen(trace) == (f"a {inside}", "b", [])
+    assert trace.rejected_calls == []
+
+
+@pytest.mark.parametrize(("unknown", "content"), [("text", "<tool_call>nobody</tool_call>b"), ("drop", "b")])
+def test_a_whole_call_inside_reasoning_to_a_tool_that_is_not_declared_is_what_the_policy_says(
+    unknown: str, content: str
+) -> None:
+    text = "<think>a <tool_call>nobody</tool_call>b"
+    for fed in ([text], [*text]):
+        trace = trace_of("glm47_moe", *fed, context=Context(tools=TOOLS), policy={"unknown_tool": unknown})
+        assert seen(trace) == ("a", content, [])
+        assert [call.name for call in trace.rejected_calls] == ["nobody"]
+
+
+@pytest.mark.parametrize(
+    ("inside", "found"),
+    [
+        (f"{DRAFT} and so on", []),
+        (f"{DRAFT}<parameter=city>\nBern\n</parameter>\nand\n</function>\n</tool_call>", [("f", '{"city": "Bern"}')]),
+        (f"{DRAFT}</function>", [("f", "{}")]),
+        (f"{DRAFT}<tool_call> or another", []),
+        (f"{DRAFT}<parameter=city>\nBern\n</parameter>\n<tool_call>", [("f", '{"city": "Bern"}')]),
+        ('<tool_call>{"name": "f", "arguments": {}} it is', []),
+        (f"{DRAFT}<parameter=city>\nBern</function>\n</tool_call>\n it was", [("f", '{"city": "Bern"}')]),
+        (f"{DRAFT}<parameter=city>\nBern\n</parameter> it is", []),
+    ],
+)
+def test_what_makes_a_call_inside_reasoning_a_whole_one(inside: str, found: list[tuple[str, str]]) -> None:
+    text = f"<think>a {inside}</think>Sure."
+    for trace in traces("qwen_coder", text):
+        reasoning, content, was = seen(trace)
+        assert was == found
+        assert (reasoning, content) == (f"a {inside}", "Sure.") if not found else (content or "").endswith("Sure.")
+
+
+def test_a_word_in_the_place_of_the_first_argument_is_none_of_a_call_though_reasoning_goes_on() -> None:
+    for trace in traces("qwen_coder", f"<think>a {DRAFT} and so on"):
+        assert seen(trace) == (f"a {DRAFT} and so on", None, [])
+        assert trace.steps[-1].view.call_state is None
+
+
+def test_the_end_of_reasoning_ends_a_string_of_a_call_that_it_opened_and_none_of_another() -> None:
+    call = '<tool_call>{"name": "f", "arguments": {"city": "a </think> b"}}</tool_call>'
+    for trace in traces("qwen", f"<think>a {call}"):
+        assert seen(trace)[::2] == ('a <tool_call>{"name": "f", "arguments": {"city": "a', [])
+    for trace in traces("qwen", f"<think>a</think>{call}"):
+        assert seen(trace) == ("a", None, [("f", '{"city": "a </think> b"}')])
+
+
+def test_a_call_inside_reasoning_goes_out_when_it_is_whole_and_those_after_it_stream() -> None:
+    call = "<tool_call>f<arg_key>city</arg_key><arg_value>Bern</arg_value></tool_call>"
+    trace = trace_of("glm47_moe", *f"<think>a {call}{call}", context=Context(tools=TOOLS))
+    found = [(step, event.call) for step, event in trace.events() if isinstance(event, CallArguments)]
+    first, second = ({step for step, call in found if call == number} for number in (0, 1))
+    assert (len(first), first) == (1, {len(f"<think>a {call}")})
+    assert len(second) > 4
+
+
 def test_a_section_inside_reasoning_that_holds_no_call_is_reasoning() -> None:
     section = "<|tool_calls_section_begin|><|tool_calls_section_end|>"
     for trace in traces("kimik2", f"<think>a {section} b"):
@@ -162,6 +243,72 @@ def test_where_no_call_is_wanted_any_more_none_is_mentioned() -> None:
     trace = trace_of("qwen", *text, policy={"recovery": "fail"})
     assert seen(trace) == (None, None, [])
     assert "mentioned_marker" not in codes(trace)
+
+
+# text between the markers of a call
+
+CITY = "<function=f>\nmore\n<parameter=city>\nx\n</parameter>\n</function>"
+FOUND = [("f", '{"city": "x"}')]
+NO_TAGS = "<tool_call>\nno ise"
+
+
+@pytest.mark.parametrize("fmt", ["qwen_coder", "qwen3", "nemotron_v3", "step3p5"])
+@pytest.mark.parametrize("noise", ["noise", "\n\nno ise\n\n", "</ "])
+def test_words_between_the_markers_of_a_block_leak_nowhere(fmt: str, noise: str) -> None:
+    second = "<function=g>\n</function>"
+    for text in (
+        f"<tool_call>{noise}{CITY}{noise}</tool_call>",
+        f"<tool_call>{CITY}{noise}{second}{noise}</tool_call>",
+    ):
+        for trace in traces(fmt, text):
+            assert seen(trace) == (None, None, FOUND + [("g", "{}")] * (second in text))
+            assert trace.rejected_calls == []
+            assert (noise.strip(), "dropped") in [(words.strip(), owner) for words, owner in owners(trace)]
+
+
+@pytest.mark.parametrize(
+    ("text", "content", "found"),
+    [
+        (f"{NO_TAGS}\n\nMore.", f"{NO_TAGS}\n\nMore.", []),
+        (NO_TAGS, NO_TAGS, []),
+        (f"{NO_TAGS}</tool_call>", f"{NO_TAGS}</tool_call>", []),
+        (f"{NO_TAGS}<tool_call>{CITY}</tool_call>", NO_TAGS, FOUND),
+        (f"{NO_TAGS}</think>a", f"{NO_TAGS}a", []),
+        (f"<tool_call>{CITY}\nYes.\n\nNo.", "Yes.\n\nNo.", FOUND),
+        (f"<tool_call>{CITY}\nYes.", "Yes.", FOUND),
+        (f"<tool_call>{CITY}\nYes.</think>No.", "Yes.No.", FOUND),
+        (f"<tool_call>{CITY}\nYes.<tool_call>{CITY}</tool_call>", "Yes.", FOUND * 2),
+        (f"{CITY}\nYes.{CITY}\nNo.", "Yes.No.", FOUND * 2),
+    ],
+)
+def test_words_that_no_marker_of_the_block_follows_are_text(
+    text: str, content: str, found: list[tuple[str, str]]
+) -> None:
+    for trace in traces("qwen_coder", text):
+        assert seen(trace) == (None, content, found)
+
+
+@pytest.mark.parametrize(("last", "content"), [("</tool_call>", None), ("", "Yes.")])
+def test_a_call_that_is_judged_when_its_block_is_closed_is_whole_before_words(last: str, content: str | None) -> None:
+    for trace in traces("qwen_coder", f"<tool_call>{CITY}\nYes.{last}"):
+        assert seen(trace)[1:] == (content, FOUND)
+    trace = trace_of("qwen_coder", *f"<tool_call>{CITY}\nYes.{last}", policy={"truncated_call": "drop"})
+    assert seen(trace)[1:] == (content, FOUND)
+
+
+def test_words_behind_a_call_without_a_block_are_sent_as_they_come_and_inside_one_wait_for_a_paragraph() -> None:
+    bare = trace_of("qwen_coder", CITY, " So", " it", " is.")
+    assert [step.delta.content for step in bare.steps[1:3] if step.delta is not None] == ["So", " it"]
+    block = trace_of("qwen_coder", f"<tool_call>{CITY}", " So", "\n\nit", " is.")
+    (hold,) = block.steps[1].holds
+    assert hold.reason == "Text inside a block of calls: it is content if that is not closed behind it."
+    assert block.steps[2].holds == ()
+
+
+def test_a_token_that_ends_the_turn_is_no_part_of_words_that_are_content() -> None:
+    fed = tokens(f"<tool_call>{CITY} a", ("<|im_end|>", 8, "special"), "b")
+    trace = trace_of("qwen_coder", fed=fed, mode="ids", markers={"<|im_end|>": 8})
+    assert seen(trace)[1:] == ("ab", FOUND)
 
 
 # the opening marker again

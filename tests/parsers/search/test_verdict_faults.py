@@ -83,6 +83,7 @@ SINGLE = '{"name": "f", "parameters": {\'city\': \'Paris\'}}; {"name": "g", "par
         ("kimik2", kimi("<|toolcall_begin|>", "h"), "stop", "not read, for `<|tool_call_begin|>` is spelled"),
         ("kimik2", kimi("<|toolcall_begin|>", "g", end=""), "stop", "not read, for `<|tool_call_begin|>` is spelled"),
         ("qwen_coder", CODER.replace("tool_call>\n<", "toolcall>\n<", 1), "stop", "which is almost `<tool_call>`"),
+        ("qwen_coder", CODER.replace(">\n", ">\n<b>\n\nhere\n", 1), "stop", "character 0, and what follows is none"),
         ("llama", SINGLE, "stop", "stays in the content, from character 0 on: at character 29 a key in double quotes"),
         ("llama", SINGLE.replace("'", '"')[:-1], "stop", "not well-formed at character 92"),
     ],
