@@ -205,7 +205,7 @@ def test_what_changes_other_than_by_growing_is_marked_and_not_sent(
 
 
 @pytest.mark.replays
-@pytest.mark.parametrize(("name", "own"), every(3, product(NAMES, (True, False))))
+@pytest.mark.parametrize(("name", "own"), every(7, product(NAMES, (True, False))))
 def test_the_deltas_of_any_cuts_make_the_message_of_the_whole(name: str, own: bool) -> None:
     case = case_named(name)
     text, context = case.text(), case.to_context()

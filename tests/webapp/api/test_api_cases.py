@@ -92,7 +92,7 @@ def test_the_delete_key_deletes_on_the_page_and_the_case_is_410_from_then_on(
 
 
 @pytest.mark.replays
-@pytest.mark.parametrize("name", every(3, builtin_formats(), start=2))
+@pytest.mark.parametrize("name", every(8, builtin_formats(), start=2))
 def test_a_stored_case_has_its_tokens_its_parser_and_the_same_outcome(
     shared_app: Any, case: CaseMaker, name: str
 ) -> None:

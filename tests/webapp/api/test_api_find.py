@@ -47,7 +47,7 @@ def test_the_answer_is_the_object_of_find_json(client: Client, case: CaseMaker) 
 
 
 @pytest.mark.replays
-@pytest.mark.parametrize(("name", "end"), every(4, product(NAMES, ENDS)))
+@pytest.mark.parametrize(("name", "end"), every(8, product(NAMES, ENDS)))
 def test_every_answer_is_as_described(client: Client, case: CaseMaker, name: str, end: str) -> None:
     output = {"text": builtin_formats()[name].example + end}
     found = TypeAdapter(FindResult).validate_python(
