@@ -310,6 +310,7 @@ def anew(monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.param(CountsOn, TWO, "the numbers of its calls go on", marks=pytest.mark.replays),
     ],
 )
+@pytest.mark.replays
 def test_what_one_request_leaves_to_the_next_is_one_finding(make: Callable[[], Any], text: str, words: str) -> None:
     result = searched(text, make, by_tokens(text))
     assert result.verdict.headline.startswith("The parser does not read the same output alike every time: ")
@@ -346,6 +347,7 @@ def test_character_references_that_are_decoded_are_a_note(text: str) -> None:
     assert kept.findings == []
 
 
+@pytest.mark.replays
 def test_without_tokens_characters_stand_in_and_that_is_said() -> None:
     assumed = (
         "No tokens were given: each character is taken for one, which is an assumption about the model's tokenizer."
@@ -589,6 +591,7 @@ def test_the_headline_says_what_the_contract_makes_of_calls(
 
 
 @pytest.mark.parametrize("parser", ["pythonic", "llama4_pythonic"])
+@pytest.mark.replays
 def test_a_python_none_for_a_declared_string_is_no_fault_of_who_reads_it_as_null(parser: str) -> None:
     parameters = {"type": "object", "properties": {"units": {"type": "string"}}}
     tools = [{"type": "function", "function": {"name": "f", "parameters": parameters}}]
@@ -607,6 +610,7 @@ def test_a_small_case_of_arguments_that_never_come_shows_them(text: str) -> None
     assert "".join([piece.text for piece in small.pieces]).count("<tool_call>") == 1
 
 
+@pytest.mark.replays
 def test_where_the_output_writes_no_arguments_no_parser_lost_them() -> None:
     found = searched('<tool_call>\n{"name": "get_time"}\n</tool_call>', DropsEmpty)
     words = "are empty: the output writes none, for which the API has `{}`."

@@ -345,6 +345,7 @@ def test_numbers_of_calls_that_go_on_in_the_next_request_are_found(
         *[(fault.make, fault.one_shot, PLAIN) for fault in FAULTS if fault.make not in ODD_WITH_PROSE],
     ],
 )
+@pytest.mark.replays
 def test_nothing_is_said_of_what_is_read_rightly(make: Make, one_shot: Make | None, text: str) -> None:
     found = search(text, engines(make, one_shot)).found
     assert [finding for finding in found.findings if finding.about == "parser" and finding.severity != "info"] == []
@@ -431,6 +432,7 @@ class EndsInALineWhereCut(EndsInALine):
         return super().on(text)
 
 
+@pytest.mark.replays
 def test_what_a_code_path_does_is_not_told_of_cuts_that_no_server_makes() -> None:
     checks = ["chunking", "whole_equals_streamed"]
     found = search(ONE, engines(EndsInALineWhereCut, EndsInALine), checks=checks).found
@@ -452,6 +454,7 @@ class NeedsAQuote(Spoilt):
         return sent
 
 
+@pytest.mark.replays
 def test_of_a_fault_under_sure_cuts_it_is_said_which_assumed_ones_are_without_it() -> None:
     said = search(ONE, engines(NeedsAQuote), checks=["chunking"]).found.verdict
     assert (said.kind, said.severity) == ("chunk_boundary", "warning")

@@ -610,6 +610,7 @@ def test_what_a_model_may_have_written_gets_a_note_in_place_of_a_pass() -> None:
 
 
 @pytest.mark.parametrize("said", [True, False])
+@pytest.mark.replays
 def test_a_start_that_was_given_is_not_called_unknown(said: bool) -> None:
     body = {"schema": 1, "parser": {"name": "deepseek_r1"}, "input": {"text": "Hm.</think>Bern."}}
     given = {"context": {"reasoning_open": False}} if said else {}

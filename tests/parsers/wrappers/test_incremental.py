@@ -242,6 +242,7 @@ def test_a_family_reads_a_case_as_its_format_does(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["qwen", "mistral", "llama", "json"])
+@pytest.mark.replays
 def test_guided_output_grows_into_its_calls(name: str) -> None:
     parser = get_tool_parser(name, Context(tool_choice="required"))
     whole = '[{"name": "f", "parameters": {"a": 1}}, {"name": "g", "parameters": {}}] Done.'

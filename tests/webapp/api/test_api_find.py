@@ -90,6 +90,7 @@ def test_a_wrong_field_is_422_with_its_pointer(
         (searches.error_of(Failure("bug", "The search failed.")), 500, "search_failed"),
     ],
 )
+@pytest.mark.replays
 def test_a_search_that_gives_nothing_is_an_error_in_words(
     client: Client, case: CaseMaker, monkeypatch: pytest.MonkeyPatch, error: Exception, status: int, code: str
 ) -> None:
