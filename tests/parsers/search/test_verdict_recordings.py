@@ -392,12 +392,7 @@ def test_an_error_of_the_server_comes_before_what_it_left() -> None:
 
 
 @pytest.mark.parametrize("name", BESIDE)
-@pytest.mark.replays(
-    but=(
-        "a whole call, without a finish reason",
-        "a marker beside one that is text",
-    )
-)
+@pytest.mark.replays(but=("a marker beside one that is text",))
 def test_what_the_server_left_in_a_known_output_comes_first(name: str) -> None:
     """The content is the output itself, as the intake takes it where markers are in it."""
     text, parser, kind, finish, words = BESIDE[name]

@@ -56,6 +56,7 @@ def test_a_case_is_replayed_by_one(client: FlaskClient) -> None:
     ],
 )
 @pytest.mark.parametrize("task", ["replay", "find"])
+@pytest.mark.replays(but=("find-known0-told0",))
 def test_what_a_case_knows_of_its_engine_is_told_with_what_differs(
     client: FlaskClient, task: str, known: dict[str, Any], told: dict[str, Any]
 ) -> None:
