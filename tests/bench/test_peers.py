@@ -117,7 +117,7 @@ def measured(package: str, mood: str) -> Beside:
 
 
 @pytest.mark.usefixtures("made_up")
-@pytest.mark.parametrize(("package", "mood"), every(2, product(["vllm", "sglang"], MOODS)))
+@pytest.mark.parametrize(("package", "mood"), every(3, product(["vllm", "sglang"], MOODS)))
 def test_an_engine_is_measured_and_marked(package: str, mood: str, monkeypatch: pytest.MonkeyPatch) -> None:
     most, cell = MOODS[mood]
     monkeypatch.setattr(peers, "MOST_SECONDS", most)

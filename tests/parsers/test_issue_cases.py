@@ -49,5 +49,6 @@ def sources() -> set[tuple[str, int]]:
 
 
 @pytest.mark.parametrize("thread", THREADS)
+@pytest.mark.replays
 def test_a_report_with_its_raw_output_is_a_case(thread: tuple[str, int], sources: set[tuple[str, int]]) -> None:
     assert thread in sources

@@ -59,7 +59,7 @@ def test_what_fires_in_the_cases_was_due(parser: str) -> None:
 
 @pytest.mark.replays
 @pytest.mark.parametrize("parser", READERS)
-@examples(40)
+@examples(20)
 @given(data=st.data())
 def test_what_fires_in_any_output_was_due(parser: str, data: st.DataObject) -> None:
     assert refuted(data.draw(runs(parser, noise(parser) | damaged(parser)))) == []

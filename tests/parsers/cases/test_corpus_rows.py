@@ -92,6 +92,7 @@ def test_tools_of_no_shape_that_is_known_are_refused() -> None:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.replays
 def test_every_fault_finds_a_place_in_some_outputs(fault: str) -> None:
     drawn = [drawn_output("qwen", 1, number, kit=Kit(KIT.tools, 12)) for number in range(20)]
     made = [FAULTS[fault].plant(Random(1), one) for one in drawn if one is not None]

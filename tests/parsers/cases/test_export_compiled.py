@@ -69,6 +69,7 @@ def test_no_text_of_a_case_becomes_code(target: str, parts: list[str], words: st
 
 @pytest.mark.parametrize("target", ["vllm_rust", "tool_parser"])
 @given(parts=st.lists(TEXT.filter(bool), min_size=1, max_size=5))
+@pytest.mark.replays
 def test_the_chunks_of_a_test_in_rust_are_those_of_the_case(target: str, parts: list[str]) -> None:
     found = nasty(parts, "a", {})
     text = suite_file(SUITES[target], replace(found, expect=Expect(content="a"))).text

@@ -42,6 +42,7 @@ def small(by: dict[str, Any], gives: Message | None = None, meant: Message | Non
         ({"by": "token", "text_delay": 1}, ["abcd"], "--chunk token --text-delay 1"),
     ],
 )
+@pytest.mark.replays
 def test_the_smallest_case_is_replayed_as_it_was_found(by: dict[str, Any], deltas: list[str], words: str) -> None:
     form = smallest_form(small(by)[1])
     assert form is not None

@@ -315,6 +315,7 @@ def test_a_test_of_nothing_is_refused(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", SUITES)
+@pytest.mark.replays
 def test_the_header_says_what_fails_and_where_the_case_is(target: str) -> None:
     given_case = case(
         expect={"content": "else\n*/ \\"}, title="Text\nof \\", source={"kind": "issue", "link": "https://x.invalid/1"}

@@ -86,6 +86,7 @@ def test_parts_of_a_kind_are_one_and_a_call_stands_where_it_was_begun(
         ([*SAID, {**FIRST, "arguments": {}}], [("events[4]", "f {}", 'f {"a": 1}')]),
     ],
 )
+@pytest.mark.replays
 def test_a_case_says_in_which_order_the_parts_come(
     events: list[dict[str, Any]], found: list[tuple[str, str, str]]
 ) -> None:

@@ -69,7 +69,7 @@ def test_the_checks_find_in_the_cases_what_the_cases_say_and_verdicts_blame_no_p
     wrong = []
     names = case_names(corpus)
     flagged = [name for name in names if any(flag.startswith(FINDS) for flag in case_named(name).flags)]
-    for name in dict.fromkeys((*flagged, *every(6, names, start=len(corpus)))):
+    for name in dict.fromkeys((*flagged, *every(18, names, start=len(corpus)))):
         case = case_named(name)
         found, trace, replayer = examined(case)
         meant = set(CHECKS) if corpus == SERVERS else REAL_DEFECTS.get(corpus, ())
@@ -116,7 +116,7 @@ def shut(replayer: Replayer) -> Replayer:
 @pytest.mark.parametrize("corpus", [corpus for corpus in CORPORA if corpus not in OTHER_ENGINES])
 def test_behind_a_black_box_the_right_parsers_are_blamed_for_nothing_either(corpus: str) -> None:
     wrong = []
-    for name in every(20, case_names(corpus), start=len(corpus)):
+    for name in every(40, case_names(corpus), start=len(corpus)):
         found = findings(case_named(name), shut)
         wrong += [(name, finding.check, finding.message) for finding in found if finding.about == "parser"]
     assert not wrong
@@ -134,7 +134,7 @@ def by_ids(replayer: Replayer) -> Replayer:
 def test_no_parser_is_blamed_where_markers_are_read_by_their_ids(corpus: str) -> None:
     wrong = []
     names = case_names(corpus)
-    for name in every(3, [*[name for name in names if "marker" in name], *names[::9]], start=len(corpus)):
+    for name in every(8, [*[name for name in names if "marker" in name], *names[::9]], start=len(corpus)):
         found = findings(case_named(name), by_ids)
         wrong += [(name, finding.check, finding.message) for finding in found if finding.about == "parser"]
     assert not wrong

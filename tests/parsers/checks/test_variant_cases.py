@@ -1,7 +1,7 @@
 """Over all case files, the checks of changed outputs blame no parser that is right.
 
-Every twelfth file is tried with every other kind of change, in small numbers and without long values; every hundredth
-of these with all of them.
+One file in 36 is tried with every other kind of change, in small numbers and without long values; every hundredth of
+these with all of them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from webapp.engines import choose
 
 pytestmark = pytest.mark.replays
 
-CASES = every(12, case_names(without=("recorded",)))
+CASES = every(36, case_names(without=("recorded",)))
 FEW = Bounds(cut=500, streamed=100, mutants=2)
 NAMES = [name for name, check in CHECKS.items() if any(need.is_metamorphic for need in check.needs)]
 SHORT = [kind for kind in KINDS if kind != "padded"]

@@ -247,6 +247,7 @@ def test_a_key_allows_what_it_says_and_not_the_nearest_other_thing(row: Row) -> 
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.key}-{row.values}-{row.text}"[:60])
+@pytest.mark.replays
 def test_its_own_behaviour_alone_allows_nothing_else(row: Row) -> None:
     promised = contract(row.key, row.values.split()[0])
     assert allowed(promised, row, row.allowed) is None

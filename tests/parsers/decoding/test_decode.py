@@ -285,6 +285,7 @@ def test_what_was_decoded_is_settled(raws: list[bytes | str], decode: Decode, de
 
 
 @given(raws=tokens, decode=decodes)
+@pytest.mark.replays
 def test_a_schedule_is_that_of_the_policy(raws: list[bytes | str], decode: Decode) -> None:
     found = decode_pieces(pieces_of(*raws), decode)
     later = schedule(decode)

@@ -90,7 +90,7 @@ def expected(
 def test_a_policy_gives_the_steps_of_its_server(name: str, policy: DecodePolicy) -> None:
     vocabulary = MAKE[name]()
 
-    @examples(80)
+    @examples(30)
     @given(ids=sequences(vocabulary), skip=st.booleans(), primed=st.booleans())
     def check(ids: list[int], skip: bool, primed: bool) -> None:
         tail = "Hello" if primed and policy != "text_streamer" else ""
@@ -108,7 +108,7 @@ def test_a_policy_gives_the_steps_of_its_server(name: str, policy: DecodePolicy)
 def test_the_exact_text_is_that_of_the_tokenizer(name: str) -> None:
     vocabulary = MAKE[name]()
 
-    @examples(80)
+    @examples(30)
     @given(ids=sequences(vocabulary), skip=st.booleans())
     def check(ids: list[int], skip: bool) -> None:
         found = decode_pieces(

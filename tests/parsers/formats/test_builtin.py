@@ -20,6 +20,7 @@ with_calls = pytest.mark.parametrize(
 
 
 @with_calls
+@pytest.mark.replays
 def test_the_example_gives_calls_with_json_arguments(fmt: Format) -> None:
     trace = trace_of(fmt, fmt.example)
     assert trace.message.tool_calls

@@ -149,7 +149,7 @@ def test_no_text_of_a_user_can_break_out_of_a_mermaid_line() -> None:
 
 
 @pytest.mark.replays
-@pytest.mark.parametrize("name", every(3, builtin_formats()))
+@pytest.mark.parametrize("name", every(8, builtin_formats()))
 def test_every_built_in_format_has_all_its_rows_in_every_view(name: str) -> None:
     fmt = builtin_formats()[name]
     ids = list(row_ids(fmt).values())

@@ -31,7 +31,7 @@ def test_no_character_is_lost_around_a_foreign_token(name: str) -> None:
     example = get_format(name).example
     markers = {marker: 1_000 + at for at, marker in enumerate(get_format(name).tokens)}
     tails = [Piece(text, token_id, None, "added", True) for text, token_id in list(markers.items())[:2]]
-    for cut in every(6, range(1, len(example)), start=len(name)):
+    for cut in every(12, range(1, len(example)), start=len(name)):
         for rest in [letters(example[cut:]), *[[tail] for tail in tails]]:
             pieces = (*letters(example[:cut]), FOREIGN, *rest)
             trace = replay(build(get_format(name), {}), [Delta(1, pieces)], Context(), mode="ids", markers={})
@@ -43,7 +43,7 @@ def test_special_tokens_anywhere_leave_every_character_its_one_owner(name: str) 
     fmt, source = get_format(name), Random(name)
     markers = {marker: 1_000 + at for at, marker in enumerate(fmt.tokens)}
     texts = [text for text in (fmt.example, *[case_named(one).text() for one in case_names(name)]) if len(text) < 400]
-    for _ in range(5 * TIMES):
+    for _ in range(3 * TIMES):
         pieces = list(as_ids(source.choice(texts), markers, dict.fromkeys(markers, True)))
         for marker in source.choices([FOREIGN.text, *markers], k=source.choice((1, 1, 2))):
             special = Piece(marker, markers.get(marker, 9_999), marker.encode(), "special", True)

@@ -103,13 +103,13 @@ def check_lines_apart(drawing: Diagram) -> None:
 
 
 @pytest.mark.replays
-@pytest.mark.parametrize("name", every(3, builtin_formats()))
+@pytest.mark.parametrize("name", every(8, builtin_formats()))
 def test_every_built_in_format_is_drawn_without_a_clash(name: str) -> None:
     check_geometry(diagram(builtin_formats()[name]))
 
 
 @pytest.mark.replays
-@pytest.mark.parametrize("name", every(3, builtin_formats()))
+@pytest.mark.parametrize("name", every(8, builtin_formats()))
 def test_every_built_in_format_is_readable_at_the_width_of_its_pane(name: str) -> None:
     """Its words have 11 pixels at full size; what is wider than the pane follows the current state."""
     states = len(builtin_formats()[name].states)

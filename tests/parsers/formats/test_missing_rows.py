@@ -19,7 +19,7 @@ from tests.parsers.properties.strategies import JSON_BITS, TOOLS, WORDS, marker_
 
 pytestmark = pytest.mark.replays
 
-OUTPUTS = min(80, 15 * TIMES)  # that are tried on each format, besides its cases
+OUTPUTS = min(80, 10 * TIMES)  # that are tried on each format, besides its cases
 TRIED = 2  # of those in which a row fires, on the format without that row
 LONGEST = 600
 
@@ -75,7 +75,7 @@ def runs_by_row(fmt: Format, source: random.Random) -> Mapping[str, list[Run]]:
 @pytest.mark.parametrize("name", builtin_formats())
 def test_without_a_row_the_check_has_an_error_or_no_character_is_lost(name: str) -> None:
     fmt, source = builtin_formats()[name], random.Random(name)
-    runs, errors, rows = runs_by_row(fmt, source), 0, every(16, row_ids(fmt).items(), start=len(name))
+    runs, errors, rows = runs_by_row(fmt, source), 0, every(40, row_ids(fmt).items(), start=len(name))
     for (state, index), row in rows:
         lacking = without(fmt, state, index)
         if any(finding.severity == "error" for finding in lint(lacking)):

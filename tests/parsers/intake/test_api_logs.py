@@ -128,6 +128,7 @@ DOUBTFUL: list[tuple[Payloads, str, list[str], str]] = [
 
 
 @pytest.mark.parametrize(("payloads", "end", "texts", "part"), DOUBTFUL)
+@pytest.mark.replays
 def test_damage_is_told_and_what_is_whole_is_rebuilt(payloads: Payloads, end: str, texts: list[str], part: str) -> None:
     found = log(payloads, end=end)
     assert (found.kind, found.usable) == ("sse_log", True)

@@ -176,6 +176,7 @@ def test_each_file_is_taken_for_what_it_is(
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.replays
 def test_pasted_with_the_line_ends_of_browsers_it_is_the_same(name: str) -> None:
     plain, pasted = read(data_of(name)), recognise(data_of(name).replace(b"\n", b"\r\n"), pasted=True)
     assert [shape(output) for output in pasted.outputs] == [shape(output) for output in plain.outputs]
@@ -266,7 +267,7 @@ def _begins(one: Recording, other: Recording) -> bool:
 @pytest.mark.parametrize("name", LOGS)
 def test_cut_anywhere_it_says_so_and_keeps_what_is_whole(name: str) -> None:
     data, whole = data_of(name), read(data_of(name))
-    for at in every(3, range(40, len(data.rstrip()) - 15, 40), start=len(name)):
+    for at in every(8, range(40, len(data.rstrip()) - 15, 40), start=len(name)):
         found = read(data[:at].decode(errors="ignore").encode())
         ended = b"[DONE]" in data[:at] and b"data:" not in data[:at].rpartition(b"[DONE]")[2]
         if found.kind == whole.kind and found.outputs and not ended:
@@ -297,6 +298,7 @@ DAMAGES: list[tuple[str, Damage, str]] = [
 
 @pytest.mark.parametrize("name", ["vllm_chat.sse", "unparsed.sse", "plain.sse", "logprobs.sse", "two_choices.sse"])
 @pytest.mark.parametrize(("damage", "code"), [each[1:] for each in DAMAGES], ids=[each[0] for each in DAMAGES])
+@pytest.mark.replays
 def test_damage_is_named_and_the_rest_is_used(name: str, damage: Damage, code: str) -> None:
     found = read("\n".join(damage(data_of(name).decode().split("\n"))).encode())
     assert code in codes(found), found.message

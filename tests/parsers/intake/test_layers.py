@@ -18,6 +18,7 @@ BASE = BY_SHAPE["oai_delta_dict"]
 
 
 @pytest.mark.parametrize("damage", [*PREFIXES, *WHOLE])
+@pytest.mark.replays
 def test_a_layer_comes_off_a_recording_by_itself(damage: str) -> None:
     damaged = (PREFIXES | WHOLE)[damage](BASE.text.rstrip("\n"))
     assert faults(recognise(damaged.encode(), pasted=True), BASE) == []
@@ -85,6 +86,7 @@ CARRIED = {
 
 @pytest.mark.parametrize("damage", [*PREFIXES, "HTML", "HTML, pre", "HTML of a quote"])
 @pytest.mark.parametrize("carried", CARRIED)
+@pytest.mark.replays
 def test_whatever_is_carried_comes_out_with_its_arguments_as_they_were(carried: str, damage: str) -> None:
     found = recognise((PREFIXES | WHOLE)[damage](CARRIED[carried]).encode(), pasted=True)
     assert found.recording is not None

@@ -45,6 +45,7 @@ UNCLOSED = (
         (f"{COMPOSED}\nvllm-1  | {ERROR}\n", CALL),
     ],
 )
+@pytest.mark.replays
 def test_the_quoted_output_is_taken_and_the_rest_offered(text: str, quoted: str) -> None:
     found = recognise(text.encode(), pasted=True)
     assert found.kind == "server_log"
@@ -80,6 +81,7 @@ def test_an_error_that_quotes_nothing_is_said_to_be_no_output(text: str) -> None
 
 
 @pytest.mark.parametrize("text", ERRORS.values(), ids=ERRORS)
+@pytest.mark.replays
 def test_every_shape_of_an_error_gives_its_output(text: str) -> None:
     found = recognise(text.encode(), pasted=True)
     assert found.kind == "server_log"
@@ -88,6 +90,7 @@ def test_every_shape_of_an_error_gives_its_output(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", REPORTS.values(), ids=REPORTS)
+@pytest.mark.replays
 def test_the_output_in_a_report_is_taken_and_all_of_it_offered(text: str) -> None:
     found = recognise(text.encode(), pasted=True)
     assert (found.kind, found.title) == ("code_block", f"bug report that quotes an output, {len(CALL)} characters")

@@ -331,6 +331,7 @@ GLUE = [
 
 
 @given(st.lists(st.sampled_from(PARTS + GLUE), max_size=12).map("".join), st.booleans())
+@pytest.mark.replays
 def test_any_mixture_of_log_parts_is_recognised(text: str, pasted: bool) -> None:
     found = recognise(text.encode(), pasted=pasted)
     assert found.usable == (found.recording is not None or bool(found.cases))

@@ -239,7 +239,7 @@ COUNTED = ("vllm_log.txt", "sglang_log.txt", "langchain_bare_chunks.txt")  # the
 def test_a_file_cut_anywhere_is_still_told(name: str) -> None:
     text = read(name)
     ends = range(0, len(text), max(1, len(text) // 25))
-    for end in ends if name in COUNTED else every(3, ends, start=len(name)):
+    for end in ends if name in COUNTED else every(6, ends, start=len(name)):
         found = taken(text[:end])
         assert found.message.startswith("Recognised: ")
         for output in found.outputs:

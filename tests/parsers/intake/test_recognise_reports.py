@@ -140,6 +140,7 @@ def test_a_text_that_is_one_block_can_be_taken_without_its_fence() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(builtin_formats()))
+@pytest.mark.replays
 def test_the_fences_of_a_grammar_quote_nothing(name: str) -> None:
     example = builtin_formats()[name].example or ""
     found = read(example)

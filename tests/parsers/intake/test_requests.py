@@ -54,6 +54,7 @@ CURLS = [
 
 @pytest.mark.parametrize("command", CURLS)
 @pytest.mark.parametrize("after", [LOG, f"\n\n{LOG}", "< HTTP/1.1 200 OK\n<\n" + LOG])
+@pytest.mark.replays
 def test_a_curl_command_before_a_log_gives_its_request(command: str, after: str) -> None:
     found = read(f"{command}\n{after}")
     assert (found.kind, found.usable, len(found.outputs)) == ("sse_log", True, 1)

@@ -347,6 +347,7 @@ def test_a_guided_list_is_read_in_every_format(fmt: str, space: str) -> None:
 
 
 @pytest.mark.parametrize("fmt", builtin_formats())
+@pytest.mark.replays
 def test_guided_arguments_are_read_in_every_format(fmt: str) -> None:
     for trace in traces(fmt, '{"city": "x", "n": 3}', NAMED):
         assert seen(trace) == (None, None, [("f", '{"city": "x", "n": 3}')])

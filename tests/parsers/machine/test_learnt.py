@@ -44,7 +44,7 @@ def told(output: Output, deltas: list[Delta]) -> tuple[Trace, Message]:
 
 @pytest.mark.replays
 @pytest.mark.usefixtures("_learns_at_once")
-@pytest.mark.parametrize("name", every(56, CASES))
+@pytest.mark.parametrize("name", every(100, CASES))
 def test_steps_that_are_known_are_those_that_would_be_made(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for output in outputs(case_named(name)):
         for chunking in CHUNKINGS:

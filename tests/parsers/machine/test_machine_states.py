@@ -62,7 +62,7 @@ def message(events: Sequence[Event]) -> Message:
 
 
 @pytest.mark.replays
-@pytest.mark.parametrize("name", every(12, CASES, start=7))
+@pytest.mark.parametrize("name", every(24, CASES, start=7))
 def test_from_a_state_that_was_gone_back_to_the_same_follows(name: str) -> None:
     for output in outputs(case_named(name)):
         source = random.Random(name)
@@ -87,7 +87,7 @@ def test_from_a_state_that_was_gone_back_to_the_same_follows(name: str) -> None:
 @pytest.mark.replays
 def test_after_the_same_text_the_state_is_nearly_always_the_same_however_it_was_cut() -> None:
     alike = different = 0
-    for name in every(21, CASES, start=2):
+    for name in every(40, CASES, start=2):
         for output in outputs(case_named(name)):
             parser, beginning = machine(output), output.pieces[: len(output.pieces) * 3 // 4]
             if parser is None:
@@ -105,7 +105,7 @@ def test_after_the_same_text_the_state_is_nearly_always_the_same_however_it_was_
 
 
 @pytest.mark.replays
-@pytest.mark.parametrize("name", every(15, CASES, start=4))
+@pytest.mark.parametrize("name", every(30, CASES, start=4))
 def test_a_long_delta_is_read_like_its_parts(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Machine, "stride", SHORT)
     for output in outputs(case_named(name)):
@@ -128,7 +128,7 @@ def test_a_long_delta_is_read_like_its_parts(name: str, monkeypatch: pytest.Monk
 def test_every_attribute_of_a_part_is_there_from_the_beginning() -> None:
     """What is state of a class is known from the first part of it that is seen."""
     seen = set()
-    for name in every(9, CASES, start=5):
+    for name in every(18, CASES, start=5):
         for output in outputs(case_named(name)):
             parser = machine(output)
             for delta in output.deltas(Chunking(by="char", size=3)) if parser is not None else ():

@@ -51,7 +51,7 @@ def test_of_calls_that_are_held_the_ids_that_were_made_up_are_those_of_where_the
 
 
 @pytest.mark.replays
-@pytest.mark.parametrize("name", every(20, CASES, start=3))
+@pytest.mark.parametrize("name", every(40, CASES, start=3))
 def test_what_a_text_comes_to_does_not_depend_on_where_it_stands(name: str) -> None:
     for output in outputs(case_named(name)):
         parser = machine(output)

@@ -17,7 +17,7 @@ cuts = st.lists(st.integers(1, 400), max_size=6)
 
 
 @pytest.mark.parametrize("parser", PARSERS)
-@examples(3)
+@examples(2)
 @given(data=st.data())
 def test_noise_of_markers_and_json_is_parsed_alike_under_every_chunking(parser: str, data: st.DataObject) -> None:
     run = data.draw(runs(parser, noise(parser)))
@@ -25,7 +25,7 @@ def test_noise_of_markers_and_json_is_parsed_alike_under_every_chunking(parser: 
 
 
 @pytest.mark.parametrize("parser", WRITTEN)
-@examples(3)
+@examples(2)
 @given(data=st.data())
 def test_a_damaged_output_is_parsed_alike_under_every_chunking(parser: str, data: st.DataObject) -> None:
     run = data.draw(runs(parser, damaged(parser)))
@@ -33,7 +33,7 @@ def test_a_damaged_output_is_parsed_alike_under_every_chunking(parser: str, data
 
 
 @pytest.mark.parametrize("parser", PARSERS)
-@examples(3)
+@examples(2)
 @given(data=st.data())
 def test_any_text_without_markers_is_content_as_it_stands(parser: str, data: st.DataObject) -> None:
     run = data.draw(

@@ -29,7 +29,7 @@ def short() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("parser", PARSERS)
-@examples(5)
+@examples(3)
 @given(data=st.data())
 def test_noise_cut_anywhere_gives_what_a_replay_in_full_gives(parser: str, data: st.DataObject) -> None:
     run = data.draw(runs(parser, noise(parser)))

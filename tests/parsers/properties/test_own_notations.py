@@ -35,7 +35,7 @@ def opened(draw: st.DrawFn, parser: str) -> str:
 
 
 @pytest.mark.parametrize("parser", OPENINGS)
-@examples(40)
+@examples(20)
 @given(data=st.data())
 def test_whatever_follows_the_opening_of_a_call_is_parsed_alike(parser: str, data: st.DataObject) -> None:
     run = data.draw(runs(parser, opened(parser)))

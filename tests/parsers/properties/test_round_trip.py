@@ -22,7 +22,7 @@ from tests.parsers.properties.strategies import followed_closers, messages
 
 pytestmark = pytest.mark.replays
 
-dialects = pytest.mark.parametrize("dialect", every(2, DIALECTS.values()), ids=every(2, DIALECTS))
+dialects = pytest.mark.parametrize("dialect", every(4, DIALECTS.values()), ids=every(4, DIALECTS))
 
 
 def test_every_format_with_calls_is_written_in_some_way() -> None:

@@ -171,7 +171,7 @@ def replayer_of(name: str) -> Replayer:
 @pytest.mark.replays
 @pytest.mark.parametrize("corpus", [corpus for corpus in CORPORA if corpus != "recorded"])
 def test_columns_of_cases_say_what_their_steps_say(corpus: str) -> None:
-    for name in every(12, case_names(corpus), start=len(corpus)):
+    for name in every(30, case_names(corpus), start=len(corpus)):
         replayer = replayer_of(name)
         for chunking in CHUNKINGS:
             require_columns(replayer.trace(chunking))

@@ -95,7 +95,7 @@ def told(output: Output, text: str) -> tuple[Message, object]:
 
 
 @pytest.mark.replays
-@pytest.mark.parametrize("name", every(56, CASES))
+@pytest.mark.parametrize("name", every(100, CASES))
 def test_every_case_said_again_in_one_delta(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Machine, "stride", 8)
     for output in outputs(case_named(name)):

@@ -80,7 +80,7 @@ def corpus_replayers(name: str) -> list[Replayer]:
 
 @pytest.mark.replays
 @pytest.mark.usefixtures("short")
-@pytest.mark.parametrize("name", every(16, CASES, start=1))
+@pytest.mark.parametrize("name", every(40, CASES, start=1))
 def test_a_case_cut_anywhere_gives_what_a_replay_in_full_gives(name: str) -> None:
     source = random.Random(name)
     for made in corpus_replayers(name):
@@ -93,7 +93,7 @@ def test_a_case_cut_anywhere_gives_what_a_replay_in_full_gives(name: str) -> Non
 
 @pytest.mark.replays
 @pytest.mark.usefixtures("short")
-@pytest.mark.parametrize("name", every(18, CASES, start=11))
+@pytest.mark.parametrize("name", every(40, CASES, start=11))
 def test_a_case_cut_off_anywhere_gives_what_a_replay_in_full_gives(name: str) -> None:
     for made in corpus_replayers(name):
         whole, resumed = made.outcome(WHOLE).message, Resumed(made)

@@ -117,6 +117,7 @@ def test_outcomes_have_their_smallest_chunking_and_cuts_their_outcome() -> None:
     assert sum(one.honest for one in found.outcomes) <= sum(one.count for one in found.outcomes)
 
 
+@pytest.mark.replays
 def test_a_failing_parser_is_an_outcome_of_its_own() -> None:
     found = search(quick('x "quoted" y'), engines(fails_on_lone_quote)).found
     raised = [one for one in found.outcomes if one.raised]
@@ -166,6 +167,7 @@ def test_a_right_parser_has_one_outcome_and_no_small_case() -> None:
     assert found.verdict.kind == "all_hold"
 
 
+@pytest.mark.replays
 def test_a_second_code_path_for_whole_outputs_is_told_from_chunkings() -> None:
     def run(case: Case, evidence: Any) -> Any:
         plain = case.model_copy(update={"parser": ParserRef(name=case.parser.name)})
@@ -352,7 +354,7 @@ def test_a_finding_of_a_single_replay_is_made_small_too() -> None:
 
 
 @pytest.mark.replays
-@pytest.mark.parametrize("number", every(3, range(6)))
+@pytest.mark.parametrize("number", every(6, range(6)))
 def test_no_chunking_changes_what_a_built_in_parser_gives(number: int) -> None:
     for name in case_names(without=("response_template",))[number * 71 % 24 :: 24 * 6]:
         case = case_named(name)

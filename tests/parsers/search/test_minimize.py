@@ -112,6 +112,7 @@ class LosesBlanks(Spoilt):
         return self.read("" if text.isspace() else text)
 
 
+@pytest.mark.replays
 def test_what_the_format_reads_is_right_where_the_parser_gives_it_under_some_chunking() -> None:
     case = load_case(
         {"schema": 1, "parser": {"name": "qwen", "engine": "mine"}, "input": {"text": "Well there\n\nfriend."}}

@@ -64,6 +64,7 @@ TABLE = "id,model,ms\n1,m,20\n2,m,31\n"
 @pytest.mark.parametrize(
     "text", [TABLE, "FROM python:3.12\nWORKDIR /app\nCMD run\n", "SELECT a\nFROM t\nWHERE a > 1;\n"]
 )
+@pytest.mark.replays
 def test_what_people_paste_and_models_write_is_judged_and_no_pass(text: str) -> None:
     found = CaseSearch(load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": text}}))
     assert list(found.run())
@@ -86,6 +87,7 @@ ERROR = "Error: the file does not exist. Which one did you mean?"
 
 
 @pytest.mark.parametrize("text", [f"{ERROR}<|im_end|>", CALL, f"<think>{TABLE}</think>\nHi."])
+@pytest.mark.replays
 def test_markers_calls_and_reasoning_take_nothing_away_from_a_pass(text: str) -> None:
     assert verdict_of(text).kind == "all_hold"
 
@@ -99,6 +101,7 @@ def test_markers_calls_and_reasoning_take_nothing_away_from_a_pass(text: str) ->
         "The weather is nice.",
     ],
 )
+@pytest.mark.replays
 def test_a_text_that_holds_nothing_for_a_parser_is_no_pass(text: str) -> None:
     said = verdict_of(text)
     assert (said.kind, said.severity, said.about, said.why) == ("nothing_to_parse", "info", "request", Why.UNMARKED)
@@ -117,6 +120,7 @@ def test_a_text_that_holds_nothing_for_a_parser_is_no_pass(text: str) -> None:
         ("Paris\nRome\nLima", "lines of a few words"),
     ],
 )
+@pytest.mark.replays
 def test_what_holds_nothing_for_a_parser_is_told_what_it_looks_like(text: str, form: str) -> None:
     assert verdict_of(text).sentences[1].startswith(f"It looks like {form}")
 

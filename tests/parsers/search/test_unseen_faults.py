@@ -216,7 +216,7 @@ FAULTS = [
 
 ODD_WITH_PROSE = (SaysAgain, NeedsText, EndsTwice, EatsLines)
 
-EACH = [pytest.param(seen, id=f"{seen.make.__name__}-{seen.check}") for seen in every(2, FAULTS)]
+EACH = [pytest.param(seen, id=f"{seen.make.__name__}-{seen.check}") for seen in every(5, FAULTS)]
 
 
 def test_a_leak_that_the_contract_allows_is_not_told_as_what_a_small_case_lacks() -> None:
@@ -229,7 +229,7 @@ def test_a_leak_that_the_contract_allows_is_not_told_as_what_a_small_case_lacks(
     assert (small.meant.content, [one.name for one in small.meant.tool_calls]) == (None, ["get_weather", "get_time"])
 
 
-@pytest.mark.parametrize("make", [Shares, FailsAtTimes])
+@pytest.mark.parametrize("make", [pytest.param(Shares, marks=pytest.mark.replays), FailsAtTimes])
 @pytest.mark.parametrize("first", [0, *[pytest.param(first, marks=pytest.mark.replays) for first in (6, 12, 18, 24)]])
 def test_a_fault_that_comes_and_goes_is_told_from_one_of_chunkings(
     monkeypatch: pytest.MonkeyPatch, make: type[Shares], first: int
@@ -272,7 +272,7 @@ COMPARING = ["chunking", "whole_equals_streamed"]
 @pytest.mark.parametrize(
     ("make", "one_shot", "headline", "severities"),
     [
-        (Spoilt, Respells, "All checks hold", ["info"]),
+        pytest.param(Spoilt, Respells, "All checks hold", ["info"], marks=pytest.mark.replays),
         (
             Reorders,
             None,
@@ -345,6 +345,7 @@ def test_numbers_of_calls_that_go_on_in_the_next_request_are_found(
         *[(fault.make, fault.one_shot, PLAIN) for fault in FAULTS if fault.make not in ODD_WITH_PROSE],
     ],
 )
+@pytest.mark.replays
 def test_nothing_is_said_of_what_is_read_rightly(make: Make, one_shot: Make | None, text: str) -> None:
     found = search(text, engines(make, one_shot)).found
     assert [finding for finding in found.findings if finding.about == "parser" and finding.severity != "info"] == []
@@ -402,7 +403,9 @@ class DropsAfter(Spoilt):
 AFTER = f"{call('get_weather', city='Paris')}\nDone."
 
 
-@pytest.mark.parametrize(("contract", "severity"), [("sglang", "warning"), ("as_streamed", "error")])
+@pytest.mark.parametrize(
+    ("contract", "severity"), [("sglang", "warning"), pytest.param("as_streamed", "error", marks=pytest.mark.replays)]
+)
 def test_words_that_only_one_code_path_leaves_out_are_a_warning_where_a_server_may_leave_them_out(
     contract: str, severity: str
 ) -> None:
@@ -431,6 +434,7 @@ class EndsInALineWhereCut(EndsInALine):
         return super().on(text)
 
 
+@pytest.mark.replays
 def test_what_a_code_path_does_is_not_told_of_cuts_that_no_server_makes() -> None:
     checks = ["chunking", "whole_equals_streamed"]
     found = search(ONE, engines(EndsInALineWhereCut, EndsInALine), checks=checks).found
@@ -452,6 +456,7 @@ class NeedsAQuote(Spoilt):
         return sent
 
 
+@pytest.mark.replays
 def test_of_a_fault_under_sure_cuts_it_is_said_which_assumed_ones_are_without_it() -> None:
     said = search(ONE, engines(NeedsAQuote), checks=["chunking"]).found.verdict
     assert (said.kind, said.severity) == ("chunk_boundary", "warning")
@@ -477,8 +482,13 @@ QUOTES = call("get_weather", city="a </tool_call> or two")
     ("make", "text", "words"),
     [
         (Deaf, TWO, f"{MISSED} 2 complete calls."),
-        (PassesOn, TWO, f"{MISSED} 2 complete calls; no tools are declared, so that may be meant."),
-        (Blocks, QUOTES, f"{MISSED} 1 complete call"),
+        pytest.param(
+            PassesOn,
+            TWO,
+            f"{MISSED} 2 complete calls; no tools are declared, so that may be meant.",
+            marks=pytest.mark.replays,
+        ),
+        pytest.param(Blocks, QUOTES, f"{MISSED} 1 complete call", marks=pytest.mark.replays),
     ],
 )
 def test_a_parser_that_finds_no_call_is_told_from_a_model_that_wrote_none(make: Make, text: str, words: str) -> None:

@@ -260,6 +260,7 @@ def test_a_start_that_the_request_gives_is_not_called_unknown(text: str, context
 
 
 @pytest.mark.parametrize(("tail", "channel"), [("<think>\n", "reasoning"), ("assistant\n", "content")])
+@pytest.mark.replays
 def test_a_known_prompt_says_where_a_plain_word_goes(tail: str, channel: str) -> None:
     of = replayer(CALL, context={"prompt_tail": tail})
     [one] = made(of, "start_state")
@@ -309,6 +310,7 @@ def test_a_clock_times_a_parser_that_counts_nothing() -> None:
 
 
 @pytest.mark.parametrize(("text", "clocked"), [(CALL, False), (CALL.replace("find", "fail"), True)])
+@pytest.mark.replays
 def test_without_a_clock_or_an_end_nothing_is_said_of_time(text: str, clocked: bool) -> None:
     assert {(one.facts["work"], one.facts["times"]) for one in slow(text, clocked=clocked)} == {((), ())}
 

@@ -229,6 +229,7 @@ def test_an_output_that_its_limit_cut_off_is_nobodys_fault() -> None:
         (ONE + ONE.removesuffix("</tool_call>"), "qwen", None, "All checks hold: 2 complete calls"),
     ],
 )
+@pytest.mark.replays
 def test_an_output_that_ends_inside_a_call_behind_a_whole_one_is_no_pass(
     text: str, name: str, finish: Any, words: str
 ) -> None:

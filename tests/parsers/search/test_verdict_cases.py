@@ -30,7 +30,7 @@ ONE_IN = 9  # odd: every share has cases of either parity
 def test_a_verdict_and_auto_agree_and_what_was_said_of_the_prompt_is_not_called_unknown(name: str) -> None:
     text = builtin_formats()[name].example
     both = [*product(("auto", "passthrough", "mistral"), ({}, {"reasoning_open": False}, {"reasoning_open": True}))]
-    for parser, given in every(4, both, start=len(name)):
+    for parser, given in every(8, both, start=len(name)):
         case = load_case({"schema": 1, "parser": {"name": parser}, "input": {"text": text}, "context": given})
         run, replays = run_case(case, compare=False), replayer_of(case, choose(case), characters(text))
         said = verdict(run.findings, run.trace, replays)

@@ -33,6 +33,7 @@ def answer(**message: Any) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("text", [RAW, CALLED, "analysisHm.assistantfinalIt is so."])
+@pytest.mark.replays
 def test_a_content_that_is_all_of_the_output_is_not_laid_beside_itself(text: str) -> None:
     for stream in ([chunk({"content": text[:9]}), chunk({"content": text[9:]}, "stop")], answer(content=text)):
         found = played(stream, text=text)

@@ -392,12 +392,7 @@ def test_an_error_of_the_server_comes_before_what_it_left() -> None:
 
 
 @pytest.mark.parametrize("name", BESIDE)
-@pytest.mark.replays(
-    but=(
-        "a whole call, without a finish reason",
-        "a marker beside one that is text",
-    )
-)
+@pytest.mark.replays(but=("a marker beside one that is text",))
 def test_what_the_server_left_in_a_known_output_comes_first(name: str) -> None:
     """The content is the output itself, as the intake takes it where markers are in it."""
     text, parser, kind, finish, words = BESIDE[name]
@@ -610,6 +605,7 @@ def test_what_a_model_may_have_written_gets_a_note_in_place_of_a_pass() -> None:
 
 
 @pytest.mark.parametrize("said", [True, False])
+@pytest.mark.replays
 def test_a_start_that_was_given_is_not_called_unknown(said: bool) -> None:
     body = {"schema": 1, "parser": {"name": "deepseek_r1"}, "input": {"text": "Hm.</think>Bern."}}
     given = {"context": {"reasoning_open": False}} if said else {}

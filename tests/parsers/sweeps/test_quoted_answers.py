@@ -35,6 +35,7 @@ ANSWERS = {
 
 @pytest.mark.parametrize("name", ANSWERS)
 @pytest.mark.parametrize("known", [False, True])
+@pytest.mark.replays
 def test_an_answer_has_the_signatures_of_a_parser_that_gives_it(name: str, known: bool) -> None:
     stream, found = ANSWERS[name]
     size = -(-len(CALL) // max(len(stream), 1))

@@ -54,6 +54,7 @@ def full() -> dict[str, Any]:
     return report(*OUTPUTS, line=b"{")
 
 
+@pytest.mark.replays
 def test_it_says_what_the_report_says() -> None:
     page = report_html(full())
     for one in full()["signatures"]:
@@ -79,6 +80,7 @@ def _tags(page: str) -> str:
     return "".join(re.findall(r"<[^>]*>", page))
 
 
+@pytest.mark.replays
 def test_words_of_outputs_stand_in_it_only_where_they_were_asked_for() -> None:
     assert "secret" not in report_html(full()).lower()
     shown = report_html(report(*OUTPUTS, words=True))

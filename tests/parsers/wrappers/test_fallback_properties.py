@@ -62,7 +62,7 @@ def mixed(draw: st.DrawFn, parser: str) -> str:
 
 
 @pytest.mark.parametrize("parser", WRAPPED)
-@examples(10)
+@examples(5)
 @given(data=st.data())
 def test_noise_is_read_alike_under_every_chunking(parser: str, data: st.DataObject) -> None:
     run = wrapped(data.draw(runs(parser, mixed(parser))), data.draw(st.sampled_from(OPTIONS)))
@@ -70,7 +70,7 @@ def test_noise_is_read_alike_under_every_chunking(parser: str, data: st.DataObje
 
 
 @pytest.mark.parametrize("parser", [name for name in WRAPPED if name != "passthrough"])
-@examples(6)
+@examples(3)
 @given(data=st.data())
 def test_damaged_output_is_read_alike_under_every_chunking(parser: str, data: st.DataObject) -> None:
     run = wrapped(data.draw(runs(parser, damaged(parser))), data.draw(st.sampled_from(OPTIONS)))

@@ -327,7 +327,7 @@ def test_a_whole_output_over_its_budget_goes_on_as_text() -> None:
 
 
 @pytest.mark.replays
-@pytest.mark.parametrize("name", every(8, builtin_formats(), start=1))
+@pytest.mark.parametrize("name", every(16, builtin_formats(), start=1))
 def test_every_format_can_be_wrapped_and_its_table_drawn(name: str) -> None:
     wrapper = Fallback(get_format(name))
     drawing = diagram(wrapper.format)
@@ -340,7 +340,7 @@ def test_every_format_can_be_wrapped_and_its_table_drawn(name: str) -> None:
 
 
 @pytest.mark.replays
-@pytest.mark.parametrize("name", every(2, builtin_formats()))
+@pytest.mark.parametrize("name", every(6, builtin_formats()))
 def test_a_wrapped_parser_reads_its_example_as_it_does_alone(name: str) -> None:
     case = {"schema": 1, "parser": {"name": name}, "input": {"text": get_format(name).example}}
     alone = run_case(load_case(case), compare=False).trace.message

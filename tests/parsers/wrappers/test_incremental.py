@@ -205,7 +205,7 @@ def test_what_changes_other_than_by_growing_is_marked_and_not_sent(
 
 
 @pytest.mark.replays
-@pytest.mark.parametrize(("name", "own"), every(3, product(NAMES, (True, False))))
+@pytest.mark.parametrize(("name", "own"), every(7, product(NAMES, (True, False))))
 def test_the_deltas_of_any_cuts_make_the_message_of_the_whole(name: str, own: bool) -> None:
     case = case_named(name)
     text, context = case.text(), case.to_context()
@@ -242,6 +242,7 @@ def test_a_family_reads_a_case_as_its_format_does(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["qwen", "mistral", "llama", "json"])
+@pytest.mark.replays
 def test_guided_output_grows_into_its_calls(name: str) -> None:
     parser = get_tool_parser(name, Context(tool_choice="required"))
     whole = '[{"name": "f", "parameters": {"a": 1}}, {"name": "g", "parameters": {}}] Done.'

@@ -92,7 +92,7 @@ def test_the_delete_key_deletes_on_the_page_and_the_case_is_410_from_then_on(
 
 
 @pytest.mark.replays
-@pytest.mark.parametrize("name", every(3, builtin_formats(), start=2))
+@pytest.mark.parametrize("name", every(8, builtin_formats(), start=2))
 def test_a_stored_case_has_its_tokens_its_parser_and_the_same_outcome(
     shared_app: Any, case: CaseMaker, name: str
 ) -> None:
@@ -145,6 +145,7 @@ def test_a_case_that_cannot_be_replayed_is_not_stored(
 
 @pytest.mark.parametrize("name", [ID, "short", "UPPER6789ABCDEFG", "%00"])
 @pytest.mark.parametrize("path", ["", "/export/case"])
+@pytest.mark.replays
 def test_an_id_that_nobody_has_is_404(client: Client, name: str, path: str) -> None:
     answer = client.get(f"{URL}/{name}{path}")
     assert (answer.status_code, code_of(answer)) == (404, "not_found")
@@ -179,6 +180,7 @@ def test_a_bug_report_names_the_permalink(client: Client, case: CaseMaker) -> No
     ("query", "name"),
     [("", "reasoning"), ("?dialect=reasoning_content", "reasoning_content"), ("?dialect=x", "reasoning")],
 )
+@pytest.mark.replays
 def test_a_transcript_calls_reasoning_what_the_query_says(
     client: Client, case: CaseMaker, query: str, name: str
 ) -> None:

@@ -56,6 +56,7 @@ def test_a_case_is_replayed_by_one(client: FlaskClient) -> None:
     ],
 )
 @pytest.mark.parametrize("task", ["replay", "find"])
+@pytest.mark.replays(but=("find-known0-told0",))
 def test_what_a_case_knows_of_its_engine_is_told_with_what_differs(
     client: FlaskClient, task: str, known: dict[str, Any], told: dict[str, Any]
 ) -> None:
@@ -74,6 +75,7 @@ def test_what_a_case_knows_of_its_engine_is_told_with_what_differs(
     ],
 )
 @pytest.mark.parametrize("task", ["replay", "find"])
+@pytest.mark.replays
 def test_another_name_is_422(client: FlaskClient, task: str, given: dict[str, Any], place: str, words: str) -> None:
     answer = client.post(f"/api/v1/{task}", json=given)
     assert answer.status_code == 422
@@ -117,6 +119,7 @@ def test_what_an_engine_did_may_be_asked_again_once_it_is_asked_who_it_is(client
     assert entered().stamp("fake") != stamp
 
 
+@pytest.mark.replays
 def test_the_page_offers_and_runs_them(client: FlaskClient) -> None:
     assert '<option value="fake:upper">fake:upper (1.0)</option>' in client.get("/").text
     page = client.post("/run", data={"text": TEXT, "parser": "fake:upper"}, follow_redirects=True)
@@ -160,6 +163,7 @@ class Own:
 """
 
 
+@pytest.mark.replays
 def test_a_body_that_was_answered_is_answered_anew_where_the_parser_was_edited(
     client: FlaskClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -47,7 +47,7 @@ def test_the_answer_is_the_object_of_find_json(client: Client, case: CaseMaker) 
 
 
 @pytest.mark.replays
-@pytest.mark.parametrize(("name", "end"), every(4, product(NAMES, ENDS)))
+@pytest.mark.parametrize(("name", "end"), every(8, product(NAMES, ENDS)))
 def test_every_answer_is_as_described(client: Client, case: CaseMaker, name: str, end: str) -> None:
     output = {"text": builtin_formats()[name].example + end}
     found = TypeAdapter(FindResult).validate_python(
@@ -90,6 +90,7 @@ def test_a_wrong_field_is_422_with_its_pointer(
         (searches.error_of(Failure("bug", "The search failed.")), 500, "search_failed"),
     ],
 )
+@pytest.mark.replays
 def test_a_search_that_gives_nothing_is_an_error_in_words(
     client: Client, case: CaseMaker, monkeypatch: pytest.MonkeyPatch, error: Exception, status: int, code: str
 ) -> None:

@@ -28,7 +28,7 @@ load_all_checks()
 IDENTITY = {"Accept-Encoding": "identity"}  # its client of WSGI applications does not unpack gzip
 ACCEPTED = [positive_data_acceptance]
 NOT_ASKED = {"intake": [*ACCEPTED, negative_data_rejection]}  # what is no request is a recording
-FEW = {"find": 3, "between": 3}
+FEW = {"find": 2, "between": 2}
 CASES = {"find", "between", "replay", "save_case"}
 FITTING = ("schema", "title", "notes", "flags", "source", "context", "compare")
 TEXTS = st.sampled_from([fmt.example for fmt in builtin_formats().values()]) | st.text(max_size=40)
@@ -65,7 +65,7 @@ def described(app: Flask) -> Any:
 @pytest.mark.parametrize("mode", GenerationMode, ids=lambda mode: mode.value)
 @pytest.mark.parametrize("name", [one.name for one in OPERATIONS if one.query or one.takes or "<" in one.path])
 def test_every_answer_is_one_that_is_described(described: Any, stored: str, name: str, mode: GenerationMode) -> None:
-    number = FEW.get(name, 6) * TIMES
+    number = FEW.get(name, 3) * TIMES
 
     @seed(0)
     @settings(max_examples=number, database=None, phases=[Phase.generate], suppress_health_check=[*HealthCheck])

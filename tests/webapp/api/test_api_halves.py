@@ -12,7 +12,7 @@ from tests.amount import TIMES
 from tests.webapp.page.dom import page as tree
 from webapp.runs.exports import TARGETS
 
-MOST_PAGES = 12 * TIMES
+MOST_PAGES = 7 * TIMES
 pytestmark = pytest.mark.usefixtures("fake_engine")
 
 

@@ -45,6 +45,7 @@ def test_the_next_page_is_at_the_address_that_others_reach_the_server_by(make_ap
     assert link.endswith('>; rel="next"')
 
 
+@pytest.mark.replays
 def test_a_cursor_stays_where_it_is_when_rows_are_added(client: Client) -> None:
     first, *others = [row["name"] for row in client.get(f"{API}/tokenizers").json]
     client.post(f"{API}/tokenizers?name=mine", data=model())

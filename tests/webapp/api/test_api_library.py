@@ -154,6 +154,7 @@ def test_what_cannot_be_asked_is_said(client: FlaskClient, path: str, status: in
         ("library/import", "skip", {"type": "integer", "minimum": 0, "maximum": 999_999_999}),
     ],
 )
+@pytest.mark.replays
 def test_the_description_says_which_values_a_key_has_at_this_route(
     shared_app: Flask, path: str, key: str, schema: dict[str, Any]
 ) -> None:

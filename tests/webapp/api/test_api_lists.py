@@ -51,6 +51,7 @@ def test_tokenizers_are_listed(client: Client) -> None:
         ("POST", "/api/v1/parsers", 405, "method_not_allowed"),
     ],
 )
+@pytest.mark.replays
 def test_a_wrong_address_or_method_is_an_error_in_json(
     client: Client, method: str, path: str, status: int, code: str
 ) -> None:

@@ -41,6 +41,7 @@ def store(app: Flask) -> CaseStore:
     return found
 
 
+@pytest.mark.replays
 def test_the_same_request_has_the_same_answer_with_its_delete_key(client: Any, store: CaseStore) -> None:
     first, again = (client.post(URL, json=CASE, headers={HEADER: key}) for key in (f'"{KEY}"', KEY))
     assert (first.status_code, again.status_code) == (201, 201)

@@ -48,7 +48,7 @@ def test_the_answer_is_the_object_of_run_json(client: Client, case: CaseMaker) -
 
 
 @pytest.mark.replays
-@pytest.mark.parametrize(("name", "chunking"), every(4, product(builtin_formats(), CHUNKINGS)))
+@pytest.mark.parametrize(("name", "chunking"), every(8, product(builtin_formats(), CHUNKINGS)))
 def test_every_answer_is_as_described(shared_app: Any, case: CaseMaker, name: str, chunking: dict[str, Any]) -> None:
     fmt = builtin_formats()[name]
     keys = {"parser": {"name": fmt.name}, "input": {"text": fmt.example * 2 + "<tool_call>"}, "replay": [chunking]}

@@ -75,6 +75,7 @@ def pages(store: CaseStore) -> int:
         return int(connection.exec_driver_sql("PRAGMA page_count").scalar_one())
 
 
+@pytest.mark.replays
 def test_a_full_disk_is_507_and_what_was_acknowledged_is_there(app: Flask, store: CaseStore, pragma: Pragma) -> None:
     kept = save(app, CALL)
     assert kept.status_code == 201
@@ -96,6 +97,7 @@ def test_the_page_says_so_too(app: Flask, store: CaseStore, pragma: Pragma) -> N
     assert "The disk of this server is full." in page.text
 
 
+@pytest.mark.replays
 def test_a_database_that_others_lock_is_503_and_works_once_they_are_done(app: Flask, store: CaseStore) -> None:
     save(app, CALL)
     with sqlite3.connect(str(store.engine.url.database), isolation_level=None) as other:

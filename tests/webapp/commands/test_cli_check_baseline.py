@@ -25,8 +25,8 @@ from webapp.settings import get_settings
 
 Program = Callable[..., Any]
 ENGINE = FAKE.with_name("calling_engine.py")
-MANY = 90 * TIMES
-ENTRIES = 4_000 * TIMES
+MANY = 45 * TIMES
+ENTRIES = 1_000 * TIMES
 ID = "26k9tcted5t5jgyf"
 
 

@@ -55,7 +55,7 @@ WORDS = [
 @pytest.fixture(scope="module")
 def texts() -> list[str]:
     rng = random.Random(3)
-    return [*TEXTS, *("".join(rng.choices(WORDS, k=rng.randrange(1, 60))) for _ in range(8 * TIMES))]
+    return [*TEXTS, *("".join(rng.choices(WORDS, k=rng.randrange(1, 60))) for _ in range(4 * TIMES))]
 
 
 @pytest.mark.parametrize("name", [*MISTRAL, "deepseek"])

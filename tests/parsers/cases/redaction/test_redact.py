@@ -72,7 +72,7 @@ def allowed(case: Case) -> set[str]:
 
 
 @pytest.mark.replays
-@pytest.mark.parametrize("name", every(60, NAMES, 5))
+@pytest.mark.parametrize("name", every(120, NAMES, 5))
 def test_no_word_is_left_and_the_same_findings_stay(name: str) -> None:
     case = stored(case_named(name))
     found = redacted(case)

@@ -120,6 +120,7 @@ def test_every_field_that_is_asked_for_is_on_the_page(client: FlaskClient) -> No
     assert [one for one in asked if page(html).one(str(one)) is None] == []
 
 
+@pytest.mark.replays
 def test_a_run_folds_the_panel_above_the_input(client: FlaskClient) -> None:
     html = client.post("/run", data={"text": CALLS}).text
     panel = page(html).one("#intake details")
@@ -128,6 +129,7 @@ def test_a_run_folds_the_panel_above_the_input(client: FlaskClient) -> None:
     assert html.index('id="intake"') < html.index('id="inspector"')
 
 
+@pytest.mark.replays
 def test_a_wrong_guess_is_overridden_with_one_button(client: FlaskClient) -> None:
     html = client.post("/run", data={"text": '["a", "b"]'}).text
     page(html).one('#intake button[name="take_as"][value="raw_text"]')
@@ -156,6 +158,7 @@ def test_without_script_a_request_stays_when_its_answer_is_pasted_later(client: 
     assert words(html, "#tools-summary") == "Tools 1"
 
 
+@pytest.mark.replays
 def test_without_script_a_step_keeps_the_log(client: FlaskClient) -> None:
     html = client.post("/run", data={"text": TWO, "output": "1"}).text
     form = page(html).one("form#cursor")

@@ -78,7 +78,7 @@ def test_a_run_says_what_went_wrong_and_what_ended_it(client: FlaskClient, name:
 
 @pytest.mark.replays
 def test_a_red_tile_opens_a_red_run_of_the_recording_beside_its_parser(client: FlaskClient) -> None:
-    for name in every(2, [name for name, tile in gallery().items() if tile.facts.departure]):
+    for name in every(4, [name for name, tile in gallery().items() if tile.facts.departure]):
         page = html.unescape(client.get(f"/example/{name}").text)
         verdict = page.partition('id="verdict"')[2].partition("</section>")[0]
         assert 'data-severity="error"' in verdict, name

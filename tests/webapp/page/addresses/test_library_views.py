@@ -102,6 +102,7 @@ def test_a_share_says_whether_it_is_in_the_library(client: FlaskClient) -> None:
     assert "It is listed in the" in client.post("/cases", data=other).text
 
 
+@pytest.mark.replays
 def test_a_case_is_listed_by_sharing_it_again_with_the_tick(client: FlaskClient) -> None:
     made = share(client, CALL, title="First", note=" a\r\n\r\nb", listed="")
     box = 'name="listed" value="1" checked'
@@ -129,6 +130,7 @@ TICKED = [
 
 
 @pytest.mark.parametrize(("settings", "base", "ticked"), TICKED)
+@pytest.mark.replays
 def test_the_box_is_ticked_on_ones_own_machine_alone(
     make: Callable[..., Flask], settings: dict[str, Any], base: str, ticked: bool
 ) -> None:
@@ -212,6 +214,7 @@ def test_the_keys_of_what_an_import_stored_are_shown_once(client: FlaskClient) -
     assert "hidden" in again.one("[data-import-kept]").attrs
 
 
+@pytest.mark.replays
 def test_an_import_given_again_knows_what_is_stored(client: FlaskClient) -> None:
     give(client, "one.json", json.dumps(numbered(1)).encode())
     assert "0 stored, 1 known already" in give(client, "one.json", json.dumps(numbered(1)).encode()).text

@@ -108,6 +108,7 @@ def test_a_picture_is_drawn_once_kept_and_deleted_with_the_case(
     assert not kept.exists()
 
 
+@pytest.mark.replays
 def test_the_page_of_a_listed_case_names_its_picture_by_the_public_address(
     framed: FlaskClient,
 ) -> None:
@@ -157,6 +158,7 @@ def test_what_differs_from_the_shared_result_stands_beside_it(app: Flask, client
     assert "What differs: the content." in client.get(f"{path}/embed").text
 
 
+@pytest.mark.replays
 def test_what_it_said_then_stands_beside_what_it_says_today(app: Flask, client: FlaskClient) -> None:
     path, _ = share(client, "Nine digs")
     then = Message(None, "Seven <b>", [ToolCall("i", "f", '{"a": 1}')])

@@ -23,6 +23,7 @@ from webapp.services import EXTENSION, Services
 TEXT = 'Dear Customer.\n<tool_call>\n{"name": "lookup", "arguments": {"city": "Zürich"}}\n</tool_call>'
 
 
+@pytest.mark.replays
 def test_both_sides_are_shown_and_the_redacted_case_goes_on(client: FlaskClient) -> None:
     posted = {"case": a_case(TEXT, title="Secret title", tools=[{"name": "lookup"}])}
     soup = BeautifulSoup(client.post("/redact", data=posted).text, "html.parser")

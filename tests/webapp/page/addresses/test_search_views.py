@@ -69,6 +69,7 @@ def carried(html: str, name: str) -> str:
     return unescape(found[1])
 
 
+@pytest.mark.replays
 def test_a_page_starts_its_search_and_says_so(client: FlaskClient) -> None:
     html = client.get("/example/unknown-tool").text
     assert 'hx-get="/example/unknown-tool/find"' in html

@@ -80,6 +80,7 @@ def test_other_exports_have_the_run(client: FlaskClient, target: str) -> None:
 
 
 @pytest.mark.parametrize("target", ["case", "jsonl", "sse", "pytest"])
+@pytest.mark.replays
 def test_no_check_is_run_for_an_export_that_tells_of_none(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch, target: str
 ) -> None:

@@ -53,6 +53,7 @@ def pane(app: Flask, address: str, query: str) -> Node:
     return whole.one(".source")
 
 
+@pytest.mark.replays
 def test_lines_that_ran_are_marked_with_what_they_did(app: Flask, address: str) -> None:
     made = pane(app, address, "step=1")
     assert made.one("h3").words == f"Sender.feed {FILE.name}"
@@ -91,6 +92,7 @@ def filling(app: Flask, address: str) -> str:
         ("", "filling: second"),
     ],
 )
+@pytest.mark.replays
 def test_a_character_of_the_message_leads_to_its_line(app: Flask, filling: str, part: str, put: str) -> None:
     lines = FILE.with_name("sending_parsers.py").read_text("utf-8").splitlines()
     at, back = [1 + next(at for at, one in enumerate(lines) if one.endswith(word)) for word in (put, "filling: return")]
@@ -150,6 +152,7 @@ def test_a_step_that_sends_nothing_says_so(app: Flask, address: str) -> None:
         ("raise ValueError", 2, "ran at no other step", None, None),
     ],
 )
+@pytest.mark.replays
 def test_a_line_leads_to_the_other_steps_that_ran_it(
     app: Flask, address: str, text: str, step: int, said: str, previous: str | None, following: str | None
 ) -> None:
@@ -182,6 +185,7 @@ def test_the_attributes_of_a_step_are_shown_with_what_it_changed(app: Flask, add
 
 
 @pytest.mark.parametrize("view", ["diagram", "all", "table", "nonsense"])
+@pytest.mark.replays
 def test_without_declared_transitions_there_is_no_diagram(app: Flask, address: str, view: str) -> None:
     page = tree(app.test_client().get(f"{address}?source={view}").text)
     assert page.one("#machine").attrs["data-show"] == "lines"
@@ -202,6 +206,7 @@ def test_the_band_has_the_time_of_each_step(app: Flask, address: str) -> None:
         ({"link": "javascript:x", "notes": ["See there."]}, "Required of own : javascript:x. See there."),
     ],
 )
+@pytest.mark.replays
 def test_what_a_case_knows_of_its_engine_stands_under_its_title(
     app: Flask, address: str, known: dict[str, Any], words: str
 ) -> None:

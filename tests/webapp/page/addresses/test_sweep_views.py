@@ -110,6 +110,7 @@ def test_a_report_shows_its_signatures_and_opens_their_cases(client: FlaskClient
 
 
 @pytest.mark.parametrize(("kind", "shown"), [("new", 1), ("known", 1), ("all", 2), ("else", 2)])
+@pytest.mark.replays
 def test_signatures_may_be_those_that_are_new(client: FlaskClient, kind: str, shown: int) -> None:
     page = tree(client.get(f"/sweeps/done?show={kind}").text)
     assert len(page.all(".sweep-rows strong")) == shown
@@ -134,6 +135,7 @@ def test_a_thread_leads_to_the_example_here(client: FlaskClient, root: Path) -> 
     assert len(page.all(".sweep-rows a.open-case")) == 1
 
 
+@pytest.mark.replays
 def test_how_far_a_sweep_is_shows_until_its_report_is_there(client: FlaskClient, root: Path, swept: Path) -> None:
     page = tree(client.get("/sweeps/running").text)
     assert page.one("progress").attrs["value"] == "1"
@@ -187,6 +189,7 @@ def test_the_files_of_a_report_can_be_taken_and_no_others(client: FlaskClient, r
 
 
 @pytest.mark.parametrize("name", ["none", "file", ".hidden", "..", "../sweeps/done", "both", "done/shards", "both/x"])
+@pytest.mark.replays
 def test_nothing_beside_the_sweeps_has_an_address(client: FlaskClient, name: str) -> None:
     assert client.get(f"/sweeps/{name.replace('/', '%2f')}").status_code == 404
 

@@ -53,6 +53,7 @@ def test_parsers_over_the_budget_are_named_and_not_run(
     assert {*found.left, *[row.parser for row in found.rows]} == set(near(CALL, builtin_formats()))
 
 
+@pytest.mark.replays
 def test_it_is_kept(runner: Runner, make: Any) -> None:
     first, again = [table(runner, make, "near").rows for _ in range(2)]
     assert all(one is other for one, other in zip(first, again, strict=True))
@@ -87,6 +88,7 @@ def test_what_is_there_already_is_not_offered_and_four_are_enough(runner: Runner
     assert picker(runner, case, sides, CompareLinks("/x", full)).full
 
 
+@pytest.mark.replays
 def test_beside_a_recording_stand_the_parsers_of_the_output_that_is_known(runner: Runner) -> None:
     side = replayed(runner, stream_case(parser="qwen", text=TEXT), "a", Side(parser="recorded"))
     found = matrix(runner, [side], "near", EXACT)

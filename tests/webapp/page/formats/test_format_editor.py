@@ -60,7 +60,7 @@ def test_the_example_of_a_format_is_replayed(client: FlaskClient, name: str) -> 
 
 
 @pytest.mark.replays
-@pytest.mark.parametrize("name", every(4, builtin_formats()))
+@pytest.mark.parametrize("name", every(8, builtin_formats()))
 def test_a_built_in_format_opens_as_its_author_laid_it_out(client: FlaskClient, name: str) -> None:
     html = client.get(f"/formats/edit?from={name}").text
     assert json.loads(area(html, "format"))["name"] == name

@@ -187,6 +187,7 @@ def test_the_tab_counts_the_results_once_somebody_looked(client: FlaskClient) ->
     assert re.findall(count, client.get("/example/unfinished-json").text) == [(" hidden", "0")]
 
 
+@pytest.mark.replays
 def test_the_first_result_has_none_before_it(client: FlaskClient) -> None:
     page = client.get(f"{EXAMPLE}?cut=1").text
     assert 'aria-label="Previous cut with another result, none" data-cut-jump="previous"' in page

@@ -125,6 +125,7 @@ def test_only_the_events_of_the_window_are_shown(make: Any) -> None:
 
 
 @pytest.mark.parametrize("view", ["responses", "messages"])
+@pytest.mark.replays
 def test_the_events_on_the_page_are_the_exported_ones(client: FlaskClient, view: str) -> None:
     page = client.get(f"{EXAMPLE}?dock=wire&wire={view}").text
     file = client.get(f"{EXAMPLE}/export/{view}")

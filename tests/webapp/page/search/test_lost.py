@@ -88,6 +88,7 @@ TOOL = {"type": "function", "function": {"name": "f", "parameters": {"type": "ob
 
 
 @pytest.mark.parametrize(("tools", "note"), [([], "59 characters"), ([TOOL], "59 lost")])
+@pytest.mark.replays
 def test_what_arrives_as_content_is_lost_only_where_the_parser_knows_the_tools(
     shown: Any, tools: list[dict[str, Any]], note: str
 ) -> None:
