@@ -121,8 +121,9 @@ function lookAhead(before) {
   const way = Math.sign(at - before);
   if (flying || !steady || !way || Math.abs(at - before) > room) return;
   const edge = way > 0 ? page.last : page.first;
-  if (edge !== (way > 0 ? page.most : page.least) && Math.abs(edge - at) < room)
+  if (edge !== (way > 0 ? page.most : page.least) && Math.abs(edge - at) < room) {
     fetchWindow(at + way * room, { wherever: true });
+  }
 }
 
 /* The next or previous place of a kind: step, change, emission, finding, parting, end. */
