@@ -96,6 +96,8 @@ def _explains(cause: Finding, this: Finding, is_earlier: bool) -> bool:
         return cause.id == "C1"
     if cause.topic is Topic.FAILURE and cause.proof is None:
         return this.about == "parser" and this.topic is not Topic.FAILURE and _is_before(cause, this)
+    if cause.id == "C2" and this.id == "C1":  # what no server's cuts bring about is not beside what a path does
+        return this.severity == "info"
     if cause.id == "C2" and this.id in _OF_PATHS:
         return cause.span is None or this.span is None or _is_within(cause.span, this.span)
     if this.id in _WITHIN.get(cause.id, ()):

@@ -54,20 +54,11 @@ def _chunking(subject: Subject) -> Iterator[Finding]:
         key = message_key(whole.message, rules)
         if _is_single(subject, outcomes.get(key, ())):
             outcomes.pop(key, None)
-    if subject.replays.one_shot and subject.replays.whole is not None:
-        _without_path(subject, subject.replays.whole, outcomes)
     grades = {key: _contradicted(subject, key) for key in outcomes}
     ranked = sorted(outcomes.items(), key=lambda pair: (grades[pair[0]].rank, -_share(subject, pair[1])))
     more = f" {counted(len(ranked) - FEW, 'more message')} came of other chunkings." if len(ranked) > FEW else ""
     for number, (key, replays) in enumerate(ranked[:FEW], 1):
         yield _outcome(subject, replays, more if number == FEW else "", grades[key])
-
-
-def _without_path(subject: Subject, whole: Trace, outcomes: dict[Key, Replays]) -> None:
-    """Take out what a second code path gives and streams only by cuts that no server makes: the path is told of."""
-    key = message_key(whole.message, subject.rules)
-    if all(subject.replays.grade(label) is CutGrade.HOSTILE for label, _ in outcomes.get(key, ())):
-        outcomes.pop(key, None)
 
 
 def told_between(

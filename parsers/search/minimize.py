@@ -114,8 +114,10 @@ def minimized(replayer: Replayer, start: Start, form: Form, rules: Rules, replay
     shown, context = _with_harm(alike[0], small, chunking, beside), small.context
     if not isinstance(target, OfChange):  # before what another chunking gives, which may be wrong in its own way
         right = _given_somewhere(small, (chunking, *beside)) or right
-    said = Minimized(shown.check, shown, form.pieces, chunking, context, replays, beside, right, never, read)
-    return _with_messages(replace(said, soft=_is_blank_apart(said, small), read_as_allowed=as_allowed), small)
+    said = Minimized(
+        shown.check, shown, form.pieces, chunking, context, replays, beside, right, never, as_allowed, read
+    )
+    return _with_messages(replace(said, soft=_is_blank_apart(said, small)), small)
 
 
 def _is_blank_apart(said: Minimized, small: Replayer) -> bool:

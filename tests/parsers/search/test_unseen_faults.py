@@ -498,7 +498,7 @@ class NeedsACut(Spoilt):
             "It writes `<tool_call>` then.",
             "openai",
             "The parser's two code paths disagree: streamed, in whatever deltas of whole tokens, “<tool_call>` then.”",
-            [("whole_equals_streamed", "error", 1)],
+            [("whole_equals_streamed", "error", 2)],
         ),
         (
             NeedsACut,
