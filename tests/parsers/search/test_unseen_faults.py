@@ -501,6 +501,14 @@ class NeedsACut(Spoilt):
             [("whole_equals_streamed", "error", 2)],
         ),
         (
+            StopsAtAMarker,
+            Spoilt,
+            "It writes `<tool_call>` then.",
+            "sglang",
+            "The parser's two code paths disagree: streamed, in whatever deltas of whole tokens, “<tool_call>` then.”",
+            [("whole_equals_streamed", "warning", 1), ("spans_cover_input", "info", 0)],
+        ),
+        (
             NeedsACut,
             Spoilt,
             call("get_weather", city="Bern"),
