@@ -245,8 +245,8 @@ Servers differ in good faith: one keeps a call that the output cuts off, another
 does there, also of parsers that are not ours. What it allows is said beside the verdict and of a finding (`policy`) and
 is no fault. It says what a server does however the output is cut: what depends on the cuts is a finding under every
 contract, but for how far a call goes that the output itself cuts off. An engine's second code path for whole outputs is
-no cut: where the contract allows both, white space that only one of the two leaves out is a note, and words are a
-warning. The built-in parsers
+no cut: what differs between the two is a note where the contract allows both, and a warning where one of them loses
+text behind a marker that begins no call and the other does not. The built-in parsers
 follow the first behaviour of a key where they have such a policy, and single policies of a case go before it.
 
 A case names one (`contract`), or brings its own as an object; `--contract` takes a name or a JSON file, the page a name

@@ -232,6 +232,7 @@ def _outcome(one: OutcomeClass) -> dict[str, Any]:
         "assumed": one.assumed,
         "hostile": one.hostile,
         "allowed": one.allowed,
+        "one_shot": one.one_shot,
         "smallest": one.smallest.model_dump(mode="json", exclude_defaults=True),
         "grade": one.grade,
         "divergence": None if one.divergence is None else parting_json(one.divergence),

@@ -31,6 +31,8 @@ _EXPLAINS: Mapping[str, frozenset[str]] = {
     "R3": frozenset(("R4", "R2")),
     "R4": frozenset(("R2", "R1")),
 }
+# What the path for whole outputs does not lose at the place where a stream does is no loss of its own.
+_OF_PATHS = frozenset(("A1", "A2", "L6"))
 # What is about chunks where other chunkings read it rightly.
 _OF_CHUNKS = frozenset(("L6",))
 # What ends early where a server fails.
@@ -94,6 +96,10 @@ def _explains(cause: Finding, this: Finding, is_earlier: bool) -> bool:
         return cause.id == "C1"
     if cause.topic is Topic.FAILURE and cause.proof is None:
         return this.about == "parser" and this.topic is not Topic.FAILURE and _is_before(cause, this)
+    if cause.id == "C2" and this.id == "C1":  # what no server's cuts bring about is not beside what a path does
+        return this.severity == "info"
+    if cause.id == "C2" and this.id in _OF_PATHS:
+        return cause.span is None or this.span is None or _is_within(cause.span, this.span)
     if this.id in _WITHIN.get(cause.id, ()):
         return _is_within(this.span, cause.span)
     return this.id in _EXPLAINS.get(cause.id, ())

@@ -61,13 +61,15 @@ def _chunking(subject: Subject) -> Iterator[Finding]:
         yield _outcome(subject, replays, more if number == FEW else "", grades[key])
 
 
-def told_between(subject: Subject, right: Trace, wrong: Trace, chunking: Chunking, share: str) -> Finding | None:
+def told_between(
+    subject: Subject, right: Trace, wrong: Trace, chunking: Chunking, share: str, *, of_paths: bool
+) -> Finding | None:
     """The finding for two replays: how the message of the wrong one differs, which `chunking` gives, and how many give
-    it. It is one of `chunking`, or of `whole_equals_streamed` where only the code path for whole outputs is right. None
-    where the rules let that pass."""
+    it. It is one of `chunking`, or of `whole_equals_streamed` where two code paths differ (`of_paths`) and that for
+    whole outputs is right. None where the rules let that pass."""
     if same_message(right.message, wrong.message, subject.rules):
         return None
-    apart = subject.replays.one_shot and right.chunking.get("by") == "whole"
+    apart = of_paths and right.chunking.get("by") == "whole"
     when = (
         f'With the chunking "{label_of(chunking)}"' if not apart else "Streamed, beside the code path for whole outputs"
     )
@@ -86,25 +88,27 @@ def _whole_equals_streamed(subject: Subject) -> Iterator[Finding]:
         return
     key = message_key(whole.message, subject.rules)
     others = _outcomes(subject).get(key, ())
-    told = bool(others) if one_shot else not _is_single(subject, others)
+    sure = any(subject.replays.grade(label) is CutGrade.HONEST for label, _ in others)
+    told = sure if one_shot else not _is_single(subject, others)
     if not told and key != message_key(trace.message, subject.rules):
         when = "Read by the code path for whole outputs" if one_shot else "Read in one piece"
-        grade = _contradicted(subject, key)
+        grade = CutGrade.HONEST if one_shot else _contradicted(subject, key)
         rest = f"{_supposing(subject, '', trace)}."
         nearer = _fuller(trace, whole) if subject.builtin.message is None else _nearer(subject, whole)
         right, wrong = (trace, whole) if nearer is trace else (whole, trace)
         found = _finding(_whole_equals_streamed, subject, when, rest, right=right, wrong=wrong, shown=whole, cuts=grade)
-        yield _by_contract(found, subject.allowed_beside(whole.message)) if one_shot else found
+        yield _by_contract(found, subject, whole) if one_shot else found
 
 
-def _by_contract(found: Finding, allowed: str | None) -> Finding:
+def _by_contract(found: Finding, subject: Subject, whole: Trace) -> Finding:
     """The finding where a contract allows what both code paths of an engine make: a second path is no cut, and there
-    servers leave out white space that they stream. That they part in words is seldom meant."""
-    if allowed is None:
-        return found
-    if found.severity == "error":
-        return replace(found, severity="warning")
-    return replace(found, severity="info", policy=allowed)
+    servers leave out text around calls that they stream. Text that one path loses behind a marker which begins no call
+    is a warning: that is seldom meant."""
+    allowed = subject.allowed_beside(whole.message, strictly=True)
+    if allowed is not None:
+        return replace(found, severity="info", policy=allowed)
+    lesser = found.severity == "error" and subject.allowed_beside(whole.message, strictly=False) is not None
+    return replace(found, severity="warning") if lesser else found
 
 
 def _contradicted(subject: Subject, key: Key) -> CutGrade:
@@ -117,7 +121,7 @@ def _contradicted(subject: Subject, key: Key) -> CutGrade:
 def _surest(subject: Subject) -> dict[Key, CutGrade]:
     """The grade of the surest cuts under which each message comes."""
     best = {message_key(subject.trace.message, subject.rules): subject.replays.grade("")}
-    whole = subject.replays.whole
+    whole = None if subject.replays.one_shot else subject.replays.whole
     labelled = [(label, trace) for label, trace in subject.replays.compared if not trace.failure]
     for label, trace in [("whole", whole), *labelled] if whole is not None and not whole.failure else labelled:
         grade, one = subject.replays.grade(label), message_key(trace.message, subject.rules)

@@ -14,7 +14,13 @@ from typing import Any, Literal
 
 from parsers.checks.known import Known, known_of
 from parsers.checks.prose import consumed_tags
-from parsers.compare.allowed import allowed_by, allowed_however_cut, content_around
+from parsers.compare.allowed import (
+    allowed_by,
+    allowed_by_both,
+    allowed_however_cut,
+    between_paths,
+    content_around,
+)
 from parsers.compare.beside import Compared
 from parsers.compare.divergence import EXACT, Rules, same_message
 from parsers.formats.contracts import Contract, contract_named
@@ -219,15 +225,16 @@ class Subject:
         reads another; None where none does."""
         return self._allowing(self.trace.message)
 
-    def allowed_beside(self, other: Message) -> str | None:
+    def allowed_beside(self, other: Message, *, strictly: bool) -> str | None:
         """The keys of the contract by which the message and that of a second code path may both stand where the
-        built-in parser reads what it does; None where they do not allow both."""
-        own, as_values = self.builtin.trace if self.black_box else None, Rules(arguments="json", ids=False)
-        both = () if own is None else (self.trace.message, other)
-        pair = [one for one in both if own is not None and not same_message(own.message, one, as_values)]
-        told = [self._allowing(one) for one in pair]
-        keys = [one for one in told if one is not None]
-        return ", ".join(dict.fromkeys(", ".join(keys).split(", "))) if keys and len(keys) == len(told) else None
+        built-in parser reads what it does; None where they do not allow both. `strictly`: as it is asked of two code
+        paths."""
+        own = self.builtin.trace if self.black_box else None
+        if own is None:
+            return None
+        contract = between_paths(self.promised) if strictly else self.promised
+        around, pair = content_around([event for _, event in own.events()]), (self.trace.message, other)
+        return allowed_by_both(contract, own.message, pair, text=self.trace.text, context=self.request, around=around)
 
     def _allowing(self, message: Message) -> str | None:
         """The keys of the contract that allow a message where the built-in parser reads another one."""

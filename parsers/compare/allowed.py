@@ -19,6 +19,7 @@ from itertools import islice
 from parsers.compare import call_rules, text_rules
 from parsers.compare.call_rules import Pair, Readings
 from parsers.compare.cut_calls import as_json, is_closed_form, is_streamed_part
+from parsers.compare.divergence import Rules, same_message
 from parsers.compare.right_reading import Said, read_events
 from parsers.formats.contracts import Contract
 from parsers.vocabulary.events import Event
@@ -174,6 +175,7 @@ RULES: tuple[Rule, ...] = (
     Rule("empty_deltas", "Nothing: it is about what reaches the parser."),
     Rule("late_text", "Nothing: it is about what reaches the parser."),
 )
+_AS_VALUES = Rules(arguments="json", ids=False)
 _MOST = 1_000  # readings of one output; each is linear in it
 
 
@@ -205,6 +207,23 @@ def allowed_by(
             for other in islice(others, max(0, _MOST - len(known))):
                 known.setdefault(shape(other.message), (other, (*keys, told)))
     return ", ".join(known[wanted][1]) if wanted in known else None
+
+
+def allowed_by_both(
+    contract: Contract, right: Message, pair: Iterable[Message], *, text: str, context: Context, around: Around
+) -> str | None:
+    """The keys by which the messages of two code paths of a parser may both stand where `right` is read; None where not
+    both may, or both are that."""
+    others = [one for one in pair if not same_message(right, one, _AS_VALUES)]
+    told = [allowed_by(contract, right, one, text=text, context=context, around=around) for one in others]
+    keys = [one for one in told if one is not None]
+    return ", ".join(dict.fromkeys(", ".join(keys).split(", "))) if keys and len(keys) == len(told) else None
+
+
+def between_paths(contract: Contract) -> Contract:
+    """The contract as it is asked of two code paths of a parser: that one of them loses text behind a marker which
+    begins no call, and the other one does not, is no way in which servers differ in good faith."""
+    return contract.model_copy(update={"rejected_call": contract.rejected_call[:1]})
 
 
 def allowed_however_cut(contract: Contract, right: Message, one: Message, other: Message) -> str | None:

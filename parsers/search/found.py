@@ -132,7 +132,8 @@ class OutcomeClass:
     `honest`, `assumed` and `hostile` count them by how far a server can send them. `smallest`: the chunking with the
     fewest cuts that gives it, honest ones first. `divergence` and `grade`: how it differs from number 0, None for
     number 0 itself. `allowed`: the keys of the contract that allow both messages. `parted`: any of the chunkings cuts
-    the output.
+    the output. `one_shot`: the parser's second code path, for whole outputs, gives it too, which is no chunking and not
+    counted.
     """
 
     number: int
@@ -149,11 +150,18 @@ class OutcomeClass:
     hostile: int = 0
     allowed: str | None = None
     parted: bool = True
+    one_shot: bool = False
 
     @property
     def cuts(self) -> CutGrade:
-        """The grade of the surest chunking that gave it."""
-        return CutGrade.HONEST if self.honest else CutGrade.ASSUMED if self.assumed else CutGrade.HOSTILE
+        """The grade of the surest way in which it comes: a code path for whole outputs has no cuts."""
+        return CutGrade.HONEST if self.one_shot else self.streamed or CutGrade.HOSTILE
+
+    @property
+    def streamed(self) -> CutGrade | None:
+        """The grade of the surest cuts of a stream that gives it; None where no stream does."""
+        counts = (self.honest, self.assumed, self.count - self.honest - self.assumed)
+        return next((grade for grade, count in zip(CutGrade, counts, strict=True) if count), None)
 
 
 @dataclass(slots=True)
@@ -161,7 +169,8 @@ class Minimized:
     """The smallest output and chunking that still give the finding named `check`.
 
     `beside`: chunkings that give another message, for findings that compare. `right`: that message, where it stands as
-    the right one. `never_read`: under no chunking that was tried does the parser give what the format itself reads.
+    the right one. `never_read`: under no chunking that a server can send does the parser give what the format itself
+    reads, or what the contract allows in its place. `read_as_allowed`: it gives only the latter.
     `read_unchanged`: it does so of the output before the change that the finding is about, made small alike. `gives` is
     what comes of it, and `meant` what should, which the format itself reads or `beside` gives. `of_changed`: it is a
     form of a changed output, of which the verdict does not speak. `soft`: a chunking beside gives what is right but for
@@ -177,6 +186,7 @@ class Minimized:
     beside: tuple[Chunking, ...] = ()
     right: Message | None = None
     never_read: bool = False
+    read_as_allowed: bool = False
     read_unchanged: bool = False
     gives: Message | None = None
     meant: Message | None = None

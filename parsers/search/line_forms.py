@@ -162,3 +162,5 @@ def _any_of(forms: Mapping[str, str], before: str = "") -> re.Pattern[str]:
 HEAD, WEAK_HEAD = _any_of(_HEADS, _CARRIER), _any_of(_WEAK_HEADS, _CARRIER)
 FRAME, RAISED, NAMED = [_any_of(forms, PREFIX) for forms in (_FRAMES, _RAISED, _NAMED)]
 ECHO, NOISE = _any_of(_ECHOES), _any_of(_NOISES)
+# The class of an exception, whatever its name is: only right below frames does this say what a line is.
+CLASS = re.compile(rf"^{PREFIX}[A-Za-z_][\w.]{{0,200}}: ?")

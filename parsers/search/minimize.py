@@ -20,6 +20,7 @@ from parsers.compare.beside import compare_chunking
 from parsers.compare.divergence import ANY_ID, GRADES, HARMFUL, Rules, grade, message_key, same_message
 from parsers.compare.nearness import distance
 from parsers.replays.chunking import WHOLE, Chunking, by_tokens
+from parsers.replays.cut_grades import CutGrade, Grader
 from parsers.replays.replayer import Replayer
 from parsers.search.found import Minimized, Verdict
 from parsers.search.harms import LOOSE, kind_of, of_calls
@@ -91,11 +92,12 @@ def minimized(replayer: Replayer, start: Start, form: Form, rules: Rules, replay
     chunking, name, target = plain(small, form.chunking), start.finding.check, start.target.target
     small = small_request(small, chunking, start.target, start.replayer)
     never = _is_never_read(small, chunking, lenient=True)
+    as_allowed = not never and _is_never_read(small, chunking)
     before = target.unchanged(small) if isinstance(target, OfChange) else None
     read = before is not None and not _is_never_read(before, WHOLE)
     if isinstance(target, OfChange) and isinstance(target.target, Misreads):
         said = _misread(start, small, chunking, replays)
-        return _with_messages(replace(said, never_read=never, read_unchanged=read), small)
+        return _with_messages(replace(said, never_read=never, read_as_allowed=as_allowed, read_unchanged=read), small)
     beside, right = _beside(small, chunking, target, rules) if isinstance(target, Differs) else ((), None)
     if small.one_shot is not None and chunking == WHOLE and beside:  # the path that streams is told of first
         chunking, beside = beside[0], (WHOLE, *beside[1:])
@@ -112,7 +114,9 @@ def minimized(replayer: Replayer, start: Start, form: Form, rules: Rules, replay
     shown, context = _with_harm(alike[0], small, chunking, beside), small.context
     if not isinstance(target, OfChange):  # before what another chunking gives, which may be wrong in its own way
         right = _given_somewhere(small, (chunking, *beside)) or right
-    said = Minimized(shown.check, shown, form.pieces, chunking, context, replays, beside, right, never, read)
+    said = Minimized(
+        shown.check, shown, form.pieces, chunking, context, replays, beside, right, never, as_allowed, read
+    )
     return _with_messages(replace(said, soft=_is_blank_apart(said, small)), small)
 
 
@@ -181,10 +185,11 @@ def _texts(message: Message) -> tuple[str, str]:
 
 
 def _is_never_read(small: Replayer, chunking: Chunking, *, lenient: bool = False) -> bool:
-    """Return whether what the format reads in the small output is known, and the parser gives under no chunking that,
-    or, leniently, what the contract allows in its place."""
-    own = own_reading(small)
-    return own is not None and rightly_read(small, own, [*every_chunking(small), chunking], lenient=lenient) is None
+    """Return whether what the format reads in the small output is known, and the parser gives under no chunking that a
+    server can send that, or, leniently, what the contract allows in its place."""
+    own, grader = own_reading(small), Grader(small)
+    among = [one for one in every_chunking(small) if grader.chunking(one) is not CutGrade.HOSTILE]
+    return own is not None and rightly_read(small, own, [*among, chunking], lenient=lenient) is None
 
 
 def _sentence(small: Replayer, chunking: Chunking, phrase: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from enum import Enum, auto
 from functools import lru_cache
 
-from parsers.search.line_forms import ECHO, FRAME, HEAD, NAMED, NOISE, RAISED, WEAK_HEAD
+from parsers.search.line_forms import CLASS, ECHO, FRAME, HEAD, NAMED, NOISE, RAISED, WEAK_HEAD
 
 _INSET = re.compile(r"^\s{2,}\S")
 _BULLET = re.compile(r"^\s{0,8}(?:[-*•>#]{1,6}|\d{1,3}[.)])\s{1,4}")
@@ -43,6 +43,7 @@ _WEAKER = (
 )  # fmt: skip
 _PRINTED = frozenset(Line) - {Line.SAID, Line.INSET, Line.OTHER}  # a program printed it, as far as its form tells
 _TRACED = (Line.FRAME, Line.RAISED)
+_SHOWN, _DEEP = (Line.FRAME, Line.INSET, Line.ECHO), 5  # what a frame shows, and in how many lines
 _OPENING = 2  # lines that say what the trace below them belongs to
 
 
@@ -68,7 +69,8 @@ def is_sentence(line: str) -> bool:
 
 def forms_of(lines: Sequence[str]) -> list[Line | None]:
     """What each line is, blank ones None. A sentence that names an error is that, and so is what stands right beside
-    one: its message below it, and what a program says above its frames, unless it introduces them."""
+    one: its message below it, its class below a frame, and what a program says above its frames, unless it introduces
+    them."""
     kinds = [line_of(line) if line.strip() else None for line in lines]
     for at, kind in enumerate(kinds):
         if kind is Line.SAID and (NAMED.match(lines[at]) or _is_message(kinds, lines, at)):
@@ -77,7 +79,9 @@ def forms_of(lines: Sequence[str]) -> list[Line | None]:
 
 
 def _is_message(kinds: Sequence[Line | None], lines: Sequence[str], at: int) -> bool:
-    below = at > 0 and kinds[at - 1] in (Line.RAISED, Line.NAMED)
+    before = [kind for kind in kinds[max(0, at - _DEEP) : at] if kind is not None]
+    named = Line.FRAME in before and before[-1] in _SHOWN and CLASS.match(lines[at])
+    below = named or (at > 0 and kinds[at - 1] in (Line.RAISED, Line.NAMED))
     above = at == 0 and kinds[1:2] and kinds[1] in _TRACED and not lines[0].rstrip().endswith((":", "."))
     return bool(below or above)
 

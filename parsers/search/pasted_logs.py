@@ -11,11 +11,12 @@ import re
 from dataclasses import dataclass, field
 
 from parsers.search.known_errors import is_known_alone
-from parsers.search.line_forms import JOURNAL, PREFIX
+from parsers.search.line_forms import JOURNAL
 from parsers.search.markup import marker_in
 from parsers.search.pasted_json import is_logged
 from parsers.search.pasted_kinds import Given, Pasted, Shape, always
 from parsers.search.pasted_lines import Line, forms_of, is_printed, line_of
+from parsers.search.pasted_traces import SOURCE
 from parsers.search.report_words import ADVICE
 
 _PYTHON = re.compile(
@@ -25,7 +26,6 @@ _PYTHON = re.compile(
 )
 _RUBY = re.compile(r"^\s{1,8}(?:\d{1,3}: )?from \S{1,200}:\d+:in |^\S{1,200}\.rb:\d+:in [`']", re.MULTILINE)
 _IN_PYTHON = re.compile(r"^.{0,120}File \"[^\"\n]{1,300}\", line \d+", re.MULTILINE)
-_SOURCE = re.compile(rf"^{PREFIX}\s{{4,}}\S")
 _INVALID = re.compile(r"\A(?:[\w.]{1,100}ValidationError: )?\d{1,4} validation errors? for \w")
 _INVALID_LINE = re.compile(
     r"^(?:[\w.]{1,100}ValidationError: )?\d{1,4} validation errors? for \w|^[\w.\[\]'` ()-]{1,200}$|^\s{2,8}\S"
@@ -98,7 +98,7 @@ def _take(found: list[_Record], line: str) -> None:
     record.told += [head] if head.strip() else []
     record.quote, record.labelled = [line[label:]], bool(head.strip())
     spelt = head.endswith(_MARKS) or line.startswith(_MARKS, label)
-    record.bare = not (spelt or _PROMPT.search(head) or _SOURCE.match(line))
+    record.bare = not (spelt or _PROMPT.search(head) or SOURCE.match(line))
 
 
 def bare_quotes(text: str) -> list[str]:

@@ -17,9 +17,11 @@ from parsers.search.pasted_kinds import Pasted
 from parsers.search.pasted_logs import as_meant, bare_quotes
 from parsers.search.pasted_prompts import last_turn
 from parsers.search.pasted_quotes import Marked, Quote, blocks_in, quotes_in
+from parsers.search.pasted_traces import messages_in, unspelled_in, without_frames
 from parsers.search.quoted_parts import failed_generations, is_code, is_output, printed_strings
 
 PRINTED = frozenset((Pasted.TRACEBACK, Pasted.RUBY, Pasted.STACK, Pasted.ERROR, Pasted.LOG, Pasted.SERVER_ERROR))
+TRACED = frozenset((Pasted.TRACEBACK, Pasted.ERROR))  # kinds that end with the message of an exception
 WRITTEN = frozenset((Pasted.REPORT,))
 TEMPLATED = frozenset((Pasted.PROMPT, Pasted.CONVERSATION))
 QUOTING = PRINTED | WRITTEN | TEMPLATED  # kinds that may quote an output
@@ -50,6 +52,9 @@ def outputs_in(text: str, kind: Pasted) -> list[str]:
         return [] if turn is None else [turn.words]
     if kind in QUOTING and (generated := failed_generations(text)):
         return list(dict.fromkeys(generated))
+    if kind in TRACED and (said := _said_by(text)):
+        return said
+    text = without_frames(text) if kind in PRINTED else text
     marked = [one for one in _quotes(text) if not _is_prompt(one.text)] if kind in QUOTING else []
     if kind in WRITTEN and (blocks := [one.text for one in marked if one.in_block]):
         return list(dict.fromkeys(blocks))
@@ -58,6 +63,12 @@ def outputs_in(text: str, kind: Pasted) -> list[str]:
     bare = [one for one in bare if not any(_is_end_of(one, quote) for quote in quotes)]
     best = max(bare or quotes or (_own_lines(text) if kind in WRITTEN else []), key=_worth, default=None)
     return [] if best is None else [best]
+
+
+def _said_by(text: str) -> list[str]:
+    """Return the output that the last message of an exception has as it is: each of a chain may quote the same."""
+    found = [one for one in map(unspelled_in, messages_in(text)) if one is not None and is_output(one)]
+    return found[-1:]
 
 
 def _own_lines(text: str) -> list[str]:

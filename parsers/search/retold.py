@@ -34,10 +34,13 @@ def retold(
     good, bad = [subject.trace if not one.number else trace_of(one.smallest) for one in (right, wrong)]
     share = f"; {wrong.count:,} of {counted(sum([one.count for one in outcomes]), 'chunking')}"
     share += " gives this message" if wrong.count == 1 else " give this message"
-    told = told_between(subject, good, bad, wrong.smallest, share)
+    told = told_between(subject, good, bad, wrong.smallest, share if wrong.count else "", of_paths=not said.cause)
     traced = not wrong.number and Chunking.model_validate(chunking_of(subject.trace)) == wrong.smallest
     same = told is not None and _parts(first) == _parts(told)
-    if told is None or (same and first.proof == said.proof):
+    if told is None:
+        return found
+    if same and first.proof == said.proof:  # what the sure cuts of both show may weigh more than what all cuts do
+        found[said.findings[0]] = replace(first, severity=told.severity)
         return found
     if same and traced:  # it is shown by the chunking that fails, not by the other one
         found[said.findings[0]] = replace(first, proof=said.proof)

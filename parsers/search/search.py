@@ -25,8 +25,8 @@ from parsers.replays.chunking import RECORDED, WHOLE, Chunking, label, resolved
 from parsers.replays.cut_grades import studied
 from parsers.replays.replayer import Outcome, Replayer
 from parsers.replays.resumed import Resumed
-from parsers.search.found import Detail, Found, OutcomeClass, Progress, Sample, Stage, Verdict
-from parsers.search.minimize import Start, minimized, start_of
+from parsers.search.found import Detail, Found, Minimized, OutcomeClass, Progress, Sample, Stage, Verdict
+from parsers.search.minimize import COMPARING, Start, minimized, start_of
 from parsers.search.no_output import nothing_judged
 from parsers.search.outcomes import Outcomes, Seen
 from parsers.search.retold import retold
@@ -45,10 +45,14 @@ LONG = 20_000  # characters from which on every replay is reported
 FEW_CUTS = 3  # cuts, of which only the surroundings are read where the parser can resume
 REDUCED = 4  # of so many outcomes the smallest chunking is looked for
 REDUCTIONS = 200  # replays spent on each
-NEVER_READ = "The smallest form of {} is read rightly under no chunking that was tried."
+NEVER_READ = "The smallest form of {} is read rightly under no chunking that a server can send."
+READ_AS_ALLOWED = (
+    "The smallest form of {} is read as the contract allows under some chunkings that a server can send, and under none"
+    " as the format reads it."
+)
 READ_UNCHANGED = (
-    "The smallest form of {} is a changed output, read rightly under no chunking that was tried; without that change it"
-    " is."
+    "The smallest form of {} is a changed output, read rightly under no chunking that a server can send; without"
+    " that change it is."
 )
 NOT_OVER = "Not everything was tried: what the other chunkings give is not known."
 TRIED: Mapping[Stage, str] = {"sweep": "other chunkings", "variants": "changed outputs", "shrink": "smaller forms"}
@@ -168,10 +172,8 @@ class Search:
             said.details = (*said.details, Detail(GIVEN_UP.format(self._budget.given_up)))
         if self._always_fails:
             said.details = (*said.details, Detail(ALWAYS_FAILS.format(self.replays, PLAIN)))
-        if small is not None and small.never_read:
-            of = "this" if any(own[number].check == small.check for number in said.findings) else quoted(small.check)
-            words = READ_UNCHANGED if small.read_unchanged else NEVER_READ
-            said.details = (*said.details, Detail(words.format(of)))
+        if small is not None and (small.never_read or small.read_as_allowed):
+            said.details = (*said.details, _how_read(small, {own[number].check for number in said.findings}))
         return Found(
             text=self._replayer.text,
             findings=own,
@@ -368,6 +370,13 @@ def _left(last: Progress) -> str:
     return LEFT.format(
         done=last.done, total=last.total, of=TRIED[last.stage], rest="".join(f", {one}" for one in unbegun)
     )
+
+
+def _how_read(small: Minimized, told: set[str]) -> Detail:
+    """Say that the smallest form is not read rightly. `told`: the checks of which the verdict speaks."""
+    same = small.check in (*told, *(COMPARING if told.intersection(COMPARING) else ()))
+    words = READ_UNCHANGED if small.read_unchanged else NEVER_READ if small.never_read else READ_AS_ALLOWED
+    return Detail(words.format("this" if same else quoted(small.check)))
 
 
 def _robustness(changed: Sequence[Finding]) -> Iterator[Detail]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from parsers.checks.prose import TAG
 from parsers.compare.divergence import ANY_ID, HARMFUL, message_key
@@ -23,64 +23,114 @@ from parsers.vocabulary.words import counted
 
 BY_ONE_SHOT = "read by the one for whole outputs"
 _SENTENCE = re.compile(r"\s*[\"'(]?\w+[.,;:!?]?\s")  # its first word
+ALWAYS, IN_TOKENS = "streamed, in whatever deltas", "streamed, in whatever deltas of whole tokens"
 IN_PARTS = "as soon as the output comes in more than one delta"
 
 
 def chunk_boundary(evidence: Evidence) -> Verdict | None:
-    """What comes out depends on how a server cuts the output, by more than white space or how arguments are written."""
+    """What comes out depends on how a server cuts the output, or on which code path reads it, by more than white space
+    or how arguments are written. Streams that a server can send go before the path for whole outputs."""
     numbers = evidence.numbers(Topic.CHUNKS, severity="error")
-    others = _differing(evidence, CutGrade.HONEST)
+    others = _differing(evidence, CutGrade.HONEST) or _other_path(evidence)
     if not others:
         if not numbers:
             return None
         words = f"{BLAME['chunk_boundary']}: {lowered(evidence.findings[numbers[0]].message)}"
         return led(evidence, "chunk_boundary", words, numbers)
-    right = _right(evidence)
-    sure = [one for one in evidence.outcomes if one.cuts is CutGrade.HONEST]
-    blamed = [one for one in sure if one.allowed is None]
-    streamed = [one for one in sure if one.raised is None and not evidence.is_one_shot(one)]
-    own = evidence.own  # the format's own reading is meant where no chunking gives as many of its calls
+    told = _told(evidence, others)
+    if told is None:
+        return None
+    proof, numbers = Proof(json_of(told.worst.smallest)), numbers or evidence.numbers(Topic.CHUNKS, severity="warning")
+    details = (
+        Detail(_shares(evidence, told.worst, None if told.meant else told.right)),
+        *([Detail(f"However it is cut, {told.always}.")] if told.always and told.meant is None else []),
+        *evidence.messages(numbers),
+    )
+    beside = told.right.smallest if told.right is not told.worst else None
+    said = Verdict("chunk_boundary", "error", "parser", "", details, tuple(numbers), proof, right=beside)
+    if _is_path(evidence, told.worst):
+        said.headline = _of_paths(told.when, told.damage, _also(evidence, told.meant, told.worst))
+        return said
+    said.headline = f"{BLAME['chunk_boundary']}: {told.when}, {told.damage}."
+    said.cause = f"{told.when[:1].upper()}{told.when[1:]}, {told.damage}."
+    return said
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What a headline tells: the worst outcome and the right one, when it comes and what it does to that. `meant`: the
+    format's own reading, where no chunking gives it; `always`: what no cut brings about."""
+
+    worst: OutcomeClass
+    right: OutcomeClass
+    when: str
+    damage: str
+    meant: Message | None
+    always: str
+
+
+def _told(evidence: Evidence, others: Sequence[OutcomeClass]) -> _Told | None:
+    """What to tell; None where no cut brings it about, and no code path: the finding that says so leads."""
+    right, own = _right(evidence), evidence.own
+    # The format's own reading is meant where no chunking gives as many of its calls.
     more = own is not None and own.good > good_calls(right.message, evidence.context)
     meant = own.message if own is not None and more else None
-    among = meant if meant is not None and len(streamed) == 1 else right.message
-    wrong = [one for one in blamed if grade_of(among, one.message, ANY_ID) in HARMFUL]
+    streams = _streams(evidence, CutGrade.HONEST)
+    among = meant if meant is not None and len(streams) == 1 else right.message
+    blamed = [*streams, *_paths(evidence)]
+    wrong = [one for one in blamed if one.allowed is None and grade_of(among, one.message, ANY_ID) in HARMFUL]
     worst = min(wrong or others, key=lambda one: (evidence.is_one_shot(one), *rank(one)))
-    always = "" if meant is None else harm(meant, right.message)  # what no cut brings about
-    if len(streamed) == 1 and meant is not None and meant.tool_calls and _find_no_call(sure):
-        return None  # no cut brings it about, and no code path: the finding that says so leads
-    shot = evidence.is_one_shot(worst)
-    whole_only = not shot and _is_one_delta(right) and not evidence.is_one_shot(right)  # of a stream
-    when = IN_PARTS if whole_only else _when(evidence, worst)
+    if len(streams) == 1 and meant is not None and meant.tool_calls and _find_no_call(evidence):
+        return None
+    always = "" if meant is None else harm(meant, right.message)
     damage = harm(meant or right.message, worst.message)
     if damage == always and right is not worst:
         meant, damage = None, harm(right.message, worst.message)
-    if shot or len(streamed) == 1:
-        words, cause = (
-            _of_paths(when if shot else "streamed, in whatever deltas", damage, _also(evidence, meant, worst)),
-            "",
-        )
-    else:
-        words, cause = f"{BLAME['chunk_boundary']}: {when}, {damage}.", f"{when[:1].upper()}{when[1:]}, {damage}."
-    details = (
-        Detail(_shares(evidence, worst, None if meant else right)),
-        *([Detail(f"However it is cut, {always}.")] if always and meant is None else []),
-        *evidence.messages(numbers),
-    )
-    proof = Proof(json_of(worst.smallest))
-    beside = right.smallest if right is not worst else None
-    return Verdict(
-        "chunk_boundary", "error", "parser", words, details, tuple(numbers), proof, cause=cause, right=beside
-    )
+    return _Told(worst, right, _when(evidence, worst, right), damage, meant, always)
 
 
-def _find_no_call(outcomes: Sequence[OutcomeClass]) -> bool:
-    """Return whether all of these read the output and give no call, whatever else they differ in."""
-    return not any(one.raised is not None or one.message.tool_calls for one in outcomes)
+def _find_no_call(evidence: Evidence) -> bool:
+    """Return whether all that comes of sure cuts reads the output and gives no call, whatever else it differs in."""
+    sure = [one for one in evidence.outcomes if one.cuts is CutGrade.HONEST]
+    return not any(one.raised is not None or one.message.tool_calls for one in sure)
 
 
-def _when(evidence: Evidence, one: OutcomeClass) -> str:
+def _streams(evidence: Evidence, grade: CutGrade) -> list[OutcomeClass]:
+    """The outcomes of streams whose cuts are of this grade or better, the parser's failures left out."""
+    return [
+        one
+        for one in evidence.outcomes
+        if one.raised is None and one.streamed is not None and one.streamed.rank <= grade.rank
+    ]
+
+
+def _paths(evidence: Evidence) -> list[OutcomeClass]:
+    """What the parser's code path for whole outputs gives."""
+    return [one for one in evidence.outcomes if one.one_shot and one.raised is None]
+
+
+def _other_path(evidence: Evidence) -> list[OutcomeClass]:
+    """What that path gives, where it differs from what streams do, and the contract does not allow both."""
+    sure = _streams(evidence, CutGrade.HONEST)
+    shot = [one for one in _paths(evidence) if one.allowed is None and one not in sure]
+    return [one for one in shot if any(grade_of(each.message, one.message, ANY_ID) in HARMFUL for each in sure)]
+
+
+def _is_path(evidence: Evidence, worst: OutcomeClass) -> bool:
+    """Return whether the code path makes the difference, and not the cuts: the worst is that of the path for whole
+    outputs, or that of all streams in whole tokens, as far as these are known."""
+    return evidence.is_one_shot(worst) or len(_streams(evidence, CutGrade.ASSUMED)) == 1
+
+
+def _when(evidence: Evidence, one: OutcomeClass, right: OutcomeClass) -> str:
     """The condition under which an outcome comes, as a part of a sentence."""
-    return BY_ONE_SHOT if evidence.is_one_shot(one) else under(one.smallest, len(evidence.text))
+    if evidence.is_one_shot(one):
+        return BY_ONE_SHOT
+    if len(_streams(evidence, CutGrade.ASSUMED)) == 1 and _paths(evidence):
+        return ALWAYS if len(_streams(evidence, CutGrade.HOSTILE)) == 1 else IN_TOKENS
+    if _is_one_delta(right) and not evidence.is_one_shot(right):
+        return IN_PARTS
+    return under(one.smallest, len(evidence.text))
 
 
 def _of_paths(when: str, damage: str, also: str) -> str:
@@ -104,9 +154,9 @@ def assumed_boundary(evidence: Evidence) -> Verdict | None:
     right = _right(evidence)
     wrong = [one for one in [evidence.outcomes[0], *others] if one.number != right.number]
     worst = min(wrong, key=rank)
-    shown = next((one for one in (worst, right) if one.cuts is CutGrade.ASSUMED), worst)
+    shown = next((one for one in (worst, right) if one.streamed is CutGrade.ASSUMED), worst)
     supposed = Grader(evidence.replayer).supposed(shown.smallest)
-    when, damage = _when(evidence, worst), harm(right.message, worst.message)
+    when, damage = under(worst.smallest, len(evidence.text)), harm(right.message, worst.message)
     # Where the worst is sure and that anything else ever comes is not, the condition stands behind.
     unless = f", but not if {supposed}" * bool(supposed)
     said = f"if {supposed}, {damage}" if supposed and shown is worst else f"{when}, {damage}{unless}"
@@ -133,10 +183,9 @@ def shown_first(findings: Sequence[Finding], said: Verdict) -> list[Finding]:
 
 
 def _differing(evidence: Evidence, grade: CutGrade) -> list[OutcomeClass]:
-    """The outcomes that differ from another one by more than white space or how arguments are written, all under cuts
-    of this grade or better."""
-    heard = [one for one in evidence.outcomes if one.raised is None and one.allowed is None]
-    sure = [one for one in heard if one.cuts.rank <= grade.rank]
+    """The outcomes of streams that differ from another one by more than white space or how arguments are written, all
+    under cuts of this grade or better."""
+    sure = [one for one in _streams(evidence, grade) if one.allowed is None]
     if sure and not sure[0].number:
         return [one for one in sure[1:] if one.grade in HARMFUL]
     return [one for one in sure[1:] if grade_of(sure[0].message, one.message, ANY_ID) in HARMFUL]
@@ -151,6 +200,7 @@ def _is_one_delta(one: OutcomeClass) -> bool:
 def _shares(evidence: Evidence, worst: OutcomeClass, right: OutcomeClass | None) -> str:
     total = sum([one.count for one in evidence.outcomes])
     given = f"{worst.count:,} of {counted(total, 'chunking')} {'gives' if worst.count == 1 else 'give'} this"
+    given = "The code path for whole outputs gives this" if evidence.is_one_shot(worst) else given
     if right is None:
         return f"{given}; none gives what the format reads."
     proven = _is_proven(evidence, right)
@@ -159,7 +209,8 @@ def _shares(evidence: Evidence, worst: OutcomeClass, right: OutcomeClass | None)
     if evidence.is_one_shot(right):
         return f"{given}; the code path for whole outputs gives {what}{none}."
     verb = "gives" if right.count == 1 else "give"
-    return f"{given}; {right.count:,} {verb} {what}, e.g. {right.label}{none}."
+    many = f"{right.count:,} of {counted(total, 'chunking')}" if evidence.is_one_shot(worst) else f"{right.count:,}"
+    return f"{given}; {many} {verb} {what}, e.g. {right.label}{none}."
 
 
 def _is_proven(evidence: Evidence, one: OutcomeClass) -> bool:
@@ -171,14 +222,15 @@ def _is_proven(evidence: Evidence, one: OutcomeClass) -> bool:
 
 
 def _right(evidence: Evidence) -> OutcomeClass:
-    """The outcome that is right: the grammar's own reading, else the one with most good calls, then with the texts
-    nearest to those that the grammar reads, then with the least content, or the most of an answer, then of most
-    chunkings."""
+    """The outcome that is right: the grammar's own reading, else of those that a server's cuts lead to, where there are
+    such, the one with most good calls, then with the texts nearest to those that the grammar reads, then with the least
+    content, or the most of an answer, then of most chunkings."""
     read = [one for one in evidence.outcomes if one.raised is None]
     own = None if evidence.own is None else message_key(evidence.own.message, ANY_ID)
     same = next((one for one in evidence.outcomes if message_key(one.message, ANY_ID) == own), None)
     if same is not None and same.raised is None:
         return same
+    read = [one for one in read if one.cuts is not CutGrade.HOSTILE] or read
     answer = all(_is_answer(one.message, evidence.text) for one in read) or _part_in_prose(read, evidence)
 
     def worth(one: OutcomeClass) -> tuple[int, int, int, int, int]:

@@ -285,7 +285,10 @@ def test_a_small_form_that_is_never_read_rightly_is_said_to_be() -> None:
     found = search.found()
     assert found.minimized is not None
     assert found.minimized.never_read
-    assert found.verdict.sentences[-1] == "The smallest form of this is read rightly under no chunking that was tried."
+    assert (
+        found.verdict.sentences[-1]
+        == "The smallest form of this is read rightly under no chunking that a server can send."
+    )
 
 
 def test_what_some_chunking_reads_rightly_it_still_does() -> None:

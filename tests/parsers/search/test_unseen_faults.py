@@ -21,6 +21,7 @@ from parsers.cases.io import dumps, load_case, loads
 from parsers.cases.run import run_case
 from parsers.replays.chunking import WHOLE
 from parsers.replays.recorded import BlackBox
+from parsers.search.search import NEVER_READ, READ_AS_ALLOWED
 from parsers.search.sweep import cut_at
 from parsers.selection.registry import Evidence
 from parsers.vocabulary.trace import Proof, StreamParser
@@ -403,15 +404,128 @@ class DropsAfter(Spoilt):
 AFTER = f"{call('get_weather', city='Paris')}\nDone."
 
 
+KEPT = {"name": "mine", "content_after_calls": ["keep", "drop"]}
+
+
 @pytest.mark.parametrize(
-    ("contract", "severity"), [("sglang", "warning"), pytest.param("as_streamed", "error", marks=pytest.mark.replays)]
+    ("contract", "severity", "headline"),
+    [
+        ("sglang", "info", "All checks hold: 1 complete call, not the same by both code paths, as the contract"),
+        (KEPT, "info", "All checks hold: 1 complete call, not the same by both"),
+        pytest.param(
+            "as_streamed",
+            "error",
+            r"The parser's two code paths disagree: read by the one for whole outputs, `\nDone.`",
+            marks=pytest.mark.replays,
+        ),
+    ],
 )
-def test_words_that_only_one_code_path_leaves_out_are_a_warning_where_a_server_may_leave_them_out(
-    contract: str, severity: str
+def test_words_that_only_one_code_path_leaves_out_are_a_matter_of_the_contract(
+    contract: Any, severity: str, headline: str
 ) -> None:
-    checks = ["whole_equals_streamed"]
-    found = search(AFTER, engines(Spoilt, DropsAfter), contract=contract, checks=checks).found
-    assert [one.severity for one in found.findings] == [severity]
+    found = search(AFTER, engines(Spoilt, DropsAfter), contract=contract, checks=COMPARING).found
+    assert [(one.check, one.severity) for one in found.findings] == [("whole_equals_streamed", severity)]
+    assert found.verdict.headline.startswith(headline)
+
+
+class EatsALine(Spoilt):
+    """A newline before content is left out that came in an earlier delta."""
+
+    def on(self, text: str) -> MessageDelta | None:
+        sent = super().on(text)
+        if sent is None or sent.content is None or "\n" in text:
+            return sent
+        return replace(sent, content=sent.content.lstrip("\n"))
+
+
+class StopsAtAMarker(Spoilt):
+    """All that follows is lost from a delta on that has a whole marker."""
+
+    stopped = False
+
+    def on(self, text: str) -> MessageDelta | None:
+        before, self.stopped = self.stopped, self.stopped or "<tool_call>" in text
+        return None if before else super().on(text.partition("<tool_call>")[0] if self.stopped else text)
+
+    def finish(self, reason: str | None) -> MessageDelta | None:
+        return None if self.stopped else super().finish(reason)
+
+
+class StopsBeforeAMarker(StopsAtAMarker):
+    """So is what stands before it in the same delta."""
+
+    def on(self, text: str) -> MessageDelta | None:
+        self.stopped = self.stopped or "<tool_call>" in text
+        return None if self.stopped else Spoilt.on(self, text)
+
+
+@pytest.mark.parametrize(("contract", "words"), [("sglang", READ_AS_ALLOWED), ("openai", NEVER_READ)])
+def test_a_smallest_form_that_only_cuts_inside_tokens_read_rightly_is_said_to_be_so(contract: str, words: str) -> None:
+    text = "It writes `<tool_call>` then."
+    found = search(text, engines(StopsBeforeAMarker), contract=contract, checks=["chunking"]).found
+    assert found.verdict.sentences[-1] == words.format("this")
+
+
+class NeedsACut(Spoilt):
+    """A call is lost unless a delta ends inside its name."""
+
+    found = False
+
+    def on(self, text: str) -> MessageDelta | None:
+        sent = super().on(text)
+        self.found = self.found or text.endswith("get_")
+        return sent if self.found else None
+
+    def finish(self, reason: str | None) -> MessageDelta | None:
+        return super().finish(reason) if self.found else None
+
+
+@pytest.mark.parametrize(
+    ("make", "one_shot", "text", "contract", "headline", "told"),
+    [
+        (
+            EatsALine,
+            DropsAfter,
+            AFTER,
+            "sglang",
+            'With the chunking "token by token", the message differs in the content, from character 0 of it on, by'
+            " whitespace only",
+            [("chunking", "warning", 0), ("whole_equals_streamed", "info", 0)],
+        ),
+        (
+            StopsAtAMarker,
+            Spoilt,
+            "It writes `<tool_call>` then.",
+            "openai",
+            "The parser's two code paths disagree: streamed, in whatever deltas of whole tokens, “<tool_call>` then.”",
+            [("whole_equals_streamed", "error", 2)],
+        ),
+        (
+            StopsAtAMarker,
+            Spoilt,
+            "It writes `<tool_call>` then.",
+            "sglang",
+            "The parser's two code paths disagree: streamed, in whatever deltas of whole tokens, “<tool_call>` then.”",
+            [("whole_equals_streamed", "warning", 1), ("spans_cover_input", "info", 0)],
+        ),
+        (
+            NeedsACut,
+            Spoilt,
+            call("get_weather", city="Bern"),
+            "openai",
+            "The parser depends on chunk boundaries: when the output comes in one delta, the only call (`get_weather`)",
+            [("chunking", "error", 0)],
+        ),
+    ],
+)
+def test_the_headline_is_of_streams_that_a_server_can_send_and_each_cause_is_told_once(
+    make: Make, one_shot: Make, text: str, contract: str, headline: str, told: list[tuple[str, str, int]]
+) -> None:
+    checks = [*COMPARING, "spans_cover_input", "all_output_lost", "tool_call_dropped"]
+    found = search(text, engines(make, one_shot), contract=contract, checks=checks).found
+    assert found.verdict.headline.startswith(headline)
+    assert [(one.check, one.severity, len(one.follows)) for one in found.findings] == told
+    assert sum([one.count for one in found.outcomes if one.one_shot and not one.streamed]) == 0
 
 
 class EndsInALine(Spoilt):

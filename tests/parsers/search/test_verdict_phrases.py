@@ -195,5 +195,7 @@ def test_it_is_said_which_chunkings_give_the_right_message(one_shot: bool | None
         OutcomeClass(number, Message(), "stop", count, 0, WHOLE, label)
         for number, count, label in ((0, 2, "token by token"), (1, 1, "whole"))
     ]
-    evidence: Any = SimpleNamespace(outcomes=[worst, right], is_one_shot=lambda one: one_shot, own=None, allowed=None)
+    evidence: Any = SimpleNamespace(
+        outcomes=[worst, right], is_one_shot=lambda one: one_shot and one is right, own=None, allowed=None
+    )
     assert _shares(evidence, worst, None if one_shot is None else right) == words
