@@ -25,7 +25,7 @@ FREE = {
     *("page.compare_differ", "page.compare_open", "page.compare_posted", "page.compare_put", "page.comparison_posted"),
     *("page.copy_posted", "page.engine_ask", "page.export_posted", "page.find_cancel", "page.find_posted"),
     *("page.find_proof", "page.format_case", "page.format_check", "page.format_file", "page.format_inspect"),
-    *("page.format_share", "page.intake", "page.live", "page.run", "page.share_posted", "page.template"),
+    *("page.format_share", "page.intake", "page.left", "page.live", "page.run", "page.share_posted", "page.template"),
     *("page.tokenizer_cancel", "page.tokenizer_try"),
     *("api.guests_check", "api.guests_find", "api.guests_outputs", "api.redact_case", "page.new", "page.redact_posted"),
 }  # fmt: skip

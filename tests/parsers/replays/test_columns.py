@@ -66,7 +66,8 @@ def require_columns(trace: Trace) -> None:
         assert list(one.text_parts()) == told
     require_partition(trace)
     assert [columns.holds(step.index) for step in steps] == [step.holds for step in steps]
-    assert [columns.state(step.index) for step in steps] == [step.state for step in steps]
+    for one in (columns, other.columns):
+        assert [one.state(step.index) for step in steps] == [step.state for step in steps]
     assert lags(trace) == lags(other)
     require_channels(trace.channels, other.channels, len(steps))
     require_channels(trace.streamed, other.streamed, len(steps))

@@ -127,9 +127,9 @@ def test_a_window_of_steps_is_small_on_the_wire(client: FlaskClient) -> None:
 
 
 def test_a_posted_run_whose_page_was_left_is_held_for_two_minutes(client: FlaskClient, app: Flask) -> None:
+    held = app.extensions["inspector"].held = HeldRuns(1_000_000, 3_600)
     token = client.post("/run", data={"text": OUTPUT, "parser": "qwen"}).headers["X-Held-Run"]
     assert client.post(f"/r/{token}/left").status_code == 204
-    held: HeldRuns = app.extensions["inspector"].held
     assert 100 < held.seconds_left <= 120
     assert client.get(f"/r/{token}").status_code == 200
     assert held.seconds_left > 3_000
