@@ -186,7 +186,7 @@ def _lost_words(subject: Subject) -> Iterator[Finding]:
     if not lost:
         yield from () if references else _lost_signs(subject)
         return
-    start = trace.text.find(lost[0])
+    start = _place_of(lost[0], trace.text)
     more = f" ({counted(len(lost), 'word')} in all)" if len(lost) > 1 else ""
     rest = _lost_rest(subject) if len(lost) >= _MANY else None
     if rest is not None:
@@ -276,12 +276,17 @@ def _decoded(subject: Subject, references: Mapping[str, re.Match[str]]) -> Itera
         )
 
 
+def _place_of(word: str, text: str) -> int:
+    """Where a word first stands by itself, else where its letters do; -1 where they do not."""
+    return next((found.start() for found in _WORD.finditer(text) if found[0] == word), text.find(word))
+
+
 def _written_otherwise(subject: Subject, lost: Iterable[str], sent: Mapping[Decimal | None, str]) -> Iterator[Finding]:
     """Numbers whose value is sent, spelled in another way."""
     for word in lost:
         value = _value(word)
         if value is not None and value in sent:
-            start = subject.trace.text.find(word)
+            start = _place_of(word, subject.trace.text)
             yield _spans_cover_input.finding(
                 f"The number `{word}` of the output is sent as `{sent[value]}`: the value is the same.",
                 topic=Topic.VALUE,
@@ -299,7 +304,7 @@ def _rounded(subject: Subject, lost: Iterable[str], sent: Mapping[Decimal | None
     doubles = {_double(word): word for value, word in sent.items() if value is not None}
     for word in lost:
         if _value(word) is not None and (other := doubles.get(_double(word))) is not None:
-            start = subject.trace.text.find(word)
+            start = _place_of(word, subject.trace.text)
             yield _spans_cover_input.finding(
                 f"The number `{word}` of the output is sent as `{other}`: {ROUNDED}.",
                 topic=Topic.VALUE,

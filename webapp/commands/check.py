@@ -140,7 +140,7 @@ def _case_files(path: str) -> list[str]:
 
 def _results(name: str, asked: Asked) -> Iterator[CaseResult]:
     try:
-        cases = read_cases(name, columns=asked.columns)
+        cases = read_cases(name, columns=asked.columns, every_row=True)
     except UsageError as error:
         yield CaseResult(name, "unusable", name, why=reason(str(error), name))
         return

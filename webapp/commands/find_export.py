@@ -38,11 +38,13 @@ def refuse_with(target: str, *, as_json: bool, engines: Sequence[str]) -> None:
 
 
 def write_smallest(name: str, found: CaseFound, target: str) -> None:
-    """Write the smallest case; the case itself where only what it expects is not met; nothing where nothing was found
-    in the output itself; or the report of the search. Raises UsageError where the target cannot say it."""
+    """Write the smallest case; the case itself where what it expects is not met and no smaller one says what is right;
+    nothing where nothing was found in the output itself; or the report of the search. Raises UsageError where the
+    target cannot say it."""
     small, case = found.found.minimized, found.minimized
     of_changed = small is not None and small.of_changed and not found.found.findings
-    if found.departs is not None and found.fails and (case is None or of_changed):
+    says_less = case is None or of_changed or case.known.expect is None
+    if found.departs is not None and found.fails and says_less:
         case, of_changed = found.case, False
     if target in WHOLE:
         with named(name):

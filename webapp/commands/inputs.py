@@ -98,17 +98,24 @@ def read_given(
     return _givens(name, found, tokenizer)[0]
 
 
-def read_cases(name: str, *, one: bool = False, columns: Mapping[str, str] | None = None) -> list[_Read]:
+def read_cases(
+    name: str, *, one: bool = False, columns: Mapping[str, str] | None = None, every_row: bool = False
+) -> list[_Read]:
     """The case of a case file, all of a corpus or suite (`one`: the one that is named), or one for each output of a
-    recording. What of a suite is not read is said on standard error.
+    recording. What of a suite is not read is said on standard error; with `every_row` such a row is a wrong case.
 
     Raises UsageError for anything else, and for a recording that cannot be replayed.
     """
     found, cases = _recognised(name, raw=False, columns=columns)
-    say_suite(_parted(name)[0], found)
+    file, wanted = _parted(name)
+    say_suite(file, found)
     if found.cases:
         chosen = [_only(name, cases)] if one else cases
-        return [_Read(title, title, _case(title, cases[title])) for title in chosen]
+        lost = found.skipped if every_row and wanted is None and found.columns else ()
+        return [
+            *[_Read(title, title, _case(title, cases[title])) for title in chosen],
+            *[_Read(f"{file}:{row.line}", file, UsageError(f"the row is not read: {row.why}")) for row in lost],
+        ]
     with named(name):
         return [_Read(made.name, name, load_case(made.data)) for made in _givens(name, found, None, every=True)]
 

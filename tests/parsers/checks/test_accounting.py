@@ -275,6 +275,13 @@ def test_another_number_is(build: Build, sent: str) -> None:
     assert "`0.10`" in finding.message
 
 
+def test_the_place_of_a_lost_word_is_where_it_stands_by_itself(build: Build) -> None:
+    trace = build([("content", "Cabbage, grab "), ("dropped", "b", "x"), ("content", " now")], blind=True)
+    (finding,) = findings(trace, **BLACK_BOX)
+    assert finding.message == "The word `b` of the output is nowhere in the message."
+    assert finding.span == (14, 15)
+
+
 def test_a_lost_word_that_is_spelled_with_escapes_has_no_place(build: Build) -> None:
     trace = build([("dropped", '"\\u00e9t\\u00e9" ', "x"), ("content", "Hi")], blind=True)
     (finding,) = findings(trace, **BLACK_BOX)

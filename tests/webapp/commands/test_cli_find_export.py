@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from parsers.cases.case import Case
+from parsers.cases.departure import Departure
 from parsers.cases.find import CaseFound
 from parsers.cases.io import load_case, loads
 from parsers.replays.chunking import WHOLE
@@ -121,6 +122,25 @@ def test_a_search_that_found_nothing_has_a_report_in_html(program: Program) -> N
     done = program("find", "-", "--parser", "qwen", "--export", "html", stdin="Hello you")
     assert (done.code, escape(done.err.splitlines()[-1]) in done.out) == (0, True)
     assert ("Smallest case" in done.out, "No search was made" in done.out) == (False, False)
+
+
+def test_a_case_whose_smaller_form_says_nothing_of_what_is_right_is_written_itself(
+    program: Program, monkeypatch: pytest.MonkeyPatch, output: Path
+) -> None:
+    whole = load_case({**SMALL, "title": "Whole", "expect": {"content": "right"}})
+    departs = Departure("Content", "wrong", "right", 1, parsed=True)
+    shown = Finding("chunking", "error", "parser", "It depends.")
+    small = Minimized("chunking", shown, (Piece("x"),), WHOLE, Context(), 1)
+    found = Found(
+        "x", [shown], [], [], [], [], [], Verdict("chunk_boundary", "error", "parser", "It."), minimized=small
+    )
+    played = SimpleNamespace(run=list, result=lambda: CaseFound(whole, found, load_case(SMALL), departs))
+    monkeypatch.setattr(command, "case_search", lambda case, *_: played)
+    done = program("find", output, "--export", "case")
+    assert loads(done.out).known.expect == whole.known.expect
+    said = load_case({**SMALL, "title": "Said", "expect": {"content": "right"}})
+    played.result = lambda: CaseFound(whole, found, said, departs)
+    assert loads(program("find", output, "--export", "case").out).title == "Said"
 
 
 def test_nothing_is_written_where_nothing_was_found(program: Program, found: Any, output: Path) -> None:
