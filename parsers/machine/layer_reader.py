@@ -95,10 +95,9 @@ class LayerReader(IdReader):
 
     def _leads_nowhere(self, trigger: str, row: CompiledRow | None) -> bool:
         """Return whether a row leads away from a call that was opened inside reasoning and is not whole."""
-        if (origin := self._mentioned_in()) is None:
-            return False
-        if row is None or trigger in REFUSALS:
-            return True
+        origin = self._mentioned_in()
+        if origin is None or row is None or trigger in REFUSALS:
+            return origin is not None
         ends = trigger in origin.end_texts.values()
         if self._calls.state is CallState.NAMED and "CallEnd" in row.emit:
             return not self._completes_call(trigger, row, may_go_on=ends)

@@ -34,7 +34,8 @@ def retold(
     good, bad = [subject.trace if not one.number else trace_of(one.smallest) for one in (right, wrong)]
     share = f"; {wrong.count:,} of {counted(sum([one.count for one in outcomes]), 'chunking')}"
     share += " gives this message" if wrong.count == 1 else " give this message"
-    told = told_between(subject, good, bad, wrong.smallest, share if wrong.count else "", of_paths=not said.cause)
+    of_paths = subject.replays.one_shot and not said.cause
+    told = told_between(subject, good, bad, wrong.smallest, share if wrong.count else "", of_paths=of_paths)
     traced = not wrong.number and Chunking.model_validate(chunking_of(subject.trace)) == wrong.smallest
     same = told is not None and _parts(first) == _parts(told)
     if told is None:
