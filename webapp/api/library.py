@@ -10,7 +10,7 @@ from flask.typing import ResponseReturnValue
 
 from parsers.vocabulary.types import UsageError
 from webapp.api.answers import ErrorBody, LibraryCases, LibraryImport
-from webapp.api.lists import asked_limit
+from webapp.api.lists import asked_limit, name_next
 from webapp.api.operations import API, LARGEST, MOST_ROWS, Files, Key, operation, whole
 from webapp.api.query_keys import is_asked
 from webapp.api.repeated import delete_key
@@ -30,13 +30,17 @@ _FORMAT = Key(f"{' or '.join(KINDS)}.", {"type": "string", "enum": [*KINDS], "de
 
 
 @operation("GET", f"{API}/library", {200: LibraryCases, 400: ErrorBody, 404: ErrorBody}, tagged=True,
+           headers={"Link": (200, 304)},
            query={**_QUERY, "before": whole("`more` of the page before.", 1),
                   "limit": whole(f"At most so many cases; {SHOWN} where it is not given.", 1, MOST_ROWS)})  # fmt: skip
 def library() -> ResponseReturnValue:
     """The newest listed cases that a query finds."""
     before, limit = _whole("before", 1), asked_limit()
     found = services().store.library.search(_wanted(), before=before, limit=SHOWN if limit is None else limit)
-    return jsonify({"total": found.total, "more": found.more, "cases": [_row(one) for one in found.rows]})
+    response = jsonify({"total": found.total, "more": found.more, "cases": [_row(one) for one in found.rows]})
+    if found.more is not None:
+        name_next(response, "before", found.more)
+    return response
 
 
 @operation("GET", f"{API}/library/export", {200: Files(tuple(KINDS.values())), 400: ErrorBody, 404: ErrorBody},

@@ -27,9 +27,14 @@ def page_of(rows: Sequence[Mapping[str, Any]]) -> Response:
     end = len(rows) if limit is None else min(start + limit, len(rows))
     response = jsonify(rows[start:end])
     if end < len(rows):
-        query = urlencode({**request.args, "cursor": cursor_of(rows[end - 1]["name"])})
-        response.headers["Link"] = f'<{public_root()}{request.path}?{query}>; rel="next"'
+        name_next(response, "cursor", cursor_of(rows[end - 1]["name"]))
     return response
+
+
+def name_next(response: Response, key: str, value: str | int) -> None:
+    """Say in the header Link where the next page is: the same query with this key."""
+    query = urlencode({**request.args, key: value})
+    response.headers["Link"] = f'<{public_root()}{request.path}?{query}>; rel="next"'
 
 
 def cursor_of(name: str) -> str:

@@ -111,7 +111,10 @@ def test_an_import_goes_on_where_it_is_told_and_takes_what_it_is_told(client: Fl
 def test_pages_follow_each_other(client: FlaskClient) -> None:
     client.post("/api/v1/library/import?listed=1", data=lines(1, 2, 3))
     first = found(client, "?limit=2")
+    link = client.get("/api/v1/library?limit=2").headers["Link"]
+    assert link.endswith(f'/api/v1/library?limit=2&before={first["more"]}>; rel="next"')
     last = found(client, f"?limit=2&before={first['more']}")
+    assert "Link" not in client.get(f"/api/v1/library?limit=2&before={first['more']}").headers
     assert ([len(one["cases"]) for one in (first, last)], first["total"], last["more"]) == ([2, 1], 3, None)
     assert found(client, "?q=Case%202")["total"] == 1
 
