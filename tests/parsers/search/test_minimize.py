@@ -11,8 +11,9 @@ from parsers.cases.tested import as_test
 from parsers.compare.divergence import EXACT
 from parsers.replays.chunking import TRACED, WHOLE, Chunking
 from parsers.replays.replayer import Replayer
+from parsers.search.found import Verdict
 from parsers.search.harms import kind_of
-from parsers.search.minimize import Start, minimized, start_of
+from parsers.search.minimize import Start, _worst_first, minimized, start_of
 from parsers.search.outcomes import Outcomes
 from parsers.search.own_reading import own_reading
 from parsers.search.shrink import form_of
@@ -142,3 +143,10 @@ def test_the_same_calls_in_another_order_differ_in_their_order() -> None:
     calls = [ToolCall("a", "f", "{}"), ToolCall("b", "g", "{}")]
     turned = Message(tool_calls=calls, order=(1, 0))
     assert kind_of(Message(tool_calls=calls), turned, EXACT) == {("calls", ((), (1, 0)))}
+
+
+def test_where_the_verdict_is_about_chunkings_what_compares_them_is_made_small_first() -> None:
+    found = [Finding(name, "error", "parser", "It is wrong.") for name in ("parser_raised", "chunking")]
+    said = Verdict("chunk_boundary", "error", "parser", "It depends on the cuts.")
+    assert [one.check for one in _worst_first(found, said)] == ["chunking", "parser_raised"]
+    assert [one.check for one in _worst_first(found, None)] == ["parser_raised", "chunking"]

@@ -412,11 +412,10 @@ KEPT = {"name": "mine", "content_after_calls": ["keep", "drop"]}
     [
         ("sglang", "info", "All checks hold: 1 complete call, not the same by both code paths, as the contract"),
         (KEPT, "info", "All checks hold: 1 complete call, not the same by both"),
-        pytest.param(
+        (
             "as_streamed",
             "error",
             r"The parser's two code paths disagree: read by the one for whole outputs, `\nDone.`",
-            marks=pytest.mark.replays,
         ),
     ],
 )
