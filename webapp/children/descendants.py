@@ -59,7 +59,7 @@ class Descendants:
 
     def worked(self) -> float:
         """For how many seconds they and the process itself were at work so far."""
-        return sum([_worked(pid) for pid in (self._pid, *[one.pid for one in self.living()])])
+        return sum([family.worked(pid) or 0.0 for pid in (self._pid, *[one.pid for one in self.living()])])
 
 
 def end(beings: Iterable[Being]) -> None:
@@ -74,8 +74,3 @@ def _being(pid: int) -> Being | None:
     """Who has an id; None where nobody that lives does."""
     name, fields = family.told(pid)
     return Being(pid, fields[19], name) if len(fields) > 19 and fields[0] not in _ENDED else None
-
-
-def _worked(pid: int) -> float:
-    _, fields = family.told(pid)
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") if len(fields) > 19 else 0.0

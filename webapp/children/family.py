@@ -48,6 +48,12 @@ def told(pid: int) -> tuple[str, list[str]]:
     return head.partition("(")[2], rest.split()
 
 
+def worked(pid: int) -> float | None:
+    """For how many seconds a process was at work; None of one that is gone, or where the system does not tell."""
+    _, fields = told(pid)
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") if len(fields) > 12 else None
+
+
 def sleeps(pid: int) -> bool:
     """Whether no thread of a process or of its descendants has anything to do. False where the system does not tell."""
     states = [_state(one, task) for one in family(pid) for task in _tasks(one)]

@@ -17,7 +17,7 @@ from uuid import uuid4
 from webapp.children import fork_server, worker
 from webapp.children.descendants import Descendants, keep_orphans
 from webapp.children.endings import ENDINGS
-from webapp.children.family import TAG, Group, end_strays, told
+from webapp.children.family import TAG, Group, end_strays, worked
 from webapp.children.held_pipes import ABLE, HeldPipe
 from webapp.children.program import Program
 from webapp.children.wires import GARBLED
@@ -71,8 +71,8 @@ class Process:
     def worked(self) -> float:
         """For how many seconds it was at work so far, not counting those in which it waited for a processor; infinite
         where the system does not tell."""
-        _, fields = told(self.pid)
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") if fields else math.inf
+        seconds = worked(self.pid)
+        return math.inf if seconds is None else seconds
 
     def interrupt(self) -> bool:
         """Let the task that runs end; says whether there is a way to do that."""
@@ -186,14 +186,12 @@ def _spawned(program: Program) -> Process:
 
 def _held(popen: subprocess.Popen[bytes], tag: str, program: Program) -> Process:
     """Somebody else's process, which may start others: they are ended with it, and never waited for."""
-    given = [cast("io.BufferedIOBase", one).detach() for one in (popen.stdin, popen.stdout, popen.stderr)]
-    sink, source, errors = pipes = [HeldPipe(os.dup(file.fileno())) for file in given]
+    files = [cast("io.BufferedIOBase", one).detach() for one in (popen.stdin, popen.stdout, popen.stderr)]
+    sink, source, errors = pipes = [HeldPipe(os.dup(file.fileno())) for file in files]
     theirs = {os.fstat(one.fileno()).st_ino: one is not sink for one in pipes}  # whether their end is written to
-    for file in given:
+    for file in files:
         file.close()
-    group = Group(popen)
-
-    descendants = Descendants(popen.pid)
+    group, descendants = Group(popen), Descendants(popen.pid)
 
     def kill() -> None:
         group.stop()
@@ -203,9 +201,8 @@ def _held(popen: subprocess.Popen[bytes], tag: str, program: Program) -> Process
         for one in pipes:
             one.leave()
 
-    files = [cast("BinaryIO", one) for one in (io.BufferedWriter(sink), io.BufferedReader(source), errors)]
-    streams = {"sink": files[0], "source": files[1], "errors": files[2]}
-    made = Process(popen.pid, kill, group.wait, program=program, **streams)
+    streams = {"sink": io.BufferedWriter(sink), "source": io.BufferedReader(source), "errors": errors}
+    made = Process(popen.pid, kill, group.wait, **cast("dict[str, BinaryIO]", streams), program=program)
     made.descendants = descendants
     return made
 
