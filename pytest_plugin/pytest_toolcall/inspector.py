@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import re
 import shlex
 import subprocess
 import tempfile
@@ -28,6 +29,8 @@ SECONDS = 600.0
 MOST_LINE = 100_000_000
 GOODBYE_SECONDS = 5.0
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
+REFUSED = (401, 403, 407)
+HEADER_VARIABLE = "TOOLCALL_INSPECTOR_HEADER"  # NAME: VALUE, for a server that lets only those in who have a secret
 NOT_PASSED = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONPLATLIBDIR", "__PYVENV_LAUNCHER__")
 HOW = (
     "say where it is with --toolcall-inspector, or with toolcall_inspector in the configuration of pytest: a command "
@@ -145,14 +148,22 @@ class Piped:
         return f": {lines[-1][:300]}" if lines else ""
 
 
+class _NowhereElse(urllib.request.HTTPRedirectHandler):
+    """What is sent, and the secret that may go along, is for the address that was given."""
+
+    def redirect_request(self, *_: Any) -> None:
+        """Follow to no other address: its answer is the error that it is."""
+
+
 class Server:
-    """A server that somebody runs."""
+    """A server that somebody runs. HEADER_VARIABLE may have a header of each request. Raises InspectorError."""
 
     def __init__(self, address: str) -> None:
         self._address = address.rstrip("/")
+        self._headers = {"Content-Type": "application/json", "Accept": "application/json", **_header_of_user()}
         here = (urlsplit(address).hostname or "") in LOOPBACK
         handlers = [urllib.request.ProxyHandler({})] if here else []
-        self._opener = urllib.request.build_opener(*handlers)
+        self._opener = urllib.request.build_opener(_NowhereElse, *handlers)
 
     def ask(self, task: str, asked: Mapping[str, Any], play: Play | None) -> dict[str, Any]:
         """The answer, once the parser has said all that is wanted for it."""
@@ -180,7 +191,7 @@ class Server:
         request = urllib.request.Request(  # noqa: S310 - http or https, see inspector_at
             f"{self._address}/api/v1/guests/{task}",
             data=json.dumps(asked).encode("ascii"),
-            headers={"Content-Type": "application/json", "Accept": "application/json"},
+            headers=self._headers,
         )
         try:
             with self._opener.open(request, timeout=SECONDS) as response:
@@ -192,6 +203,14 @@ class Server:
         except OSError as error:
             why = getattr(error, "reason", error)
             raise InspectorError(f"the inspector at {self._address} cannot be reached ({why}); {HOW}") from error
+
+
+def _header_of_user() -> dict[str, str]:
+    line = os.environ.get(HEADER_VARIABLE, "")
+    name, _, value = line.partition(":")
+    if line and not (re.fullmatch(r"[\w-]+", name, re.ASCII) and re.fullmatch(r"[\x20-\x7e]+", value.strip())):
+        raise InspectorError(f"{HEADER_VARIABLE} is no header: give NAME: VALUE, as in 'Authorization: Bearer SECRET'")
+    return {name: value.strip()} if line else {}
 
 
 def _answered(run: Any, play: Play | None) -> dict[str, Any]:
@@ -223,7 +242,8 @@ def _message_in(line: bytes, where: str) -> dict[str, Any]:
 
 def _words_of(error: urllib.error.HTTPError) -> str:
     try:
-        told = json.loads(error.read())["error"]["message"]
+        told = str(json.loads(error.read())["error"]["message"])
     except (ValueError, KeyError, TypeError):
-        return f"it answers {error.code}; does that address belong to an inspector of this version?"
-    return str(told)
+        told = f"it answers {error.code}; does that address belong to an inspector of this version?"
+    secret = f"; the environment gives its secret: {HEADER_VARIABLE}='Authorization: Bearer SECRET'"
+    return told.rstrip(".") + secret if error.code in REFUSED else told

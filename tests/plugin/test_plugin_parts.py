@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from pytest_toolcall import inspector, served
-from pytest_toolcall.inspector import InspectorError, Piped, Server, inspector_at
+from pytest_toolcall.inspector import HEADER_VARIABLE, InspectorError, Piped, Server, inspector_at
 from pytest_toolcall.items import small_name
 from pytest_toolcall.served import MOST_HANGING, Served, at_most
 from pytest_toolcall.words import failure_words
@@ -167,11 +167,15 @@ class Answering(BaseHTTPRequestHandler):
 
     answers: list[tuple[int, bytes]] = []  # noqa: RUF012 - of each test
     asked: list[bytes] = []  # noqa: RUF012
+    secrets: list[str | None] = []  # noqa: RUF012
+    elsewhere = ""
 
     def do_POST(self) -> None:
+        self.secrets.append(self.headers["Authorization"])
         self.asked.append(self.rfile.read(int(self.headers["Content-Length"])))
         status, body = self.answers.pop(0)
         self.send_response(status)
+        self.send_header("Location", self.elsewhere)
         self.end_headers()
         self.wfile.write(body)
 
@@ -183,6 +187,7 @@ class Answering(BaseHTTPRequestHandler):
 def server() -> Iterator[str]:
     found = HTTPServer(("127.0.0.1", 0), Answering)
     Answering.asked.clear()
+    Answering.secrets.clear()
     thread = threading.Thread(target=found.serve_forever, args=(0.01,))
     thread.start()
     yield f"http://127.0.0.1:{found.server_address[1]}/"
@@ -220,6 +225,11 @@ def test_a_server_gets_the_seconds_that_are_left(server: str) -> None:
     [
         ((422, b'{"error": {"message": "no such engine"}}'), "no such engine"),
         ((404, b"<html>"), "it answers 404; does that address belong to an inspector of this version?"),
+        (
+            (401, b'{"error": {"message": "Who may write has a secret."}}'),
+            "has a secret; the environment gives its secret: TOOL",
+        ),
+        ((307, b""), "it answers 307; does that address belong"),
         ((200, b"<html>"), "is no inspector that this plugin knows"),
         ((200, b'{"wanted": [{"run": {}, "of": "x"}]}'), "no parser is served here"),
     ],
@@ -229,6 +239,26 @@ def test_what_a_server_cannot_do_is_told_in_a_sentence(server: str, answer: tupl
     with pytest.raises(InspectorError) as error:
         Server(server).ask("check", {}, None)
     assert words in str(error.value)
+
+
+def test_a_server_that_asks_for_a_secret_is_told_that_of_the_environment_and_nobody_else_is(
+    server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(HEADER_VARIABLE, "Authorization:  Bearer of-16-characters")
+    monkeypatch.setattr(Answering, "elsewhere", server)
+    Answering.answers = [(200, b"{}"), (302, b"")]
+    found = inspector_at(server, "")
+    assert found.ask("check", {}, None) == {}
+    with pytest.raises(InspectorError, match="it answers 302"):
+        found.ask("check", {}, None)
+    assert Answering.secrets == ["Bearer of-16-characters"] * 2
+
+
+@pytest.mark.parametrize("line", ["Bearer", ": x", "A B: x", "A: ", "A: x\r\nB: y"])
+def test_what_is_no_header_is_told(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(HEADER_VARIABLE, line)
+    with pytest.raises(InspectorError, match="TOOLCALL_INSPECTOR_HEADER is no header: give NAME: VALUE"):
+        inspector_at("http://127.0.0.1:1", "")
 
 
 def test_a_parser_that_cannot_be_served_is_told(server: str) -> None:
