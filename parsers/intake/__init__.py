@@ -40,7 +40,9 @@ The modules in the order in which the bytes pass them. Each imports only those a
     pretty_messages    conversations as LangChain prints them for people
     printed_values     objects as any program printed them, by the keys that they hold
     logged_values      objects that lines of a log hold
+    yaml_values        YAML within bounds -> values; an answer that is kept so
     dynamo_cases       test cases in YAML
+    dumps              strings of notebooks, tables, statements and dumps -> the outputs in them
     python_functions   what Python's own functions do to plain values
     python_values      expressions of Python -> values; nothing is run
     python_statements  statements of Python -> names and their values

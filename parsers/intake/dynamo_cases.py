@@ -4,29 +4,22 @@
     unified v2   cases: {id: {request: {input, init: {starting_state}, tools, chunks}, golden: {assembled}}}
 
 (ai-dynamo/dynamo tests/parity, ai-dynamo/frontend-crates conformance/fixtures-unified-v2; 2026.) A file that holds only
-what engines made of the cases is named as that. Files are read without tags, merge keys and dates, and within bounds on
-size, depth and what aliases multiply to, so that reading stays linear.
+what engines made of the cases is named as that.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import count
 from typing import Any
-
-import yaml
 
 from parsers.cases.export.suite_subject import identifier
 from parsers.intake.evidence import REPLAY, Intake, Payload, Warn, intake_of, make_labels_differ, number
 from parsers.intake.plain_text import without_lone_surrogates
 from parsers.intake.written_values import object_of, objects_of, word_of
+from parsers.intake.yaml_values import YamlError, load_yaml
 from parsers.vocabulary.types import RecordedDelta, Recording, Request
 
-BYTES = 2_000_000
-EVENTS = 150_000  # the largest such file has a third of it
-NODES = 150_000  # with every alias written out
-DEPTH = 40
 FINISH = "\u2039finish\u203a"  # the unified suite's mark for the end of the stream: no text
 # The engines whose expectation is taken, the first that has one: they agree unless a case says why not.
 _ENGINES = ("dynamo", "vllm", "sglang")
@@ -35,28 +28,7 @@ _DETAIL = re.compile(r"[\s{,-](?:model_text|delta_text|starting_state|assembled|
 _NO_OUTPUT = "Dynamo YAML without an output"
 _WHY = "It has the keys of Dynamo's test cases."
 _NO_INPUT = "It holds what engines made of the cases, not the outputs: give inputs_and_golden.yaml of the same family."
-_MULTIPLIED = "Its aliases multiply to more than such a file ever holds: it is not read."
 _STATES = {"none": False, "content": False, "reasoning": True, "thinking": True}
-
-
-class _TooMuchError(Exception):
-    """The file is not read; the text says why, in a whole sentence."""
-
-
-def _loader() -> Any:
-    """Return libyaml's reader where it is there, with no more scalar types than such a file needs."""
-    loader: Any = type("Loader", (getattr(yaml, "CSafeLoader", yaml.SafeLoader),), {"yaml_implicit_resolvers": {}})
-    for tag, pattern, first in (
-        ("bool", r"^(?:true|True|TRUE|false|False|FALSE)$", "tTfF"),
-        ("int", r"^[-+]?(?:0|[1-9][0-9]{0,17})$", "-+0123456789"),
-        ("float", r"^[-+]?[0-9]{1,17}\.[0-9]{0,17}(?:[eE][-+]?[0-9]{1,3})?$", "-+0123456789"),
-        ("null", r"^(?:~|null|Null|NULL|)$", ["~", "n", "N", ""]),
-    ):
-        loader.add_implicit_resolver(f"tag:yaml.org,2002:{tag}", re.compile(pattern), list(first))
-    return loader
-
-
-_LOADER = _loader()
 
 
 def read_dynamo(body: str) -> Intake | None:
@@ -64,8 +36,8 @@ def read_dynamo(body: str) -> Intake | None:
     if _SIGN.search(body) is None or _DETAIL.search(body) is None:
         return None
     try:
-        value = _load(body)
-    except _TooMuchError as error:
+        value = load_yaml(body)
+    except YamlError as error:
         return Intake(kind="dynamo_yaml", title=_NO_OUTPUT, advice=str(error), why=(_WHY,))
     if not isinstance(value, dict):
         return None
@@ -74,48 +46,6 @@ def read_dynamo(body: str) -> Intake | None:
         return _intake(value, made)
     observed = any(isinstance(value.get(key), dict | list) for key in ("changes", "observations", "cases"))
     return Intake(kind="dynamo_yaml", title=_NO_OUTPUT, advice=_NO_INPUT, why=(_WHY,)) if observed else None
-
-
-def _load(body: str) -> Any:
-    if len(body) > BYTES:
-        raise _TooMuchError(f"The file is longer than {BYTES:,} characters: cut the cases out that are of interest.")
-    try:
-        _check_events(body)
-        return _as_json(yaml.load(body, Loader=_LOADER), count())
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f" at line {mark.line + 1:,}" if mark is not None else ""
-        problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "it cannot be read"
-        raise _TooMuchError(f"It is no whole YAML{where}: {problem}. Was the file cut?") from error
-    except UnicodeError as error:
-        raise _TooMuchError("It holds half of a UTF-16 pair, which no YAML can hold.") from error
-    except RecursionError as error:
-        raise _TooMuchError(_MULTIPLIED) from error
-
-
-def _check_events(body: str) -> None:
-    """Refuse what would cost more than its length, before anything is built."""
-    depth = 0
-    for place, event in enumerate(yaml.parse(body, Loader=_LOADER)):
-        if place > EVENTS:
-            raise _TooMuchError(f"It has more than {EVENTS:,} parts: cut the cases out that are of interest.")
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-        tag = getattr(event, "tag", None)
-        if depth > DEPTH or tag is not None:
-            what = "tags" if tag is not None else f"more than {DEPTH} levels"
-            raise _TooMuchError(f"It has {what}, which such a file does not need: it is not read.")
-
-
-def _as_json(value: Any, nodes: Iterator[int]) -> Any:
-    """Return the value with keys that JSON can hold and every alias written out, if that is not too much."""
-    if next(nodes) >= NODES:
-        raise _TooMuchError(_MULTIPLIED)
-    if isinstance(value, dict):
-        return {str(key): _as_json(one, nodes) for key, one in value.items()}
-    return [_as_json(one, nodes) for one in value] if isinstance(value, list) else value
 
 
 def _cases(value: Payload) -> Iterator[tuple[str, Payload]]:

@@ -41,7 +41,8 @@ _SAYS: Mapping[str, Payload] = {
     "ToolSelection": {"block_type": "tool_call"},
 }  # fmt: skip
 _START = re.compile(
-    r"(?:(?<=^)|(?<=\n))(?P<label>[^\n{\[('\"<=]{0,120}?(?:[:=>-] ?)?)(?:(?P<value>[{\[]|[A-Z]\w*+(?:\.[A-Z]\w*+)*+\()"
+    r"(?:(?<=^)|(?<=\n))(?P<label>[^\n{\[('\"<=]{0,120}?(?:(?:=>|[:=>-]) ?)?)"
+    r"(?:(?P<value>[{\[]|[A-Z]\w*+(?:\.[A-Z]\w*+)*+\()"
     r"|(?P<bare>(?=[a-z_]\w*+=(?:['\"\d\[{(<]|None|True|False|[A-Z]\w*+\())))"
 )
 _TORN = re.compile(r"[:=,].{0,400}[}\])],?\s*\Z", re.DOTALL)  # what stands before the first object is the end of one

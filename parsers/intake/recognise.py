@@ -20,6 +20,7 @@ from parsers.intake.answers import READERS as ANSWER_READERS
 from parsers.intake.api_logs import object_log, several_outputs_warning
 from parsers.intake.captures import captures
 from parsers.intake.client_objects import read_client_objects
+from parsers.intake.dumps import Dump, Dumped, dump_of
 from parsers.intake.dynamo_cases import read_dynamo
 from parsers.intake.evidence import (
     Ask,
@@ -64,6 +65,7 @@ from parsers.intake.token_records import read_replay_record, read_token_ids, rea
 from parsers.intake.tool_input_errors import read_tool_input_errors
 from parsers.intake.vllm_suites import read_vllm_suite
 from parsers.intake.written_values import choices_of, object_of, string_at, whole_object, whole_value, word_of
+from parsers.intake.yaml_values import read_yaml_answer
 from parsers.search.known_errors import NOTHING_GENERATED, is_known_alone, known_errors
 from parsers.search.pasted import look
 from parsers.search.pasted_kinds import Pasted
@@ -493,6 +495,41 @@ def _is_stream(body: str) -> bool:
     return bool(_STREAMED.search(body)) or (body.lstrip().startswith("{") and whole_object(body) is None)
 
 
+def _read_dump(body: str) -> Intake | None:
+    """Read what strings of a dump hold: recordings where there are any, else outputs as they are."""
+    dump = dump_of(body)
+    if dump is None:
+        return None
+    read = [(one, found) for one in dump.strings for found in [_recorded_in(one.text)] if found is not None]
+    outputs = [_placed(output, one) for one, found in read for output in found.outputs]
+    if not outputs:
+        outputs = [_placed(Recording(one.text, "code_block"), one) for one in dump.outputs]
+    return _of_dump(dump, outputs, read[0][1].kind if read else "code_block") if outputs else None
+
+
+def _recorded_in(text: str) -> Intake | None:
+    found = next(filter(None, (read(text) for read in _QUOTED)), None)
+    return found if found is not None and found.usable and found.kind in _SURE else None
+
+
+def _placed(output: Recording, where: Dumped) -> Recording:
+    output.label = f"{where.place}: {output.label}" if output.label else where.place
+    return output
+
+
+def _of_dump(dump: Dump, outputs: Sequence[Recording], kind: Kind) -> Intake:
+    held = number(len(outputs), "output")
+    return intake_of(
+        kind,
+        f"{dump.words} with {held}",
+        outputs,
+        why=f"It is a {dump.words}, and markers of a model's output stand in its strings alone.",
+        facts=[Fact("text", "assumed", "What a string of it holds is taken for the whole output.")]
+        * (kind == "code_block"),
+        warnings=several_outputs_warning(len(outputs)),
+    )
+
+
 _READERS: tuple[Reader, ...] = (
     read_replay_record,
     read_token_pairs,
@@ -512,5 +549,5 @@ _READERS: tuple[Reader, ...] = (
     lambda body: read_server_log(body) if _is_stream(body) else None,
 )
 # Only where none of these fits: any values, whatever printed them.
-_LATE: tuple[Reader, ...] = (read_logged_values, read_printed_values)
+_LATE: tuple[Reader, ...] = (read_logged_values, read_printed_values, read_yaml_answer, _read_dump)
 _QUOTED: tuple[Reader, ...] = (*_READERS, read_quoted_values, read_logged_values)

@@ -6,6 +6,7 @@ A failure is None, never an exception.
             'head' ... 'tail'  as servers shorten what they log (SGLang 0.5, request_logger)
     Node    { key: 'text' +\n 'text' }  Name { .. }  undefined  `text`  [Object]  ... 3 more items  SomeError: .. at ..
             (Node 20, lib/internal/util/inspect.js); what it left out stands in the tree as `LEFT_OUT`
+    Ruby    {"key"=>'text', :symbol=>nil}, and from 3.4 on { symbol: nil }
 
 The reader of printed values runs nothing and keeps its own stack. JSON's true, false and null are read too, as people
 mix both. A text that ends inside a value gives what stood before its end, and says so; of strings only a field keeps
@@ -40,6 +41,7 @@ _TOKEN = re.compile(
     | (?P<error>_?[A-Z]\w{0,60}Error(?:\ \[\w{1,60}\])?+:(?=\ )[\s\S]{0,4000}?
         (?:\n\s+at\ [^\n]*?(?=\s*\{?\n|,?\n|\Z))++)
     | (?P<number>[-+]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d++)?+(?![\w.]))
+    | (?P<symbol>:[A-Za-z_]\w*+(?==>))
     | (?P<name>Symbol\([^()\n]{1,200}\)(?=:)|[A-Za-z_][\w.]*+)
     | (?P<angle><[^<>\n]*+>)
     | (?P<more>\.\.\.\ \d++\ more\ \w++)
@@ -47,7 +49,7 @@ _TOKEN = re.compile(
     | (?P<open>[\[({])
     | (?P<close>[\])}])
     | (?P<join>\+(?=\s*['"`]))
-    | (?P<mark>[,:=])
+    | (?P<mark>=>|[,:=])
     )""",
     re.VERBOSE,
 )
@@ -57,14 +59,16 @@ _OPEN_STRING = re.compile(r"[bBuU]?['\"](?:[^\\\n]|\\[^\n])*+")
 _CONSTANTS: dict[str, Any] = {
     "True": True, "False": False, "None": None, "true": True, "false": False, "null": None,
     "nan": float("nan"), "inf": float("inf"), "NaN": float("nan"), "undefined": None,
+    "nil": None,
 }  # fmt: skip
+_KEEPS = (":", "=>")  # between a key and its value
 _PAIRS = {"[": "]", "(": ")", "{": "}"}
 _LEFT = re.compile(r"<(?:\.\.\.|dict len=\d)")  # google-genai's `<... Max depth ...>` and `<dict len=6>`
 _DIGITS = 18  # no token id, index or time has more
 
 # Before a printed value: shell and Python prompts on their own lines, `In [1]:`, and `name =` or `name:`.
 _BEFORE = re.compile(
-    r"\s*+(?:(?:>>>|\$) [^\n]*+\n\s*+)*+(?:(?:In|Out) ?\[\d{1,6}\]: ?)?+"
+    r"\s*+(?:(?:>>>|\$|irb[^>\n]{0,40}+>) [^\n]*+\n\s*+)*+(?:=> )?+(?:(?:In|Out) ?\[\d{1,6}\]: ?)?+"
     r"(?:[A-Za-z_][\w.]*+(?:: ?list(?:\[\w+\])?)? ?[=:] ?+)?+"
 )
 _AFTER = re.compile(r"\s*+;?\s*+(?:(?:>>>|\$)(?: [^\n]*+)?+(?:\n\s*+|\Z))*+")
@@ -142,7 +146,7 @@ class _Frame:
             raise _BadLiteralError
         elif mark == "=" and self.name is not None and isinstance(self.value, Named):
             self.key, self.value = self.value.name, _NOTHING
-        elif mark == ":" and self.close == "}" and isinstance(self.value, str | int | float | None):
+        elif mark in _KEEPS and self.close == "}" and isinstance(self.value, str | int | float | None):
             self.key, self.value = self.value, _NOTHING
         elif mark == ":" and self.close == "}" and isinstance(self.value, Named) and not self.value.called:
             self.key, self.value = self.value.name, _NOTHING
@@ -383,6 +387,8 @@ def _scalar(kind: str | None, word: str, *, inside: bool) -> Any:
         return string_value(word, bare=inside)[0]
     if kind == "date":
         return word
+    if kind == "symbol":
+        return word[1:]
     if kind == "name":
         return _CONSTANTS[word] if word in _CONSTANTS else Named(word)
     if kind == "angle":

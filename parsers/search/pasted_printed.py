@@ -39,6 +39,26 @@ _INSPECTED_KEY = re.compile(
     r"(?<=[{,\s])(role|content|choices|finish_reason|delta|tool_calls|object|logprobs|refusal|function|arguments): "
 )
 _DEBUGGED = re.compile(r"\[[\w./\\-]{1,200}\.rs:\d+:\d+\] \S[^\n=]{0,200} = ")  # of Rust 1
+# var_dump and print_r of PHP 8, dump of Swift 6, toString of Java's records and of openai-java 4, of Kotlin's data
+# classes (whose texts have no quotation marks, as those of a call have), %+v of Go 1.
+_DUMPED = re.compile(
+    r"""\s*(?:
+      (?:array|object)\([\w\\]{1,80}\)(?:\#\d+\ \(\d+\))?\ \{\n
+    | \w{1,60}(?:\ Object)?\n\s*\(\n\s*\[
+    | ▿\ \S
+    | (?:[\d/:.\ T]{1,40}\ )?(?:\w{1,20}[:=]\ ?)?(?:
+          [A-Z]\w{1,80}[{\[][a-z]\w{0,40}=
+        | [A-Z]\w{1,80}\([a-z]\w{0,40}=(?!['"\d\[{]|True|False|None)
+        | &?\{[A-Z]\w{1,40}:
+      )
+    )""",
+    re.VERBOSE,
+)
+_ANSWER_KEY = re.compile(
+    r"\b(choices|content|finish_?reason|role|tool_?calls|object_?|logprobs|message|arguments|usage)\b"
+    r"(?=[\"\]]*\s?(?:=>?|:))",
+    re.IGNORECASE,
+)
 _KEY_LINE = re.compile(r"[ \t]{0,8}([a-z_]{2,24}): ?(?=\S)")
 _ENDED = re.compile(
     r"^[ \t]{0,8}finish_reason: ?(['\"]?)(?:stop|length|tool_calls|function_call|content_filter|None|null)\1[ \t]*$",
@@ -80,6 +100,11 @@ def _is_debugged(given: Given) -> bool:
     return any(map(_DEBUGGED.match, given.lines)) and not any(map(is_sentence, given.lines))
 
 
+def _is_dumped(given: Given) -> bool:
+    """Return whether PHP, Swift, Java or Go printed it, which begin as no model's answer does."""
+    return _DUMPED.match(given.text) is not None and len(set(_ANSWER_KEY.findall(given.text))) >= 3
+
+
 def _is_told_by_keys(given: Given) -> bool:
     """Return whether it is a message that a program prints key by key, a line each."""
     keys = {found[1] for line in given.lines if (found := _KEY_LINE.match(line))}
@@ -90,4 +115,5 @@ PRINTED = (
     Shape(Pasted.PRINTED, _is_printed, always),
     Shape(Pasted.PRINTED, _is_debugged, always),
     Shape(Pasted.PRINTED, _is_told_by_keys, always),
+    Shape(Pasted.PRINTED, _is_dumped, always),
 )

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers.intake.dynamo_cases import BYTES, EVENTS, FINISH, read_dynamo
+from parsers.intake.dynamo_cases import FINISH, read_dynamo
+from parsers.intake.yaml_values import BYTES, EVENTS
 from parsers.vocabulary.types import Recording
 
 

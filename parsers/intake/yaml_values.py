@@ -1,0 +1,101 @@
+"""YAML, read without tags, merge keys and dates, and within bounds on size, depth and what aliases multiply to, so that
+reading stays linear; and an answer of an API that somebody keeps as YAML."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+import yaml
+
+from parsers.intake.answers import found_in, log_intake
+from parsers.intake.api_families import family_of
+from parsers.intake.api_logs import response_log
+from parsers.intake.evidence import Intake
+
+BYTES = 2_000_000
+EVENTS = 150_000  # the largest such file has a third of it
+NODES = 150_000  # with every alias written out
+DEPTH = 40
+_MULTIPLIED = "Its aliases multiply to more than such a file ever holds: it is not read."
+_KEY = r"(?:id|object|role|content|choices|message|messages|response|completion|output|model)"
+_ANSWER = re.compile(rf"(?:---[^\n]*\n)?(?:#[^\n]*\n)*(?:- )?{_KEY}:(?:[ \t]|\n)")
+_SAID = re.compile(r"^[ \t-]*(?:content|tool_calls):", re.MULTILINE)
+
+
+class YamlError(Exception):
+    """It is not read; the text says why, in a whole sentence."""
+
+
+def _loader() -> Any:
+    """Return libyaml's reader where it is there, with no more scalar types than such a file needs."""
+    loader: Any = type("Loader", (getattr(yaml, "CSafeLoader", yaml.SafeLoader),), {"yaml_implicit_resolvers": {}})
+    for tag, pattern, first in (
+        ("bool", r"^(?:true|True|TRUE|false|False|FALSE)$", "tTfF"),
+        ("int", r"^[-+]?(?:0|[1-9][0-9]{0,17})$", "-+0123456789"),
+        ("float", r"^[-+]?[0-9]{1,17}\.[0-9]{0,17}(?:[eE][-+]?[0-9]{1,3})?$", "-+0123456789"),
+        ("null", r"^(?:~|null|Null|NULL|)$", ["~", "n", "N", ""]),
+    ):
+        loader.add_implicit_resolver(f"tag:yaml.org,2002:{tag}", re.compile(pattern), list(first))
+    return loader
+
+
+_LOADER = _loader()
+
+
+def read_yaml_answer(body: str) -> Intake | None:
+    """Read an answer, or one inside of what is logged."""
+    if _ANSWER.match(body) is None or _SAID.search(body) is None:
+        return None
+    try:
+        value = load_yaml(body)
+    except YamlError:
+        return None
+    if isinstance(value, dict) and family_of(value) is not None:
+        return log_intake(response_log(value))
+    return found_in(value)
+
+
+def load_yaml(body: str) -> Any:
+    """Return the value that is written. Raises YamlError."""
+    if len(body) > BYTES:
+        raise YamlError(f"The file is longer than {BYTES:,} characters: cut the cases out that are of interest.")
+    try:
+        _check_events(body)
+        return _as_json(yaml.load(body, Loader=_LOADER), count())
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f" at line {mark.line + 1:,}" if mark is not None else ""
+        problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "it cannot be read"
+        raise YamlError(f"It is no whole YAML{where}: {problem}. Was the file cut?") from error
+    except UnicodeError as error:
+        raise YamlError("It holds half of a UTF-16 pair, which no YAML can hold.") from error
+    except RecursionError as error:
+        raise YamlError(_MULTIPLIED) from error
+
+
+def _check_events(body: str) -> None:
+    """Refuse what would cost more than its length, before anything is built."""
+    depth = 0
+    for place, event in enumerate(yaml.parse(body, Loader=_LOADER)):
+        if place > EVENTS:
+            raise YamlError(f"It has more than {EVENTS:,} parts: cut the cases out that are of interest.")
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        tag = getattr(event, "tag", None)
+        if depth > DEPTH or tag is not None:
+            what = "tags" if tag is not None else f"more than {DEPTH} levels"
+            raise YamlError(f"It has {what}, which such a file does not need: it is not read.")
+
+
+def _as_json(value: Any, nodes: Iterator[int]) -> Any:
+    """Return the value with keys that JSON can hold and every alias written out, if that is not too much."""
+    if next(nodes) >= NODES:
+        raise YamlError(_MULTIPLIED)
+    if isinstance(value, dict):
+        return {str(key): _as_json(one, nodes) for key, one in value.items()}
+    return [_as_json(one, nodes) for one in value] if isinstance(value, list) else value
