@@ -84,9 +84,9 @@ ORDERS = {"parsers": ROOMS, "webapp": WEB_ROOMS}
 # Neither a clock, nor a file, a socket, a process or a thread is behind any of these.
 PURE = frozenset({
     "__future__", "abc", "array", "ast", "base64", "binascii", "bisect", "codecs", "collections", "compression",
-    "contextlib", "copy", "csv", "dataclasses", "decimal", "difflib", "enum", "fractions", "functools", "gzip", "hashlib",
-    "heapq", "html", "io", "itertools", "json", "keyword", "math", "numbers", "operator", "random", "re", "shlex",
-    "string", "struct", "textwrap", "types", "typing", "unicodedata", "warnings", "zlib",
+    "contextlib", "copy", "csv", "dataclasses", "decimal", "difflib", "enum", "fractions", "functools", "gzip",
+    "hashlib", "heapq", "html", "io", "itertools", "json", "keyword", "math", "numbers", "operator", "random", "re",
+    "shlex", "string", "struct", "textwrap", "types", "typing", "unicodedata", "warnings", "zlib",
 })  # fmt: skip
 PURE_PARTS = frozenset({"importlib.resources", "urllib.parse"})
 LIBRARIES = frozenset(
