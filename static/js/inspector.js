@@ -326,7 +326,7 @@ function slid(page, value) {
 function typed(text) {
   if (document.activeElement?.matches("[data-filter]")) return null;
   if (text.trim().toLowerCase() === "end") return total();
-  return Number(text.replace(/[^0-9]/g, "")) || null;
+  return Number(text.replaceAll(",", "")) || null; // the field takes nothing but digits and commas
 }
 
 /* Behind the last chunk of a recorded stream is its end, which has no number. */

@@ -117,6 +117,17 @@ def test_the_slider_and_the_number_field_move_the_cursor(page: Page) -> None:
     assert "Step 30" in heading(page)
 
 
+@pytest.mark.parametrize("typed", ["x", "1e5", "-5", "7.9", "step 12", ""])
+def test_what_is_no_step_is_refused_where_it_was_typed(page: Page, plain: Page, typed: str) -> None:
+    for one in (page, plain):
+        one.goto(f"{EXAMPLE}?step=3")
+        one.locator("#go-to").fill(typed)
+        one.locator("#go-to").press("Enter")
+        assert one.locator("#go-to").evaluate("field => !field.validity.valid && field.matches(':focus')")
+        assert one.url.endswith("?step=3")
+        assert "Step 3" in heading(one)
+
+
 def test_stepping_is_announced(page: Page) -> None:
     page.goto(f"{EXAMPLE}?step=8")
     page.get_by_role("link", name="Next step").click()
