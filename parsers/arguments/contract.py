@@ -25,7 +25,7 @@ from typing import Any, ClassVar, Protocol
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import Segment, Severity
 from parsers.vocabulary.states import NOWHERE, Part
-from parsers.vocabulary.trace import CodecState, Hold, Retelling, Tail
+from parsers.vocabulary.trace import CodecState, Retelling, Tail, Waits
 
 OPEN = "open"
 READ_ALONG = "(?s:.)"  # any text may matter
@@ -234,7 +234,7 @@ class ArgumentParser(Part, ABC):
         """Text up to raw offset `at` was written as it is, without `text` being asked (see `passes`)."""
         self._at = at
 
-    def hold(self) -> Hold | None:
+    def hold(self) -> Waits | None:
         """Return what was read and not passed on yet."""
         return None
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, ClassVar, Literal
 
@@ -28,7 +29,7 @@ from parsers.arguments.json_build import JsonBuilder, Piece
 from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.events import Segment
 from parsers.vocabulary.states import NOWHERE, Part, Placed
-from parsers.vocabulary.trace import CodecState, Hold
+from parsers.vocabulary.trace import CodecState, Waits
 
 TAG, VALUE = "tag", "value"
 _LONGEST_BARE_CLOSER = 64
@@ -288,20 +289,27 @@ class Elements(ArgumentParser):
         plain = top is not None and top.kind == "text" and not top.kept and self._build.passes
         return f"{ESCAPED}|<" if plain else None
 
-    def hold(self) -> Hold | None:
+    def hold(self) -> Waits | None:
         start = self._build.held_from()
         if start is not None:
-            return Hold(start, self._at, "codec", self._build.wanted())
+            return "codec", self._build.wanted(), start, self._at
         kept = self._stack[-1].kept if self._stack else []
         if kept:
-            return Hold(kept[0][1], self._at, "codec", "What follows says whether this is part of the value.")
-        return Hold(self._lead, self._at, "codec", "A tag is read whole.") if self.scope == TAG else None
+            return "codec", "What follows says whether this is part of the value.", kept[0][1], self._at
+        return ("codec", "A tag is read whole.", self._lead, self._at) if self.scope == TAG else None
 
     def describe(self) -> CodecState:
         if self.scope == TAG:
-            return CodecState("in a tag")
-        path = "/".join([element.name for element in self._stack[-8:]])
-        return CodecState(f"in {path}" if path else "between arguments")
+            return _IN_TAG
+        return _inside("/".join([element.name for element in self._stack[-8:]]))
+
+
+_IN_TAG = CodecState("in a tag")
+
+
+@lru_cache(maxsize=64)  # asked for after every delta
+def _inside(path: str) -> CodecState:
+    return CodecState(f"in {path}" if path else "between arguments")
 
 
 def _half_closer(text: str, name: str) -> int:

@@ -256,10 +256,12 @@ class JsonBuilder(Part):
 
     def held_from(self) -> int | None:
         """The first raw offset of what waits."""
-        starts = [segments[0].start for segments in self._kept[:1]]
-        starts += [frame.key[0][1] for frame in self._frames[-1:] if frame.key]
-        starts += [start for _, start, _ in (self._string or [])[:1]]
-        return min(starts, default=None)
+        start = self._kept[0][0].start if self._kept else None
+        if self._frames and (key := self._frames[-1].key):
+            start = key[0][1] if start is None else min(start, key[0][1])
+        if self._string:
+            start = self._string[0][1] if start is None else min(start, self._string[0][1])
+        return start
 
     def wanted(self) -> str:
         """Return why a value waits, in words."""

@@ -51,7 +51,7 @@ from parsers.arguments.lead import Lead
 from parsers.vocabulary.drops import CUT
 from parsers.vocabulary.events import Segment
 from parsers.vocabulary.states import NOWHERE, Part, Pieces, Placed
-from parsers.vocabulary.trace import CodecState, Hold, Stand
+from parsers.vocabulary.trace import CodecState, Stand, Waits
 
 NO_VALUE = frozenset("}],:")  # where one of these stands, no value begins
 _Phase = Literal["before", "object", "arguments", "after"]
@@ -319,11 +319,11 @@ class JsonCall(PassesJson):
         if self.complete and self._phase != "after":
             self.out.diagnostic("missing_object_end", "The call's object is not closed.", at, at)
 
-    def hold(self) -> Hold | None:
+    def hold(self) -> Waits | None:
         if self._phase == "arguments":
             return None if self._value is None else self._value.hold(self._at)
         if self._committed and (start := self._loose.start) is not None:
-            return Hold(start, self._at, "codec", "These may be the arguments, if no key holds them.")
+            return "codec", "These may be the arguments, if no key holds them.", start, self._at
         return None
 
     def describe(self) -> CodecState:
@@ -450,7 +450,7 @@ class JsonCalls(PassesJson):
         self._item.passed(at)
         self.scope = self._item.scope
 
-    def hold(self) -> Hold | None:
+    def hold(self) -> Waits | None:
         return self._item.hold()
 
     def describe(self) -> CodecState:

@@ -14,7 +14,7 @@ from parsers.arguments.contract import Output
 from parsers.arguments.json_value import JsonValue, PassesJson
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.states import Placed
-from parsers.vocabulary.trace import CodecState, Hold
+from parsers.vocabulary.trace import CodecState, Waits
 
 _Phase = Literal["before", "value", "bare", "after"]
 
@@ -83,9 +83,9 @@ class JsonSpan(PassesJson):
         if self._phase == "before" and (self.complete or self.out.closes):
             self.synthetic("{}", at)
 
-    def hold(self) -> Hold | None:
+    def hold(self) -> Waits | None:
         if self._words:
-            return Hold(self._words[0][1], self._at, "codec", "It is no JSON, and closing here must leave valid JSON.")
+            return "codec", "It is no JSON, and closing here must leave valid JSON.", self._words[0][1], self._at
         return self._value.hold(self._at)
 
     def describe(self) -> CodecState:

@@ -35,7 +35,7 @@ from parsers.arguments.contract import OPEN, READ_ALONG, ArgumentParser, Output,
 from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.events import Segment
 from parsers.vocabulary.states import NOWHERE, Part, Pieces
-from parsers.vocabulary.trace import CodecState, Hold, Retelling, Stand
+from parsers.vocabulary.trace import CodecState, Retelling, Stand, Waits
 
 Unit = Literal["ws", "open", "close", "colon", "comma", "quote", "string", "scalar", "hold", "error"]
 _AN_OBJECT: Mapping[str, Any] = {"type": "object"}  # what arguments are anyway: a string may hold them, encoded twice
@@ -488,19 +488,17 @@ class JsonValue(Part):
         """See ArgumentParser.retelling; `of` as in `describe`."""
         return partial(_states, of, self.scan.copy()) if self._free and self.scan.depth <= _DEEPEST else None
 
-    def hold(self, at: int) -> Hold | None:
+    def hold(self, at: int) -> Waits | None:
         """The value that waits for its end."""
         if self._held is None and self._tail is None:
             return None
         start = self._held_at if self._tail is None else self._tail_at
         if self._held is None:
-            return Hold(start, at, "codec", "Closing here must leave valid JSON.")
+            return "codec", "Closing here must leave valid JSON.", start, at
         if self._schema() is _AN_OBJECT:
-            return Hold(
-                start, at, "codec", "The string may hold the arguments, encoded twice: it is written when whole."
-            )
+            return "codec", "The string may hold the arguments, encoded twice: it is written when whole.", start, at
         wanted = types_in_words(self._schema()) or "another type"
-        return Hold(start, at, "codec", f"The schema wants {wanted}: the value is checked when it is whole.")
+        return "codec", f"The schema wants {wanted}: the value is checked when it is whole.", start, at
 
     def describe(self, of: str = "") -> CodecState:
         """Return where in the value `of` something the reader stands."""

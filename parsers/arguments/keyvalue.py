@@ -24,7 +24,7 @@ from parsers.arguments.json_value import escape_json
 from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.json_values import is_json
 from parsers.vocabulary.states import Part
-from parsers.vocabulary.trace import CodecState, Hold, Stand, Tail
+from parsers.vocabulary.trace import CodecState, Stand, Tail, Waits
 
 _STRING = "string"
 _NAME = re.compile(r"[\w.\-]+")
@@ -337,21 +337,25 @@ class KeyValue(NotationParser):
     def keep(self, text: str, at: int) -> None:
         self._tail.text(text, at)
 
-    def hold(self) -> Hold | None:
+    def hold(self) -> Waits | None:
         if not (self._word or self._pieces or self._tail.waits or self._builder.waits):
             return None  # as it is after most deltas
-        starts = [self._word_at] * bool(self._word and self._committed) + [start for _, start, _ in self._pieces[:1]]
-        starts += [at for at in (self._tail.at, self._builder.held_from()) if at is not None]
-        start = min(starts, default=self._at)
+        start, tail, built = self._at, self._tail.at, self._builder.held_from()
+        if self._word and self._committed:
+            start = min(start, self._word_at)
+        if self._pieces:
+            start = min(start, self._pieces[0][1])
+        if built is not None:
+            start = min(start, built)
+        if tail is not None and tail <= start:
+            return ("codec", _TAIL.why, tail, self._at) if tail < self._at else None
         if start >= self._at:
             return None
-        why = "A word is read whole." if self._word else self._builder.wanted()
-        if start == self._tail.at:
-            why = _TAIL.why
-        return Hold(start, self._at, "codec", why)
+        return "codec", "A word is read whole." if self._word else self._builder.wanted(), start, self._at
 
     def describe(self) -> CodecState:
-        return _OUTSIDE.get(self._phase) or _in_arguments(len(self._stack), in_string=self.scope == _STRING)
+        outside = _OUTSIDE.get(self._phase)
+        return outside or (_in_string if self.scope == _STRING else _between_tokens)(len(self._stack))
 
 
 _OUTSIDE = {
@@ -362,8 +366,13 @@ _OUTSIDE = {
 
 
 @lru_cache(maxsize=64)  # asked for after every delta
-def _in_arguments(depth: int, *, in_string: bool) -> CodecState:
-    return CodecState(f"{'in a string' if in_string else 'between tokens'}, depth {depth}", Stand.INSIDE)
+def _in_string(depth: int) -> CodecState:
+    return CodecState(f"in a string, depth {depth}", Stand.INSIDE)
+
+
+@lru_cache(maxsize=64)
+def _between_tokens(depth: int) -> CodecState:
+    return CodecState(f"between tokens, depth {depth}", Stand.INSIDE)
 
 
 # Bare words, and strings whose closing delimiter may be forgotten.

@@ -25,7 +25,7 @@ from parsers.arguments.json_value import EarlyArguments, JsonScanner, JsonValue,
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import Segment
 from parsers.vocabulary.states import NOWHERE, Part, Pieces
-from parsers.vocabulary.trace import CodecState, Hold, Stand
+from parsers.vocabulary.trace import CodecState, Stand, Waits
 
 _ARGUMENT_KEYS = ("arguments", "parameters")
 
@@ -378,7 +378,7 @@ class Mistral(PassesJson):
             self._commit()
             self.synthetic("{}", at)
 
-    def hold(self) -> Hold | None:
+    def hold(self) -> Waits | None:
         value = self._value if self._array is None else self._array.value
         return None if value is None else value.hold(self._at)
 

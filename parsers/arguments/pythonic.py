@@ -31,7 +31,7 @@ from parsers.arguments.json_build import NO_NAME, PAIRS, JsonBuilder, NotationPa
 from parsers.arguments.python_text import QUOTES, WORDS, StringReader, python_number
 from parsers.vocabulary.drops import CUT
 from parsers.vocabulary.states import Pieces
-from parsers.vocabulary.trace import CodecState, Hold, Stand
+from parsers.vocabulary.trace import CodecState, Stand, Waits
 
 _NAME = re.compile(r"[\w.\-]+")
 _NAME_START = re.compile(r"[^\W\d]")
@@ -372,7 +372,7 @@ class Pythonic(NotationParser):
         reads = self._string is not None and not self._is_key and self._builder.passes
         return self._string.passes() if reads and self._string is not None else None
 
-    def hold(self) -> Hold | None:
+    def hold(self) -> Waits | None:
         in_string = None if self._string is None else self._string.held_from()
         if in_string is None and not (self._word or self._key or self._builder.waits):
             return None  # as it is after most deltas
@@ -382,7 +382,7 @@ class Pythonic(NotationParser):
         why = "A word or a name is read whole." if self._word or self._key else self._builder.wanted()
         if in_string is not None:
             why = "An escape sequence is sent whole, and the character after a quote says whether it ends the string."
-        return Hold(start, self._at, "codec", why)
+        return "codec", why, start, self._at
 
     def _held_since(self, in_string: int | None) -> int:
         """Where what is held begins, or where the text ends. Asked for after every delta: most of the time there is
@@ -395,7 +395,9 @@ class Pythonic(NotationParser):
         if self._word:
             start = min(start, self._word_at)
         built = self._builder.held_from()
-        return min([start, *[at for at in (built, in_string) if at is not None]])
+        if built is not None:
+            start = min(start, built)
+        return start if in_string is None else min(start, in_string)
 
     def describe(self) -> CodecState:
         if self._phase not in _BETWEEN_CALLS:

@@ -14,10 +14,16 @@ IN_KEY = CodecState("in a parameter's name", Stand.KEY)
 
 
 @lru_cache(maxsize=64)  # asked for after every delta
-def at_value(key: str, *, before: bool) -> CodecState:
-    """In the value of a key, or before it."""
-    value = f"the value of {key}"
-    return CodecState.before(value) if before else CodecState(f"in {value}", Stand.VALUE, value)
+def in_value(key: str) -> CodecState:
+    """In the value of a key, which may have white space around it."""
+    value = f"the value of {key.strip()}"
+    return CodecState(f"in {value}", Stand.VALUE, value)
+
+
+@lru_cache(maxsize=64)
+def before_value(key: str) -> CodecState:
+    """Before the value of a key."""
+    return CodecState.before(f"the value of {key.strip()}")
 
 
 def why_whole(schema: Schema | None, *, is_json: bool) -> str:

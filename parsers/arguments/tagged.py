@@ -41,11 +41,19 @@ from parsers.arguments.contract import ESCAPED, OPEN, ArgumentParser, Output, is
 from parsers.arguments.entities import EntityDecoder, decode_entities, unescape_attribute
 from parsers.arguments.json_value import coerce_json, escape_json
 from parsers.arguments.python_text import plain_to_json
-from parsers.arguments.tag_places import BETWEEN, CLOSER_WAITS, IN_KEY, TAG_WAITS, at_value, why_whole
+from parsers.arguments.tag_places import (
+    BETWEEN,
+    CLOSER_WAITS,
+    IN_KEY,
+    TAG_WAITS,
+    before_value,
+    in_value,
+    why_whole,
+)
 from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.events import Segment
 from parsers.vocabulary.states import NOWHERE, Pieces, Placed
-from parsers.vocabulary.trace import CodecState, Hold
+from parsers.vocabulary.trace import CodecState, Waits
 
 _STRING: Mapping[str, Any] = {"type": "string"}
 KEY, GAP, VALUE, DOUBT = "key", "gap", "value", "doubt"
@@ -560,28 +568,29 @@ class Tagged(ArgumentParser):
         self._at_line_start = self._at_line_start and at == self._at
         super().passed(at)
 
-    def hold(self) -> Hold | None:
-        if self.scope == KEY and self._key and self._opener is None:
-            return Hold(self._key_at, self._at, "codec", "A parameter's name is sent whole.")
-        if self.scope == GAP:
-            return Hold(self._key_start, self._at, "codec", "A parameter's name is sent with its value.")
+    def hold(self) -> Waits | None:
+        scope = self.scope
+        if scope == KEY and self._key and self._opener is None:
+            return "codec", "A parameter's name is sent whole.", self._key_at, self._at
+        if scope == GAP:
+            return "codec", "A parameter's name is sent with its value.", self._key_start, self._at
         waits = self._opener or self._closer or (None if self._doubt is None else (self._doubt, 0))
-        if waits is None and not self._in_value:
+        if waits is None and scope not in (VALUE, _CDATA):
             return None
         if not self._streams:
-            return Hold(self._key_start, self._at, "codec", self._why_whole)
+            return "codec", self._why_whole, self._key_start, self._at
         return self._hold_of_text(waits)
 
-    def _hold_of_text(self, waits: tuple[int, Any] | None) -> Hold | None:
+    def _hold_of_text(self, waits: tuple[int, Any] | None) -> Waits | None:
         """What waits at the end of a value that goes out as it is read: `waits` is a tag that may be text of it."""
         entity = None if self._entities is None else self._entities.kept_at
         if waits is not None:
             start = entity if entity is not None else self._blank_at if self._blank else waits[0]
-            return Hold(start, self._at, "codec", TAG_WAITS if self._opener else CLOSER_WAITS)
+            return "codec", TAG_WAITS if self._opener else CLOSER_WAITS, start, self._at
         if entity is not None:
-            return Hold(entity, self._at, "codec", "May be the beginning of an HTML entity.")
+            return "codec", "May be the beginning of an HTML entity.", entity, self._at
         if self._blank:
-            return Hold(self._blank_at, self._at, "codec", "White space that may belong to the closing tag.")
+            return "codec", "White space that may belong to the closing tag.", self._blank_at, self._at
         return None
 
     def describe(self) -> CodecState:
@@ -589,4 +598,4 @@ class Tagged(ArgumentParser):
             return BETWEEN
         if self.scope == KEY:
             return IN_KEY
-        return at_value("".join(self._key).strip(), before=self.scope == GAP)
+        return (before_value if self.scope == GAP else in_value)("".join(self._key))

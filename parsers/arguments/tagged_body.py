@@ -19,7 +19,7 @@ from parsers.arguments.contract import Output
 from parsers.arguments.json_span import JsonSpan
 from parsers.arguments.tagged import KEY, Tagged
 from parsers.vocabulary.drops import Cause, DropReason
-from parsers.vocabulary.trace import CodecState, Hold, Retelling
+from parsers.vocabulary.trace import CodecState, Retelling, Waits
 
 # What ends a key in a way that the request does not ask for.
 _OTHERS: Mapping[str, tuple[str, ...]] = {
@@ -102,7 +102,7 @@ class TaggedBody(Tagged):
             self._object.passed(at)
             self.scope = self._object.scope
 
-    def hold(self) -> Hold | None:
+    def hold(self) -> Waits | None:
         return super().hold() if self._object is None else self._object.hold()
 
     def describe(self) -> CodecState:

@@ -34,7 +34,7 @@ from parsers.vocabulary.events import (
 )
 from parsers.vocabulary.json_values import is_object
 from parsers.vocabulary.states import NOWHERE, Pieces
-from parsers.vocabulary.trace import Hold, RejectedCall, Tail
+from parsers.vocabulary.trace import RejectedCall, Tail, Waits
 from parsers.vocabulary.types import Context
 
 # What a state means for text and events. In a state that is in none of these, all goes out as it comes.
@@ -575,12 +575,12 @@ class Calls(Writer):
 
     # what is held
 
-    def holds(self, at: int) -> list[Hold]:
+    def waiting(self, at: int) -> list[Waits]:
         """Return what the stages and a call that does not stand keep back of the text before `at`, in order."""
         if self.defers:
             why = "llama_content is seed_literal: everything waits for the end of the output."
-            return [Hold(0, at, "policy", why)] if at else []
-        found: list[Hold] = []
+            return [("policy", why, 0, at)] if at else []
+        found: list[Waits] = []
         if self._reasoning.blank.pieces or self._content.blank.pieces:
             found += filter(None, (self._reasoning.hold(), self._content.hold()))
         if self.state in _HELD:
@@ -591,7 +591,8 @@ class Calls(Writer):
                 why, start = "A marker inside reasoning: it may begin a call, or is only mentioned.", self._mention[0]
             elif self.state is CallState.NAMED:
                 why = f"The call to {self._name} is judged when it is whole."
-            found += [Hold(start, at, "tentative", why)] * (at > start)
+            if at > start:
+                found.append(("tentative", why, start, at))
         elif self._head.pieces:
             found += filter(None, (self._head.hold("codec", "A name or an id is sent whole."),))
         return found

@@ -15,7 +15,6 @@ from parsers.machine.calls import Calls
 from parsers.machine.lexer import IdTerminal
 from parsers.machine.open_text import OpenTextReader
 from parsers.machine.program import CompiledState, Program
-from parsers.vocabulary.trace import Hold
 
 
 class IdReader(OpenTextReader):
@@ -153,8 +152,7 @@ class IdReader(OpenTextReader):
         """What stands before the buffer is read."""
         self._parts = {at for at in self._parts if at >= self._base}
 
-    def _held_ends(self) -> Hold:
-        """The tokens that end a turn and are text of the value if more text follows."""
-        start = self._base + len(self._buffer)
-        size = sum(len(item.text) for item in self._ends)
-        return Hold(start, start + size, "codec", "It ends the turn, unless more text follows.")
+    @property
+    def _length_of_ends(self) -> int:
+        """How many characters are tokens that end a turn, which are text of the value if more text follows."""
+        return sum([len(item.text) for item in self._ends])

@@ -19,7 +19,6 @@ Events leave through `Calls`, which knows where the open call stands, and its st
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import ClassVar
 
 from parsers.arguments.contract import OPEN, READ_ON, STRAY, ArgumentParser
@@ -34,7 +33,7 @@ from parsers.machine.views import Views
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import ContentText, Event
 from parsers.vocabulary.states import NOWHERE, State, go_back, state_of
-from parsers.vocabulary.trace import RejectedCall, StateView, Transition
+from parsers.vocabulary.trace import RejectedCall, Seen, StateView, Transition
 from parsers.vocabulary.types import Context, Delta, Mode, UsageError
 
 Programs = dict[tuple[object, ...], Program]
@@ -585,6 +584,10 @@ class Machine(LayerReader):
     # the view
 
     def view(self) -> StateView:
+        return self.seen().view(self.reached + self._length_of_ends)
+
+    def seen(self) -> Seen:
+        """See SeesItself. What waits while open text goes by is none of that, unless it is all of it."""
         if self._kept:
             self._end_open_text()
         elif self._disturbs is not None:
@@ -593,8 +596,8 @@ class Machine(LayerReader):
             if self._parser is not None:
                 self._parser.passed(self._base)
         held = "" if self._over else self._buffer[self._pos :]
-        made = self._views.view(self._state, self._calls, self._parser, self._base + self._pos, held)
-        if self._ends:
-            made = replace(made, holds=(*made.holds, self._held_ends()))
-        self._open_view = made
-        return made
+        ends = self._length_of_ends if self._ends else 0
+        seen = self._views.seen(self._state, self._calls, self._parser, self._base + self._pos, held, ends)
+        if self._disturbs is not None:
+            self._open_view = seen = seen if self._leads else seen.ended(self._base)
+        return seen

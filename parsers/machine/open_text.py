@@ -17,7 +17,7 @@ from parsers.machine.lexer import MARKED, Scope, is_plain
 from parsers.machine.program import CompiledState
 from parsers.vocabulary.events import CallArguments, ContentText, Event, ReasoningText, TextEvent
 from parsers.vocabulary.states import NOWHERE, Part
-from parsers.vocabulary.trace import OpenText, Retelling, StateView, Tail, Transition
+from parsers.vocabulary.trace import OpenText, Retelling, Seen, Tail, Transition
 from parsers.vocabulary.types import Delta
 
 _OpenKind = type[ContentText] | type[ReasoningText] | type[CallArguments]
@@ -78,7 +78,7 @@ class OpenTextReader(Part):
         self._leads = False  # whether a stage keeps all of it
         self._open_kind: _OpenKind = ContentText
         self._open_call = self._open_at = NOWHERE
-        self._open_view: StateView | None = None
+        self._open_view: Seen | None = None
 
     @property
     def _at(self) -> int:

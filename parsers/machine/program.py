@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from itertools import pairwise
 
 from parsers.arguments import ARGUMENT_PARSERS
 from parsers.arguments.contract import OPEN, STRAY, ArgumentParser, Output
@@ -18,6 +19,7 @@ from parsers.machine.lexer import Scope
 from parsers.machine.reasoning import prompt_opens
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.states import Constant
+from parsers.vocabulary.trace import Reason
 from parsers.vocabulary.types import Context, FormatError
 
 _NO_CLOSERS = frozenset({*STRAY, "END"})  # triggers that end a call without closing it
@@ -125,7 +127,7 @@ class CompiledState(Constant):
         self._joint: dict[str, Scope] = {}
         self._beside: dict[tuple[str, str | None], Scope] = {}
         self.searches: dict[tuple[Scope | None, str], Callable[[str], object]] = {}  # for what matters in open text
-        self._becomes: dict[tuple[Scope | None, str], tuple[tuple[str, ...], str]] = {}
+        self._becomes: dict[tuple[Scope | None, str], tuple[tuple[str, ...], Reason]] = {}
         self._literals = {**terminals, **{n: text for literals in scopes.values() for n, text in literals.items()}}
 
     def scope(self, parser: ArgumentParser | None) -> Scope | None:
@@ -161,16 +163,17 @@ class CompiledState(Constant):
             self._beside[key] = Scope({**seen, **own}, self._parts)
         return self._beside[key]
 
-    def may_become(self, held: str, scope: Scope | None) -> tuple[tuple[str, ...], str]:
-        """The literals that held text may become, and why it is held in words."""
+    def may_become(self, held: str, scope: Scope | None) -> tuple[tuple[str, ...], Reason]:
+        """The literals that held text may become, and why it is held."""
         found = self._becomes.get((scope, held))
         if found is None:
             candidates = () if scope is None else scope.candidates(held)
             if not candidates:
                 return (), self.awaits
             texts = [self._literals[name] for name in candidates]
-            words = " or ".join([f"{text} ({len(held)} of {len(text)} characters)" for text in texts])
-            found = self._becomes[scope, held] = candidates, f"Could begin {words}."
+            between = [f" of {len(one)} characters) or {two} (" for one, two in pairwise(texts)]
+            parts = f"Could begin {texts[0]} (", *between, f" of {len(texts[-1])} characters)."
+            found = self._becomes[scope, held] = candidates, parts
         return found
 
     @property

@@ -17,7 +17,7 @@ from typing import ClassVar, Protocol
 from parsers.machine.output import Writer
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.states import Part, Placed
-from parsers.vocabulary.trace import Hold, HoldKind, Tail
+from parsers.vocabulary.trace import HoldKind, Tail, Waits
 
 _Pieces = Sequence[tuple[str, int]]
 _REASONING_TAIL = "White space that may end the reasoning (reasoning_tail)."
@@ -53,12 +53,12 @@ class Blank(Part):
         pieces, self.pieces = self.pieces, Placed()
         return pieces
 
-    def hold(self, kind: HoldKind, reason: str) -> Hold | None:
-        """Return what is kept, as a hold."""
+    def hold(self, kind: HoldKind, reason: str) -> Waits | None:
+        """Return what is kept."""
         if not self.pieces:
             return None
         text, at = self.pieces[-1]
-        return Hold(self.pieces[0][1], at + len(text), kind, reason)
+        return kind, reason, self.pieces[0][1], at + len(text)
 
 
 class ReasoningStage(Part):
@@ -89,7 +89,7 @@ class ReasoningStage(Part):
         for kept, start in self.blank.take():
             self._out.leave_out(start, start + len(kept), DropReason(Cause.REASONING_TAIL))
 
-    def hold(self) -> Hold | None:
+    def hold(self) -> Waits | None:
         """Return what is kept back."""
         return self.blank.hold("policy", _REASONING_TAIL)
 
@@ -126,7 +126,7 @@ class ContentStage(Part, ABC):
     def lead(self) -> Tail | None:
         """Return of what characters text is kept back, all of it, until others come; None where they have come."""
 
-    def hold(self) -> Hold | None:
+    def hold(self) -> Waits | None:
         """Return what is kept back."""
         return self.blank.hold("policy", self.why)
 

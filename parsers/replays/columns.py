@@ -15,10 +15,11 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, chain, compress, pairwise, repeat
-from operator import attrgetter, ne
+from operator import ne
+from typing import Any
 
 from parsers.machine.learnt import Followed, Known
 from parsers.replays.delta_columns import texts_of
@@ -35,11 +36,13 @@ from parsers.vocabulary.events import (
     TextEvent,
 )
 from parsers.vocabulary.trace import (
+    FED,
     CodecState,
     Fired,
     Hold,
     OpenText,
     Retelling,
+    Seen,
     Shape,
     StateView,
     Step,
@@ -47,44 +50,51 @@ from parsers.vocabulary.trace import (
     Tail,
     TextPart,
     Transition,
+    held,
     row_of,
 )
 from parsers.vocabulary.types import Delta, MessageDelta, Span
 from parsers.wire.assemble import delta_of
 
-_shape_of = attrgetter("state", "candidates", "accepts", "codec", "call_state")
-# A step, or so many of open text without a tail: (how many, events, rows, the view afterwards, the text they were fed)
-Recorded = tuple[int, Sequence[Event], Sequence[Transition], StateView, str]
+# A step, or so many of open text without a tail: (how many, events, rows, what is seen then, the text they were fed)
+Recorded = tuple[int, Sequence[Event], Sequence[Transition], Seen, str]
 
 
 @dataclass(slots=True)
 class KeptStep:
     """What is kept of a step relative to where it begins: what it told, if others may tell the same, its events and its
-    rows, and of the view after it the shape, the call and the holds."""
+    rows, and of what was seen after it the shape, the call and what waits. `goes_on`: that was seen before it, too."""
 
     told: object
     events: tuple[KeptEvent | Event, ...]
     moves: tuple[tuple[int, int, int], ...]
     shape: int
     call: int | None
-    holds: tuple[tuple[int, int, int], ...]
+    holds: tuple[tuple[int, int, int | None], ...]
+    goes_on: bool
 
 
 _NOTHING = object()  # what steps tell that tell no event
-_COPIES = (CallArguments, ContentText, ReasoningText)  # of the text that a step is fed, as a rule
+_COPIES = frozenset({CallArguments, ContentText, ReasoningText})  # of the text that a step is fed, as a rule
 
 
-def _told_by(events: Sequence[Event], start: int, end: int, text: str) -> object:
+def _told_by(events: Sequence[Any], start: int, end: int, text: str) -> object:
     """What a step tells that was fed the text at [start, end), if others may tell the same: nothing, or that text as it
     is, of a kind or for a call. None where it tells something else."""
     if not events:
         return _NOTHING
     event = events[0]
-    if len(events) > 1 or event.start != start or event.end != end or not isinstance(event, _COPIES):
+    kind = type(event)
+    if len(events) > 1 or kind not in _COPIES or event.start != start or event.end != end:
         return None
     if event.text != text or event.segments is not None:
         return None
-    return event.call if isinstance(event, CallArguments) else type(event)
+    return event.call if kind is CallArguments else kind
+
+
+def _relative(end: int, at: int) -> int | None:
+    """Where what waits ends, relative to an offset; None for what is FED."""
+    return None if end == FED else end - at
 
 
 class Steps(Lazy[Step], StepColumns):
@@ -101,13 +111,13 @@ class Steps(Lazy[Step], StepColumns):
         self._firsts = array("i")  # of each block, its first step
         self._events, self._moves = Events(text), Spans()  # of blocks, and of steps
         self._told: object = None  # by each step of the last block, where more may tell the same
-        # of each stretch of steps with one view: its first step, what the view is but for its holds, and the call that
-        # is open, -1 for none; its holds, the tail that each step keeps back, and what is retold of the argument parser
+        # of each stretch of steps in which the same is seen: its first step, what the view is but for its holds, and the
+        # call that is open, -1 for none; its holds, of which those that are FED end with the text of each step; the tail
+        # that each step keeps back, and what is retold of the argument parser
         self._from, self._views, self._calls = array("i"), array("i"), array("i")
         self._holds, self._tails, self._retold = Spans(), dict[int, Tail](), dict[int, Retelling]()
-        self._leads = dict[int, int]()  # by stretch whose text waits, all of it, where that begins
-        self._view: StateView | None = None
-        self._last: tuple[int, int] | None = None  # what the last view is and its call, if nothing is held
+        self._seen: Seen | None = None  # in the last stretch, if that may go on with the same object
+        self._goes_on = False  # whether the last stretch may go on
         self._known_reaches: dict[int, Sequence[int]] = {}  # by stretch, where somebody asked
         self._known_codecs: dict[int, Sequence[CodecState]] = {}  # the same
         self._shapes: list[Shape] = []
@@ -119,65 +129,61 @@ class Steps(Lazy[Step], StepColumns):
     def add(self, steps: Iterable[Recorded]) -> None:
         """Record steps. Many at once take less time than one by one."""
         at = self._at
-        for count, events, moves, view, text in steps:
+        for count, events, moves, seen, text in steps:
             start, at = at, at + len(text)
-            if view is not self._view:
-                self._look(view)
+            if seen is not self._seen:
+                self._look(seen)
             for move in moves:
                 self._moves.add(self._size, row_of(move), move.start, move.end)
-            told = _told_by(events, start, at, text)
+            told = _told_by(events, start, at, text) if events else _NOTHING
             if told is None or told != self._told:
                 self._begin_block(start, events)
                 self._told = told
             self._size += count
         self._at = at
 
-    def add_open(self, count: int, found: OpenText, view: StateView) -> None:
-        """Record `count` steps of open text with a tail, or with what is retold; `view` is that after the last one."""
-        if found.tail is not None:
+    def add_open(self, count: int, found: OpenText, seen: Seen) -> None:
+        """Record `count` steps of open text with a tail, or with what is retold; `seen` is that after the last one."""
+        if found.tail is not None and found.event is not None:
             self._tails[len(self._views)] = found.tail
-            if found.event is None:
-                self._leads[len(self._views)] = min([hold.start for hold in view.holds if hold.end > self._at])
-            view = replace(view, holds=tuple([hold for hold in view.holds if hold.end <= self._at]))
+            seen = Seen(seen.shape, seen.call, [one for one in seen.waits if FED < one[3] <= self._at])
         if found.retold is not None:
             self._retold[len(self._views)] = found.retold
-        self._look(view)
-        self._view = self._last = None
+        self._look(seen)
+        self._seen, self._goes_on = None, False
         self._begin_block(self._at, () if found.event is None else (found.event,))
         self._size += count
         self._at += found.length
 
-    def kept_of(self, step: Recorded, at: int, calls: int) -> KeptStep:
-        """What is kept of a step that begins at an offset behind so many calls, to be recorded wherever it is made."""
-        _, events, moves, view, text = step
+    def kept_of(self, step: Recorded, before: Seen, at: int, calls: int) -> KeptStep:
+        """What is kept of a step that begins at an offset behind so many calls, to be recorded wherever it is made.
+        `before` is what was seen before it."""
+        _, events, moves, seen, text = step
         told = _told_by(events, at, at + len(text), text)
-        shape = _shape_of(view) if view.shape is None else view.shape
         return KeptStep(
             told - calls if isinstance(told, int) else told,
             tuple([self._events.kept_of(event, at, calls) for event in events]),
             tuple([(self._moves.code_of(row_of(move)), move.start - at, move.end - at) for move in moves]),
-            self._shape_code(view, shape),
-            None if view.call is None else view.call - calls,
-            tuple(
-                [(self._holds.code_of((hold.kind, hold.reason)), hold.start - at, hold.end - at) for hold in view.holds]
-            ),
+            self._shape_code(seen.shape),
+            None if seen.call is None else seen.call - calls,
+            tuple([(self._holds.code_of(one[:2]), one[2] - at, _relative(one[3], at)) for one in seen.waits]),
+            seen is before,
         )
 
     def add_kept(self, steps: Iterable[Followed], made_id: Callable[[Known, int], str]) -> None:
         """Record steps of which it is known what is kept."""
-        size, last = self._size, self._last
+        size, goes_on = self._size, self._goes_on
         for known, at, calls, count, text in steps:
             kept: KeptStep = known.recorded
             if kept.moves:
                 self._moves.append_all(size, kept.moves, at)
-            call = -1 if kept.call is None else kept.call + calls
-            if kept.holds or last != (kept.shape, call):
+            if not (kept.goes_on and goes_on):
                 if kept.holds:
                     self._holds.append_all(len(self._views), kept.holds, at)
                 self._from.append(size)
                 self._views.append(kept.shape)
-                self._calls.append(call)
-                last = None if kept.holds else (kept.shape, call)
+                self._calls.append(-1 if kept.call is None else kept.call + calls)
+                goes_on = True
             told = kept.told + calls if isinstance(kept.told, int) else kept.told
             if told is None or told != self._told:
                 self._end_block(at)
@@ -188,7 +194,7 @@ class Steps(Lazy[Step], StepColumns):
                 self._told = told
             size += count
             self._at = at + len(text)
-        self._size, self._last, self._view = size, last, None
+        self._size, self._goes_on, self._seen = size, goes_on, None
 
     def close(self) -> None:
         """No step is recorded any more."""
@@ -198,8 +204,8 @@ class Steps(Lazy[Step], StepColumns):
     def _begin_block(self, at: int, events: Sequence[Event]) -> None:
         """A block with these events begins with the next step, whose text stands `at` in the output."""
         self._end_block(at)
-        for event in events:
-            self._events.add(len(self._firsts), event)
+        if events:
+            self._events.add(len(self._firsts), events)
         self._firsts.append(self._size)
 
     def _end_block(self, at: int) -> None:
@@ -208,25 +214,22 @@ class Steps(Lazy[Step], StepColumns):
             self._events.spans.lengthen(at)
         self._told = None
 
-    def _look(self, view: StateView) -> None:
-        """This is the view from the next step on."""
-        shape = _shape_of(view) if view.shape is None else view.shape
-        known = self._known_shapes.get(id(shape))
-        for hold in view.holds:
-            self._holds.add(len(self._views), (hold.kind, hold.reason), hold.start, hold.end)
+    def _look(self, seen: Seen) -> None:
+        """This is seen from the next step on."""
+        known = self._known_shapes.get(id(seen.shape))
+        for kind, reason, start, end in seen.waits:
+            self._holds.add(len(self._views), (kind, reason), start, end)
         self._from.append(self._size)
-        self._views.append(self._shape_code(view, shape) if known is None else known[1])
-        self._calls.append(-1 if view.call is None else view.call)
-        self._view = view
-        self._last = None if view.holds else (self._views[-1], self._calls[-1])
+        self._views.append(self._shape_code(seen.shape) if known is None else known[1])
+        self._calls.append(-1 if seen.call is None else seen.call)
+        self._seen, self._goes_on = seen, True
 
-    def _shape_code(self, view: StateView, shape: Shape) -> int:
+    def _shape_code(self, shape: Shape) -> int:
         """The place of what a view is besides its holds and its call."""
         code = self._shape_codes.setdefault(shape, len(self._shapes))
         if code == len(self._shapes):
             self._shapes.append(shape)
-            if view.shape is not None:
-                self._known_shapes[id(shape)] = shape, code
+        self._known_shapes[id(shape)] = shape, code
         return code
 
     # reading
@@ -321,14 +324,14 @@ class Steps(Lazy[Step], StepColumns):
 
     def holding(self) -> Iterator[tuple[int, tuple[Hold, ...]]]:
         for stretch, _, _ in self._held_stretches():
-            same = self._holds_at(self._holds.of(stretch))
+            places = self._holds.of(stretch)
             for number in range(self._from[stretch] + 1, self._until[stretch] + 1):
-                if holds := (*self._tail_hold(stretch, number), *same):
+                if holds := (*self._tail_hold(stretch, number), *self._holds_at(places, number)):
                     yield number, holds
 
     def holds(self, number: int) -> tuple[Hold, ...]:
         stretch = self._stretch(number - 1)
-        told = self._holds_at(self._holds.of(stretch))
+        told = self._holds_at(self._holds.of(stretch), number)
         return (*self._tail_hold(stretch, number), *told) if stretch in self._tails else told
 
     def held(self) -> Iterator[tuple[int, int, int]]:
@@ -337,6 +340,8 @@ class Steps(Lazy[Step], StepColumns):
             last = until[stretch]
             if stretch in tails:
                 yield from self._held_with_tail(stretch, low, high)
+            elif high == FED:
+                yield from zip(range(begins[stretch] + 1, last + 1), repeat(low), self._ends[begins[stretch] : last])
             elif begins[stretch] + 1 == last:
                 yield last, low, high
             else:
@@ -422,8 +427,6 @@ class Steps(Lazy[Step], StepColumns):
             first, text, chars = self._from[stretch], self.text, self._tails[stretch].chars
             spans = pairwise((self.span(first)[0], *self._ends[first : self._until[stretch]]))
             known = array("i", [low + len(text[low:high].rstrip(chars)) for low, high in spans])
-            if stretch in self._leads:
-                known = array("i", [self._leads[stretch]]) * len(known)
             self._known_reaches[stretch] = known
         return known
 
@@ -483,8 +486,10 @@ class Steps(Lazy[Step], StepColumns):
         facts = kind, self._events.call(places[0])
         return () if start == reach else (self._events.made(start, reach, facts),)
 
-    def _holds_at(self, places: range) -> tuple[Hold, ...]:
-        return tuple([Hold(start, end, *kind) for start, end, kind in map(self._holds.at, places)]) if places else ()
+    def _holds_at(self, places: range, number: int) -> tuple[Hold, ...]:
+        """The holds at these places as they are after a step."""
+        found, fed = [self._holds.at(place) for place in places], self._ends[number - 1]
+        return tuple([held((*kind, start, fed if end == FED else end)) for start, end, kind in found])
 
     def _moves_at(self, places: range) -> tuple[Transition, ...]:
         return tuple([self._move(place, sub) for sub, place in enumerate(places, 1)])

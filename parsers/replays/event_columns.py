@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise, repeat
 from operator import attrgetter
+from struct import Struct
 from typing import Any, cast
 
 from parsers.machine.moved import Move
@@ -29,81 +30,79 @@ from parsers.vocabulary.events import (
     SegmentKind,
     TextEvent,
 )
-from parsers.vocabulary.trace import TextPart, parts_of
+from parsers.vocabulary.trace import FED, TextPart, parts_of
 from parsers.vocabulary.types import Owner
 
-_FEW = 1 << 16  # so many kinds have places of two bytes
+_ROW = Struct("=4i")  # the block, the place of its kind, where it stands: to pack a row takes far less than four numbers
+packed_row = _ROW.pack
 
 
 class Spans:
     """Spans of the output, each of some kind and of the block in which it was told."""
 
     def __init__(self) -> None:
-        self._blocks, self._codes, self._starts, self._ends = array("i"), array("H"), array("i"), array("i")
         self.kinds: list[tuple[Any, ...]] = []
         self._known: dict[tuple[Any, ...], int] = {}
+        self.packed = bytearray()  # a row for each
 
     def __len__(self) -> int:
-        return len(self._blocks)
+        return len(self.packed) // _ROW.size
 
     def add(self, block: int, kind: tuple[Any, ...], start: int, end: int) -> None:
         """Add a span of a block, which is none before that of the last one."""
-        code = self._known.get(kind)
-        if code is None:
-            code = self.code_of(kind)
-        self._blocks.append(block)
-        self._codes.append(code)
-        self._starts.append(start)
-        self._ends.append(end)
+        self.packed += packed_row(block, self.code_of(kind), start, end)
 
     def code_of(self, kind: tuple[Any, ...]) -> int:
         """The place of a kind among the kinds."""
-        code = self._known.setdefault(kind, len(self.kinds))
-        if code == len(self.kinds):
+        code = self._known.get(kind)
+        if code is None:
+            code = self._known[kind] = len(self.kinds)
             self.kinds.append(kind)
-            if code == _FEW:
-                self._codes = array("i", self._codes)
         return code
 
     def append(self, block: int, code: int, start: int, end: int) -> None:
         """Add a span of a kind by its place."""
-        self._blocks.append(block)
-        self._codes.append(code)
-        self._starts.append(start)
-        self._ends.append(end)
+        self.packed += packed_row(block, code, start, end)
 
     @property
     def nbytes(self) -> int:
         """About how many bytes they take."""
-        return (12 + self._codes.itemsize) * len(self._blocks) + 300 * len(self.kinds)
+        return len(self.packed) + 300 * len(self.kinds)
 
-    def append_all(self, block: int, kept: Sequence[tuple[int, int, int]], at: int) -> None:
-        """Add spans of a block, each a kind by its place and where it stands from an offset on."""
+    def append_all(self, block: int, kept: Sequence[tuple[int, int, int | None]], at: int) -> None:
+        """Add spans of a block, each a kind by its place and where it stands from an offset on; None is FED."""
         for code, start, end in kept:
-            self._blocks.append(block)
-            self._codes.append(code)
-            self._starts.append(at + start)
-            self._ends.append(at + end)
+            self.packed += packed_row(block, code, at + start, FED if end is None else at + end)
 
     def lengthen(self, end: int) -> None:
         """The last span ends later."""
-        self._ends[-1] = end
+        block, code, start, _ = self._row(len(self) - 1)
+        self.packed[-_ROW.size :] = packed_row(block, code, start, end)
 
     def of(self, block: int) -> range:
         """The places of the spans of a block."""
-        first = bisect_left(self._blocks, block)
-        return range(first, bisect_right(self._blocks, block, first))
+        blocks = self._blocks
+        first = bisect_left(blocks, block)
+        return range(first, bisect_right(blocks, block, first))
+
+    @property
+    def _blocks(self) -> Sequence[int]:
+        return memoryview(self.packed).cast("i")[::4]
+
+    def _row(self, place: int) -> tuple[int, ...]:
+        return _ROW.unpack_from(self.packed, place * _ROW.size)
 
     def at(self, place: int) -> tuple[int, int, tuple[Any, ...]]:
         """The start, the end and the kind of a span."""
-        return self._starts[place], self._ends[place], self.kinds[self._codes[place]]
+        _, code, start, end = self._row(place)
+        return start, end, self.kinds[code]
 
     def extents(self) -> Iterator[tuple[int, int, int]]:
-        """Every block that has spans, with the first start and the last end of these."""
+        """Every block that has spans, with the first start and the last end of these, which is FED if there is one."""
         block, low, high = -1, 0, 0
-        for now, start, end in zip(self._blocks, self._starts, self._ends, strict=True):
+        for now, _, start, end in self.rows():
             if now == block:
-                low, high = min(low, start), max(high, end)
+                low, high = min(low, start), FED if end == FED else max(high, end)
                 continue
             if block >= 0:
                 yield block, low, high
@@ -111,20 +110,20 @@ class Spans:
         if block >= 0:
             yield block, low, high
 
-    def rows(self) -> Iterator[tuple[int, int, int, int]]:
+    def rows(self) -> Iterator[tuple[Any, ...]]:
         """For every span its block, the place of its kind among the kinds, its start and its end."""
-        return zip(self._blocks, self._codes, self._starts, self._ends, strict=True)
+        return _ROW.iter_unpack(self.packed)
 
     def by_block(self) -> Iterator[tuple[int, range]]:
         """Every block that has spans, with their places."""
         first, block = 0, -1
-        for place, now in enumerate(self._blocks):
+        for place, (now, *_) in enumerate(self.rows()):
             if now != block:
                 if place:
                     yield block, range(first, place)
                 first, block = place, now
-        if self._blocks:
-            yield block, range(first, len(self._blocks))
+        if self.packed:
+            yield block, range(first, len(self))
 
 
 # What an event is besides its span, its text and its call, by its type: what gives the fields that are left.
@@ -156,8 +155,11 @@ class Events:
 
     def __init__(self, text: str) -> None:
         self.spans = Spans()
+        self._plain: dict[Any, int] = {kind: self.spans.code_of(facts) for kind, facts in _SIMPLE.items()}
+        self._markers: dict[str, int] = {}  # by their terminals
         self._text = text
         self._froms, self._calls = array("i", [0]), array("i", [0])  # the call of events of calls, from a place on
+        self._call = 0  # the last of these
         self._kept: dict[int, Event] = {}  # by place
         self._made: dict[int, str] = {}  # ids that were made up, by place
 
@@ -168,46 +170,62 @@ class Events:
         apart = 400 * len(self._kept) + 150 * (len(self._made) + segments)
         return self.spans.nbytes + 8 * len(self._calls) + apart
 
-    def facts_of(self, event: Event) -> _Facts:
+    def facts_of(self, event: Any) -> _Facts:
         """The facts about an event; of one that is kept as it is, that it is."""
-        kind = type(event)
+        kind: type[Event] = type(event)
+        call = event.call if kind in OF_CALLS else 0
         if kind in _TEXTS:
-            return self._facts_of_text(cast(TextEvent, event))
+            return self._facts_of_text(kind, event), call
         if kind not in _REST:
             return _AS_IT_IS, 0
-        rest, call = _REST[kind], event.call if kind in OF_CALLS else 0  # type: ignore[attr-defined]
+        rest = _REST[kind]
         return _SIMPLE[kind] if rest is None else (kind, None, *rest(event)), call
 
-    def _facts_of_text(self, event: TextEvent) -> _Facts:
-        kind, text, start, segments = type(event), self._text, event.start, event.segments
-        call = event.call if kind in OF_CALLS else 0  # type: ignore[attr-defined]
+    def _facts_of_text(self, kind: type[Event], event: Any) -> tuple[Any, ...]:
+        """The facts about a text event besides its call."""
+        text, start, segments = self._text, event.start, event.segments
         if segments is None:
-            return _SIMPLE[kind] if event.text == text[start : event.end] else _AS_IT_IS, call
-        if event.text != "".join([part.text for part in segments]):
-            return _AS_IT_IS, call
+            return _SIMPLE[kind] if event.text == text[start : event.end] else _AS_IT_IS
         parts: list[_Part] = []
+        said = ""
         for part in segments:
-            low, high, said = part.start, part.end, part.text
-            copied = part.kind == "copied" and said == text[low:high]
-            parts.append((part.kind, low - start, high - start, None if copied else said))
-        if kind is CallId and start == event.end and parts == [("synthetic", 0, 0, event.text)]:
-            return _MADE_UP, call
-        return (kind, tuple(parts)), call
+            low, high, one, how = part.start, part.end, part.text, part.kind
+            said = said + one if said else one
+            parts.append((how, low - start, high - start, None if how == "copied" and one == text[low:high] else one))
+        if said != event.text:
+            return _AS_IT_IS
+        if kind is CallId and start == event.end and parts == [("synthetic", 0, 0, said)]:
+            return _MADE_UP
+        return kind, tuple(parts)
 
-    def add(self, block: int, event: Event) -> None:
-        """Add an event of a block."""
-        kind, call = self.facts_of(event)
-        if kind is _AS_IT_IS:
+    def add(self, block: int, events: Iterable[Any]) -> None:
+        """Add the events of a block."""
+        text, plain, rows = self._text, self._plain, self.spans.packed
+        for event in events:
+            kind, start, end = type(event), event.start, event.end
+            code = self._markers.get(event.terminal) if kind is Marker else plain.get(kind)
+            if code is None or (kind in _TEXTS and (event.segments is not None or event.text != text[start:end])):
+                code = self._code_of(event)
+            if kind in OF_CALLS and event.call != self._call:
+                self._go_to(event.call)
+            rows += packed_row(block, code, start, end)
+
+    def _code_of(self, event: Any) -> int:
+        """The place among the kinds of what the next event is."""
+        facts, _ = self.facts_of(event)
+        if facts is _AS_IT_IS:
             self._kept[len(self.spans)] = event
-        elif kind is _MADE_UP:
-            self._made[len(self.spans)] = cast(CallId, event).text
-        if type(event) in OF_CALLS:
-            self._go_to(call)
-        self.spans.add(block, kind, event.start, event.end)
+        elif facts is _MADE_UP:
+            self._made[len(self.spans)] = event.text
+        code = self.spans.code_of(facts)
+        if facts[0] is Marker:
+            self._markers[facts[2]] = code
+        return code
 
     def _go_to(self, call: int) -> None:
         """The next event is of this call."""
-        if self._calls[-1] != call:
+        if self._call != call:
+            self._call = call
             self._froms.append(len(self.spans))
             self._calls.append(call)
 
@@ -224,7 +242,7 @@ class Events:
         spans = self.spans
         for event in events:
             if type(event) is not tuple:
-                self.add(block, Move(at, calls).event(cast(Event, event)))
+                self.add(block, [Move(at, calls).event(cast(Event, event))])
                 continue
             code, start, end, call = event
             if made is not None and spans.kinds[code] is _MADE_UP:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from parsers.machine.learnt import Known
 from parsers.replays.budget import Look, OverBudgetError
 from parsers.replays.columns import Recorded, Steps
 from parsers.replays.delta_columns import texts_of
@@ -20,7 +19,7 @@ from parsers.replays.partition import Partition
 from parsers.replays.reading import Reading
 from parsers.replays.tapes import PlayedError
 from parsers.vocabulary.events import Event, Failure, Raised
-from parsers.vocabulary.trace import OpenText, StateView, StreamParser, Trace, Transition
+from parsers.vocabulary.trace import OpenText, Seen, SeesItself, StateView, StreamParser, Trace, Transition
 from parsers.vocabulary.types import Context, Delta, FormatError, Message, MessageDelta, Mode, UsageError
 from parsers.wire.assemble import Assembler
 
@@ -144,10 +143,11 @@ class _Recorder:
         self._most = math.inf  # characters of a delta that is read in one
         self._parser = parser
         self._steps = steps
-        self._view = StateView("FAILED")
+        self._looks: Callable[[], Seen] = _looker(parser)
+        self._seen = Seen.of(StateView("FAILED"))  # after the last step
         self._failed = False
+        self._is_behind = False  # steps were followed since it was looked at
         self._waiting: list[Recorded] = []
-        self._last: Recorded = (0, (), (), self._view, "")
 
     def begin(self, begin: Callable[[], None]) -> None:
         """Start the parser. What it fails with is told in the first step."""
@@ -167,9 +167,9 @@ class _Recorder:
                 self._settle()
                 steps.add_kept(followed, reading.made_id)
                 reading.absorb(self.assembler, followed)
-                at = len(steps)
+                at, self._is_behind = len(steps), True
             elif (found := reading.read_open(at)) is not None:
-                self._open_text(found, found.stop - at)
+                self._open_text(found, found.stop - at, texts[at])
                 at = found.stop
             else:
                 self._feed(deltas[at], texts[at], at, reading)
@@ -177,7 +177,7 @@ class _Recorder:
         reading.settle()
         self._settle()
         if at < len(deltas):
-            steps.add([(len(deltas) - at, (), (), self._view, steps.text[steps.span(at)[0] :])])
+            steps.add([(len(deltas) - at, (), (), self._seen, steps.text[steps.span(at)[0] :])])
 
     def finish(self, reason: str | None) -> None:
         """The output is over."""
@@ -194,6 +194,9 @@ class _Recorder:
 
     def _feed(self, delta: Delta, text: str, at: int, reading: Reading) -> None:
         """Let it take one delta by itself."""
+        if self._is_behind:
+            self._seen, self._is_behind = self._looks(), False
+        before = self._seen
         try:
             if self._look is not None:
                 self._look()
@@ -203,49 +206,65 @@ class _Recorder:
                 events = self._parser.feed(delta)
         except Exception as error:
             events = [self._failure(error, *self._steps.span(at))]
-        self._step(events, text)
-        if not self._failed:
-            self._keep(reading.learn(at, events))
+        step = self._step(events, text)
+        if not self._failed and (known := reading.learn(at, events)) is not None:
+            known.recorded = self._steps.kept_of(step, before, *known.begins)
 
-    def _keep(self, known: Known | None) -> None:
-        """Keep what is recorded of the last step, if that is known from now on."""
-        if known is not None:
-            known.recorded = self._steps.kept_of(self._last, *known.begins)
-
-    def _open_text(self, found: OpenText, count: int) -> None:
-        events, view = (() if found.event is None else (found.event,)), self._parser.view()
-        if found.tail is None and found.retold is None:
-            self._waiting.append((count, events, (), view, "" if found.event is None else found.event.text))
+    def _open_text(self, found: OpenText, count: int, first: str) -> None:
+        """Record so many deltas of open text, of which this is the first one's."""
+        events, self._seen = (() if found.event is None else (found.event,)), self._looks()
+        if count == 1:
+            self._waiting.append((1, events, (), self._seen, first))
+        elif found.tail is None and found.retold is None:
+            self._waiting.append((count, events, (), self._seen, "" if found.event is None else found.event.text))
         else:
             self._settle()
-            self._steps.add_open(count, found, view)
+            self._steps.add_open(count, found, self._seen)
             self.assembler.absorb(events)
 
-    def _step(self, events: list[Event], text: str = "") -> None:
+    def _step(self, events: list[Event], text: str = "") -> Recorded:
+        """Record a step that told these events."""
         parser = self._parser
         moves: Sequence[Transition] = ()
         if parser.transitions:
             moves, parser.transitions = parser.transitions, []
         if not self._failed:
-            self._view = parser.view()
-        self._last = 1, events, moves, self._view, text
-        self._waiting.append(self._last)
+            self._seen = self._looks()
+        step = 1, events, moves, self._seen, text
+        self._waiting.append(step)
         if len(self._waiting) >= _BATCH:
             self._settle()
+        return step
 
     def _settle(self) -> None:
         """Record the steps that wait."""
         waiting, self._waiting = self._waiting, []
         self._steps.add(waiting)
-        for _, events, *_ in waiting:
-            self.assembler.absorb(events)
+        self.assembler.absorb([event for _, events, _, _, _ in waiting for event in events])
 
     def _failure(self, error: Exception, start: int, end: int) -> Raised:
         """The parser raised this while it read [start, end). Raises a refusal of the whole run again."""
         if isinstance(error, REFUSALS):
             raise error
-        self._failed = True
+        self._failed, self._seen = True, self._seen.ended(start)
         return Raised.at(start, end, failure_of(error))
+
+
+def _looker(parser: StreamParser) -> Callable[[], Seen]:
+    """The parser's way to be looked at; not by what a class has beside a `view` of its own."""
+    first = next((kind for kind in type(parser).__mro__ if vars(kind).keys() & {"view", "seen"}), None)
+    if isinstance(parser, SeesItself) and first is not None and "seen" in vars(first):
+        return parser.seen
+    known: tuple[StateView, Seen] | None = None
+
+    def seen() -> Seen:
+        nonlocal known
+        view = parser.view()
+        if known is None or known[0] is not view:
+            known = view, Seen.of(view)
+        return known[1]
+
+    return seen
 
 
 def failure_of(error: Exception) -> Failure:

@@ -28,7 +28,7 @@ from parsers.vocabulary.events import (
     Severity,
     TextEvent,
 )
-from parsers.vocabulary.trace import Hold, RejectedCall
+from parsers.vocabulary.trace import Hold, RejectedCall, held
 from parsers.vocabulary.types import Context
 from parsers.wrappers.attempt import Call, as_object, calls_of, owned_spans
 
@@ -55,7 +55,8 @@ class Gate:
 
     def hold(self) -> Hold | None:
         """White space that waits for what follows."""
-        return self._stage.hold()
+        waits = self._stage.hold()
+        return None if waits is None else held(waits)
 
     def diagnostic(self, code: str, message: str, at: int, severity: Severity = "info") -> Diagnostic:
         """A diagnostic at a place."""

@@ -166,9 +166,11 @@ def test_views_of_which_too_many_are_known_are_made_anew(monkeypatch: pytest.Mon
     parser = build(get_format("qwen"))
     parser.begin(Context())
     made = []
-    for delta in deltas(ARGUMENTS, *"[[[[[[", *(" " * 3)):
+    for delta in deltas(ARGUMENTS, *"[[[[[[", *"  ]["):
         parser.feed(delta)
-        made.append(parser.view())
-    assert [view.codec for view in made[-2:]] == [CodecState("arguments, between tokens, depth 6", Stand.INSIDE)] * 2
-    assert made[-1] == made[-2]
-    assert made[-1].shape is not made[-2].shape
+        made.append(parser.seen())
+    first, second, _, last = made[-4:]
+    assert first is second
+    assert last.shape == first.shape
+    assert last.shape is not first.shape
+    assert last.view(0).codec == CodecState("arguments, between tokens, depth 6", Stand.INSIDE)
