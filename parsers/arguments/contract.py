@@ -24,8 +24,9 @@ from typing import Any, ClassVar, Protocol
 
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import Segment, Severity
+from parsers.vocabulary.seen import Waits
 from parsers.vocabulary.states import NOWHERE, Part
-from parsers.vocabulary.trace import CodecState, Retelling, Tail, Waits
+from parsers.vocabulary.trace import CodecState, Retelling, Tail
 
 OPEN = "open"
 READ_ALONG = "(?s:.)"  # any text may matter
@@ -211,12 +212,21 @@ class ArgumentParser(Part, ABC):
 
     def passes(self) -> str | None:
         """Return a regular expression for what matters where the parser stands, if it would write all other text there
-        as it is, in the same place and one piece a delta; None where it would not, or keeps anything. Where its scope
+        as it is, in the same place and one piece a delta, or would only keep it with what it keeps (see `collects`);
+        None where it would not, or keeps anything else. The expression is empty where nothing does. Where its scope
         is OPEN only READ_ALONG counts: that text may be of this kind is found by `pass_on`."""
 
     def tail(self) -> Tail | None:
         """Return what end of a text that passes is kept back, until more of it or `keep` comes; None where none is."""
         return None
+
+    def collects(self) -> Tail | None:
+        """Return why all text that passes is kept until what is read is over, given to `collect`; None where it is
+        not."""
+        return None
+
+    def collect(self, text: str, at: int) -> None:
+        """Text at raw offset `at` passed, and is kept (see `collects`)."""
 
     def keep(self, text: str, at: int) -> None:
         """The end of the text that passed was kept back (see `tail`): this, at raw offset `at`."""

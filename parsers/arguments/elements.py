@@ -28,8 +28,9 @@ from parsers.arguments.contract import ESCAPED, OPEN, ArgumentParser, Output, Wa
 from parsers.arguments.json_build import JsonBuilder, Piece
 from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.events import Segment
+from parsers.vocabulary.seen import Waits
 from parsers.vocabulary.states import NOWHERE, Part, Placed
-from parsers.vocabulary.trace import CodecState, Waits
+from parsers.vocabulary.trace import CodecState
 
 TAG, VALUE = "tag", "value"
 _LONGEST_BARE_CLOSER = 64

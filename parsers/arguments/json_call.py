@@ -50,8 +50,9 @@ from parsers.arguments.json_value import (
 from parsers.arguments.lead import Lead
 from parsers.vocabulary.drops import CUT
 from parsers.vocabulary.events import Segment
+from parsers.vocabulary.seen import Waits
 from parsers.vocabulary.states import NOWHERE, Part, Pieces, Placed
-from parsers.vocabulary.trace import CodecState, Stand, Waits
+from parsers.vocabulary.trace import CodecState, Stand
 
 NO_VALUE = frozenset("}],:")  # where one of these stands, no value begins
 _Phase = Literal["before", "object", "arguments", "after"]

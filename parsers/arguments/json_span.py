@@ -13,8 +13,9 @@ from typing import Any, ClassVar, Literal
 from parsers.arguments.contract import Output
 from parsers.arguments.json_value import JsonValue, PassesJson
 from parsers.vocabulary.drops import Cause, DropReason
+from parsers.vocabulary.seen import Waits
 from parsers.vocabulary.states import Placed
-from parsers.vocabulary.trace import CodecState, Waits
+from parsers.vocabulary.trace import CodecState
 
 _Phase = Literal["before", "value", "bare", "after"]
 

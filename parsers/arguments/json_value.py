@@ -34,8 +34,9 @@ from parsers.arguments.coerce import (
 from parsers.arguments.contract import OPEN, READ_ALONG, ArgumentParser, Output, ValueOutput, Waiting
 from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.events import Segment
+from parsers.vocabulary.seen import Waits
 from parsers.vocabulary.states import NOWHERE, Part, Pieces
-from parsers.vocabulary.trace import CodecState, Retelling, Stand, Waits
+from parsers.vocabulary.trace import CodecState, Retelling, Stand
 
 Unit = Literal["ws", "open", "close", "colon", "comma", "quote", "string", "scalar", "hold", "error"]
 _AN_OBJECT: Mapping[str, Any] = {"type": "object"}  # what arguments are anyway: a string may hold them, encoded twice

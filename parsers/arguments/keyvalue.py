@@ -23,8 +23,9 @@ from parsers.arguments.json_build import PAIRS, NotationParser, Piece
 from parsers.arguments.json_value import escape_json
 from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.json_values import is_json
+from parsers.vocabulary.seen import Waits
 from parsers.vocabulary.states import Part
-from parsers.vocabulary.trace import CodecState, Stand, Tail, Waits
+from parsers.vocabulary.trace import CodecState, Stand, Tail
 
 _STRING = "string"
 _NAME = re.compile(r"[\w.\-]+")

@@ -24,8 +24,9 @@ from parsers.arguments.json_call import NO_VALUE
 from parsers.arguments.json_value import EarlyArguments, JsonScanner, JsonValue, PassesJson, Unit, unescape_json
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import Segment
+from parsers.vocabulary.seen import Waits
 from parsers.vocabulary.states import NOWHERE, Part, Pieces
-from parsers.vocabulary.trace import CodecState, Stand, Waits
+from parsers.vocabulary.trace import CodecState, Stand
 
 _ARGUMENT_KEYS = ("arguments", "parameters")
 

@@ -30,8 +30,9 @@ from parsers.arguments.contract import OPEN, Output
 from parsers.arguments.json_build import NO_NAME, PAIRS, JsonBuilder, NotationParser, Piece
 from parsers.arguments.python_text import QUOTES, WORDS, StringReader, python_number
 from parsers.vocabulary.drops import CUT
+from parsers.vocabulary.seen import Waits
 from parsers.vocabulary.states import Pieces
-from parsers.vocabulary.trace import CodecState, Stand, Waits
+from parsers.vocabulary.trace import CodecState, Stand
 
 _NAME = re.compile(r"[\w.\-]+")
 _NAME_START = re.compile(r"[^\W\d]")

@@ -41,19 +41,12 @@ from parsers.arguments.contract import ESCAPED, OPEN, ArgumentParser, Output, is
 from parsers.arguments.entities import EntityDecoder, decode_entities, unescape_attribute
 from parsers.arguments.json_value import coerce_json, escape_json
 from parsers.arguments.python_text import plain_to_json
-from parsers.arguments.tag_places import (
-    BETWEEN,
-    CLOSER_WAITS,
-    IN_KEY,
-    TAG_WAITS,
-    before_value,
-    in_value,
-    why_whole,
-)
+from parsers.arguments.tag_places import BETWEEN, CLOSER_WAITS, IN_KEY, TAG_WAITS, before_value, in_value, why_whole
 from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.events import Segment
+from parsers.vocabulary.seen import Waits
 from parsers.vocabulary.states import NOWHERE, Pieces, Placed
-from parsers.vocabulary.trace import CodecState, Waits
+from parsers.vocabulary.trace import CodecState, Tail
 
 _STRING: Mapping[str, Any] = {"type": "string"}
 KEY, GAP, VALUE, DOUBT = "key", "gap", "value", "doubt"
@@ -422,8 +415,7 @@ class Tagged(ArgumentParser):
         if not self._streams:
             self._value.append(text)
             return
-        kept = self._trim_length(text)
-        if kept:
+        if kept := self._trim_length(text):
             if self._blank:
                 self._write("".join(self._blank), self._blank_at)
                 self._blank = Pieces()
@@ -555,27 +547,34 @@ class Tagged(ArgumentParser):
             self.out.drop(self._value_at, at, reason)
 
     def passes(self) -> str | None:
-        """See ArgumentParser.passes: a value that goes out as it is read. A newline is one of what is escaped."""
-        if not (self._in_value and self._streams and self._begun) or self._blank or self._closer is not None:
+        """See ArgumentParser.passes: a value. If it goes out as it is read, a newline is one of what is escaped."""
+        if not (self._in_value and self._begun) or self._blank or self._closer is not None:
             return None
-        if self.scope == _CDATA:
-            return ESCAPED
+        if not self._streams or self.scope == _CDATA:
+            return ESCAPED if self._streams else ""
         if self._entities is not None:
             return None
         return rf"{ESCAPED}|\s\Z" if self._trim == "space" else ESCAPED
+
+    def collects(self) -> Tail | None:
+        """See ArgumentParser.collects: a value that is written when it is whole."""
+        return None if self._streams else Tail(None, self._why_whole, "codec")
+
+    def collect(self, text: str, at: int) -> None:
+        self._value_text(text, at)
+        self._at = at + len(text)
 
     def passed(self, at: int) -> None:
         self._at_line_start = self._at_line_start and at == self._at
         super().passed(at)
 
     def hold(self) -> Waits | None:
-        scope = self.scope
-        if scope == KEY and self._key and self._opener is None:
+        if self.scope == KEY and self._key and self._opener is None:
             return "codec", "A parameter's name is sent whole.", self._key_at, self._at
-        if scope == GAP:
+        if self.scope == GAP:
             return "codec", "A parameter's name is sent with its value.", self._key_start, self._at
         waits = self._opener or self._closer or (None if self._doubt is None else (self._doubt, 0))
-        if waits is None and scope not in (VALUE, _CDATA):
+        if waits is None and self.scope not in (VALUE, _CDATA):
             return None
         if not self._streams:
             return "codec", self._why_whole, self._key_start, self._at

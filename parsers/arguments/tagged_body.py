@@ -19,7 +19,8 @@ from parsers.arguments.contract import Output
 from parsers.arguments.json_span import JsonSpan
 from parsers.arguments.tagged import KEY, Tagged
 from parsers.vocabulary.drops import Cause, DropReason
-from parsers.vocabulary.trace import CodecState, Retelling, Waits
+from parsers.vocabulary.seen import Waits
+from parsers.vocabulary.trace import CodecState, Retelling, Tail
 
 # What ends a key in a way that the request does not ask for.
 _OTHERS: Mapping[str, tuple[str, ...]] = {
@@ -94,6 +95,9 @@ class TaggedBody(Tagged):
 
     def retelling(self) -> Retelling | None:
         return None if self._object is None else self._object.retelling()
+
+    def collects(self) -> Tail | None:
+        return super().collects() if self._object is None else self._object.collects()
 
     def passed(self, at: int) -> None:
         if self._object is None:

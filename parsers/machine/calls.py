@@ -33,8 +33,9 @@ from parsers.vocabulary.events import (
     Severity,
 )
 from parsers.vocabulary.json_values import is_object
+from parsers.vocabulary.seen import Waits
 from parsers.vocabulary.states import NOWHERE, Pieces
-from parsers.vocabulary.trace import RejectedCall, Tail, Waits
+from parsers.vocabulary.trace import RejectedCall, Tail
 from parsers.vocabulary.types import Context
 
 # What a state means for text and events. In a state that is in none of these, all goes out as it comes.

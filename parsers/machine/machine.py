@@ -32,8 +32,9 @@ from parsers.machine.program import END_TOKEN, CompiledRow, CompiledState, Progr
 from parsers.machine.views import Views
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import ContentText, Event
+from parsers.vocabulary.seen import Seen
 from parsers.vocabulary.states import NOWHERE, State, go_back, state_of
-from parsers.vocabulary.trace import RejectedCall, Seen, StateView, Transition
+from parsers.vocabulary.trace import RejectedCall, StateView, Transition
 from parsers.vocabulary.types import Context, Delta, Mode, UsageError
 
 Programs = dict[tuple[object, ...], Program]
@@ -56,11 +57,7 @@ class Machine(LayerReader):
         "_reads",
         "_scanner",
         *("_skip", "_stopped", "_strayed", "_stuck", "_sub"),
-        "_views",
-        "format",
-        "name",
-        "policy",
-        "rejected",
+        *("_views", "format", "name", "policy", "rejected"),
     )
     APART: ClassVar[frozenset[str]] = frozenset({
         "name", "format", "policy", "transitions", "rejected", "examined", "passes_open_text", "_programs", "_program",

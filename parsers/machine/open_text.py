@@ -16,8 +16,9 @@ from parsers.machine.calls import Calls
 from parsers.machine.lexer import MARKED, Scope, is_plain
 from parsers.machine.program import CompiledState
 from parsers.vocabulary.events import CallArguments, ContentText, Event, ReasoningText, TextEvent
+from parsers.vocabulary.seen import Seen
 from parsers.vocabulary.states import NOWHERE, Part
-from parsers.vocabulary.trace import OpenText, Retelling, Seen, Tail, Transition
+from parsers.vocabulary.trace import OpenText, Retelling, Tail, Transition
 from parsers.vocabulary.types import Delta
 
 _OpenKind = type[ContentText] | type[ReasoningText] | type[CallArguments]
@@ -75,7 +76,7 @@ class OpenTextReader(Part):
         self._own = ""
         self._tail: Tail | None = None
         self._kept = ""
-        self._leads = False  # whether a stage keeps all of it
+        self._leads = False  # whether a stage, or the argument parser, keeps all of it
         self._open_kind: _OpenKind = ContentText
         self._open_call = self._open_at = NOWHERE
         self._open_view: Seen | None = None
@@ -132,6 +133,9 @@ class OpenTextReader(Part):
             if not text:
                 return []
             tail = self._tail
+            if self._leads:
+                self._lead((text,))
+                return []
             if solid := text if tail is None else text.rstrip(tail.chars):
                 return [self._passed(text, solid)]
         self._end_open_text()
@@ -198,12 +202,16 @@ class OpenTextReader(Part):
         return CallArguments(start, end, text, None, self._open_call)
 
     def _lead(self, texts: Sequence[str]) -> None:
-        """The stage keeps all of these."""
+        """The argument parser keeps all of these, or the stage does."""
         kind, start = self._state.text or "content", self._base
-        for text in texts:
-            self._calls.read(kind, text, self._base)
-            self._base += len(text)
-        self.examined += 2 * (self._base - start)  # it was searched, and the stage looks at it
+        if self._parser is not None:
+            self._parser.collect("".join(texts), start)
+            self._base += sum(map(len, texts))
+        else:
+            for text in texts:
+                self._calls.read(kind, text, self._base)
+                self._base += len(text)
+        self.examined += 2 * (self._base - start)  # it was searched, and is looked at where it is kept
         self._open_at, self._open_view = self._base, None
 
     def _find_open_text(self) -> None:
@@ -226,7 +234,9 @@ class OpenTextReader(Part):
             passes = None if calls.keeps else parser.passes()
             if passes is None or (parser.scope == OPEN and passes != READ_ALONG):
                 return
-            own, tail = passes, parser.tail()
+            own, tail = passes, parser.collects()
+            leads = tail is not None
+            tail = tail or parser.tail()
         if not calls.may_pass(kind):
             return
         call = NOWHERE if calls.call is None else calls.call

@@ -18,8 +18,8 @@ from parsers.formats.model import GUIDED_LIST, CodecRef, Emit, Format, Row, Stat
 from parsers.machine.lexer import Scope
 from parsers.machine.reasoning import prompt_opens
 from parsers.vocabulary.drops import Cause, DropReason
+from parsers.vocabulary.seen import Reason
 from parsers.vocabulary.states import Constant
-from parsers.vocabulary.trace import Reason
 from parsers.vocabulary.types import Context, FormatError
 
 _NO_CLOSERS = frozenset({*STRAY, "END"})  # triggers that end a call without closing it

@@ -16,8 +16,9 @@ from typing import ClassVar, Protocol
 
 from parsers.machine.output import Writer
 from parsers.vocabulary.drops import Cause, DropReason
+from parsers.vocabulary.seen import Waits
 from parsers.vocabulary.states import Part, Placed
-from parsers.vocabulary.trace import HoldKind, Tail, Waits
+from parsers.vocabulary.trace import HoldKind, Tail
 
 _Pieces = Sequence[tuple[str, int]]
 _REASONING_TAIL = "White space that may end the reasoning (reasoning_tail)."

@@ -7,7 +7,8 @@ from typing import Any
 from parsers.arguments.contract import ArgumentParser
 from parsers.machine.calls import Calls
 from parsers.machine.program import CompiledState
-from parsers.vocabulary.trace import FED, CodecState, Seen, Shape
+from parsers.vocabulary.seen import FED, Seen
+from parsers.vocabulary.trace import CodecState, Shape
 
 MOST = 1_000  # shapes are kept; an output that nests without end has one for each depth
 

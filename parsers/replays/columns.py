@@ -7,7 +7,8 @@ Strategy
     stretches their holds, as spans of few kinds. What follows from the events (a step's delta, the lengths so far) is
     worked out when a step is looked at.
 
-Sizes: no byte a step in open text, about 60 where something happens, besides the output and its tokens.
+Sizes: no byte a step in open text, and none while text only waits; about 60 where something happens, besides the
+output and its tokens.
 """
 
 from __future__ import annotations
@@ -35,14 +36,13 @@ from parsers.vocabulary.events import (
     ReasoningText,
     TextEvent,
 )
+from parsers.vocabulary.seen import FED, Seen, held
 from parsers.vocabulary.trace import (
-    FED,
     CodecState,
     Fired,
     Hold,
     OpenText,
     Retelling,
-    Seen,
     Shape,
     StateView,
     Step,
@@ -50,7 +50,6 @@ from parsers.vocabulary.trace import (
     Tail,
     TextPart,
     Transition,
-    held,
     row_of,
 )
 from parsers.vocabulary.types import Delta, MessageDelta, Span
@@ -111,9 +110,9 @@ class Steps(Lazy[Step], StepColumns):
         self._firsts = array("i")  # of each block, its first step
         self._events, self._moves = Events(text), Spans()  # of blocks, and of steps
         self._told: object = None  # by each step of the last block, where more may tell the same
-        # of each stretch of steps in which the same is seen: its first step, what the view is but for its holds, and the
-        # call that is open, -1 for none; its holds, of which those that are FED end with the text of each step; the tail
-        # that each step keeps back, and what is retold of the argument parser
+        # of each stretch of steps in which the same is seen: its first step, what the view is but for its holds, and
+        # the call that is open, -1 for none; its holds, of which what is FED ends with the text of each step; the
+        # tail that each step keeps back, and what is retold of the argument parser
         self._from, self._views, self._calls = array("i"), array("i"), array("i")
         self._holds, self._tails, self._retold = Spans(), dict[int, Tail](), dict[int, Retelling]()
         self._seen: Seen | None = None  # in the last stretch, if that may go on with the same object

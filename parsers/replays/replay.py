@@ -19,7 +19,8 @@ from parsers.replays.partition import Partition
 from parsers.replays.reading import Reading
 from parsers.replays.tapes import PlayedError
 from parsers.vocabulary.events import Event, Failure, Raised
-from parsers.vocabulary.trace import OpenText, Seen, SeesItself, StateView, StreamParser, Trace, Transition
+from parsers.vocabulary.seen import Seen, SeesItself
+from parsers.vocabulary.trace import OpenText, StateView, StreamParser, Trace, Transition
 from parsers.vocabulary.types import Context, Delta, FormatError, Message, MessageDelta, Mode, UsageError
 from parsers.wire.assemble import Assembler
 

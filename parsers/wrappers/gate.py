@@ -28,7 +28,8 @@ from parsers.vocabulary.events import (
     Severity,
     TextEvent,
 )
-from parsers.vocabulary.trace import Hold, RejectedCall, held
+from parsers.vocabulary.seen import held
+from parsers.vocabulary.trace import Hold, RejectedCall
 from parsers.vocabulary.types import Context
 from parsers.wrappers.attempt import Call, as_object, calls_of, owned_spans
 

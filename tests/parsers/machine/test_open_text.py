@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pytest
 
@@ -11,7 +11,8 @@ from parsers.replays.chunking import Chunking, apply
 from parsers.replays.replay import parse, replay
 from parsers.selection.registry import build, get_format
 from parsers.vocabulary.trace import OpenText, Trace
-from parsers.vocabulary.types import Context, Delta, Piece, Tool
+from parsers.vocabulary.types import Context, Delta, Message, Piece, Tool
+from parsers.wire.assemble import Assembler
 from tests.amount import every
 
 ROWS = "[" + ", ".join(['{"k": 12, "b": [true, {"c": "x]y"}]}'] * 6) + "]"
@@ -82,6 +83,10 @@ BLANK = "\n \t\n\n  \n" * 9
 CALL = '<tool_call>{"name": "f", "arguments": {}}</tool_call>'
 LLAMA_CALL = '{"name": "f", "parameters": {}}'
 TEXT = "so; } it ) is ] said, )} " * 3
+TAGS = "<tool_call><function=f>\n<parameter=a>\n{0}\n</parameter>\n<parameter=b>{0}</parameter></function></tool_call>"
+_ARG = "<arg_key>{0}</arg_key>\n<arg_value>{{0}}</arg_value>"
+ARGS = f"<tool_call>f\n{_ARG.format('a')}\n{_ARG.format('b')}</tool_call>"
+CDATA = '<function name="f"><param name="a"><![CDATA[{0}]]></param><param name="b">{0}</param></function>'
 WAITS = [
     ("qwen", {}, f"{BLANK}Hello{BLANK}{CALL}{BLANK}{CALL}{BLANK}you"),
     ("qwen", {}, f"{BLANK}<think>{BLANK}a</think>{BLANK}"),
@@ -94,6 +99,36 @@ WAITS = [
     ("functiongemma", {}, f"<start_function_call>call:f{{a:<escape>{TEXT}<escape>}}<end_function_call>"),
     ("functiongemma", {}, f"<start_function_call>call:f{{a:<escape>{TEXT}"),
 ]
+
+
+@pytest.mark.replays
+@pytest.mark.parametrize(("parser", "call"), [("qwen_coder", TAGS), ("glm45_moe", ARGS), ("minicpm5", CDATA)])
+@pytest.mark.parametrize("value", VALUES)
+def test_a_value_that_waits_to_its_end_is_told_like_by_the_long_way(parser: str, call: str, value: str) -> None:
+    context = request("an array")
+    for text in (call.format(VALUES[value]), call.format(f"{VALUES[value]}</parameter> <")[:-20]):
+        for chunking in every(6, CHUNKINGS, start=len(parser + value)):
+            short, long = [traced(parser, text, context, chunking, in_full=full) for full in (False, True)]
+            assert short.steps == long.steps
+            assert [*short.columns.held()] == [*long.columns.held()]
+            deltas = apply(chunking, (Piece(text),), "text")
+            assert fed(parser, deltas, context) == parse(build(get_format(parser)), deltas, context) == short.message
+
+
+def fed(parser: str, deltas: Sequence[Delta], context: Context) -> Message:
+    """The message of deltas that are fed one by one."""
+    machine, assembler = build(get_format(parser)), Assembler()
+    machine.begin(context)
+    for delta in deltas:
+        assembler.absorb(machine.feed(delta))
+    assembler.absorb(machine.finish(context.finish_reason))
+    return assembler.message()
+
+
+def test_a_value_that_waits_to_its_end_is_read_at_once() -> None:
+    read = open_texts("qwen_coder", TAGS.format(ROWS), 4, request("an array"))[0]
+    assert read.event is None
+    assert read.length == pytest.approx(len(ROWS), abs=8)
 
 
 @pytest.mark.parametrize(("parser", "policy", "text"), WAITS)
@@ -120,11 +155,11 @@ def test_strings_between_delimiters_are_read_at_once() -> None:
     assert read.length > len(text) - 8
 
 
-def open_texts(parser: str, text: str, size: int) -> list[OpenText]:
+def open_texts(parser: str, text: str, size: int, context: Context | None = None) -> list[OpenText]:
     """What is read at once of deltas of so many characters."""
     machine, pieces = build(get_format(parser)), [text[at : at + size] for at in range(0, len(text), size)]
     assert isinstance(machine, Machine)
-    machine.begin(Context())
+    machine.begin(context or Context())
     deltas = [Delta(index, (Piece(piece),)) for index, piece in enumerate(pieces, 1)]
     found, at = list[OpenText](), 0
     while at < len(deltas):

@@ -1,0 +1,60 @@
+"""What a parser says of itself after a step, as a trace keeps it: one object while only the end of the text moves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from parsers.vocabulary.trace import Hold, HoldKind, Shape, StateView
+
+# Why text is held in words, or what stands around the number of its characters in these
+Reason = str | tuple[str, ...]
+# Text that waits: (kind, reason, start, end) of a hold. Where the end is FED, it is that of all text that was fed.
+Waits = tuple[HoldKind, Reason, int, int]
+FED = -1
+
+
+def held(waits: Waits) -> Hold:
+    """What waits as a hold; it is not FED."""
+    kind, reason, start, end = waits
+    return Hold(start, end, kind, reason if isinstance(reason, str) else str(end - start).join(reason))
+
+
+@dataclass(slots=True, eq=False)
+class Seen:
+    """A view as a trace keeps it: what it is besides its holds and its call, that call, and what waits in order.
+
+    What is FED may be the last of these only. A parser gives the same object while nothing else changes.
+    """
+
+    shape: Shape
+    call: int | None = None
+    waits: Sequence[Waits] = ()
+
+    @classmethod
+    def of(cls, view: StateView) -> Seen:
+        """The same as a view that says where everything ends."""
+        shape = view.state, view.candidates, view.accepts, view.codec, view.call_state
+        return cls(shape, view.call, [(hold.kind, hold.reason, hold.start, hold.end) for hold in view.holds])
+
+    def ended(self, fed: int) -> Seen:
+        """The same where so many characters were fed, which it stays when there are more."""
+        if not self.waits or self.waits[-1][3] != FED:
+            return self
+        kind, reason, start, _ = self.waits[-1]
+        return Seen(self.shape, self.call, [*self.waits[:-1], (kind, reason, start, fed)])
+
+    def view(self, fed: int) -> StateView:
+        """The view where so many characters were fed."""
+        state, candidates, accepts, codec, call_state = self.shape
+        holds = tuple(map(held, self.ended(fed).waits))
+        return StateView(state, holds, candidates, accepts, self.call, codec, call_state)
+
+
+@runtime_checkable
+class SeesItself(Protocol):
+    """A parser whose view takes less time to take down than to make."""
+
+    def seen(self) -> Seen:
+        """What `view` says now."""
