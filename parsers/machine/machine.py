@@ -584,7 +584,7 @@ class Machine(LayerReader):
         return self.seen().view(self.reached + self._length_of_ends)
 
     def seen(self) -> Seen:
-        """See SeesItself. What waits while open text goes by is none of that, unless it is all of it."""
+        """What `view` says. What waits while open text goes by is none of that, unless it is all of it."""
         if self._kept:
             self._end_open_text()
         elif self._disturbs is not None:

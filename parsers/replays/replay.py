@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from parsers.machine.machine import Machine
 from parsers.replays.budget import Look, OverBudgetError
 from parsers.replays.columns import Recorded, Steps
 from parsers.replays.delta_columns import texts_of
@@ -19,7 +20,7 @@ from parsers.replays.partition import Partition
 from parsers.replays.reading import Reading
 from parsers.replays.tapes import PlayedError
 from parsers.vocabulary.events import Event, Failure, Raised
-from parsers.vocabulary.seen import Seen, SeesItself
+from parsers.vocabulary.seen import Seen
 from parsers.vocabulary.trace import OpenText, StateView, StreamParser, Trace, Transition
 from parsers.vocabulary.types import Context, Delta, FormatError, Message, MessageDelta, Mode, UsageError
 from parsers.wire.assemble import Assembler
@@ -252,9 +253,8 @@ class _Recorder:
 
 
 def _looker(parser: StreamParser) -> Callable[[], Seen]:
-    """The parser's way to be looked at; not by what a class has beside a `view` of its own."""
-    first = next((kind for kind in type(parser).__mro__ if vars(kind).keys() & {"view", "seen"}), None)
-    if isinstance(parser, SeesItself) and first is not None and "seen" in vars(first):
+    """The parser's way to be looked at: by what a machine sees, unless its class has a `view` of its own."""
+    if isinstance(parser, Machine) and type(parser).view is Machine.view:
         return parser.seen
     known: tuple[StateView, Seen] | None = None
 

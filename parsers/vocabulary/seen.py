@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 
 from parsers.vocabulary.trace import Hold, HoldKind, Shape, StateView
 
@@ -50,11 +49,3 @@ class Seen:
         state, candidates, accepts, codec, call_state = self.shape
         holds = tuple(map(held, self.ended(fed).waits))
         return StateView(state, holds, candidates, accepts, self.call, codec, call_state)
-
-
-@runtime_checkable
-class SeesItself(Protocol):
-    """A parser whose view takes less time to take down than to make."""
-
-    def seen(self) -> Seen:
-        """What `view` says now."""
