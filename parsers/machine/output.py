@@ -276,6 +276,10 @@ class Writer(Part):
         self._end_run()
         self._target.extend(events)
 
+    def put_before(self, events: Iterable[Event]) -> None:
+        """Put events before all others that are not held."""
+        self._events[:0] = events
+
     def take(self) -> list[Event]:
         """The events that are not held, since the last take."""
         if self._run is not None:
