@@ -62,16 +62,9 @@ class Calls(Writer):
     __slots__ = (
         *("_content", "_count"),
         *("_given_id", "_head", "_ids", "_is_noise"),
-        "_judgement",
-        "_kept",
-        "_kept_at",
-        "_malformed",
-        "_marked",
-        "_mention",
-        "_name",
-        "_name_text",
-        "_named",
-        "_number",
+        *("_judgement", "_kept", "_kept_at"),
+        *("_malformed", "_marked", "_mention"),
+        *("_name", "_name_text", "_named", "_number"),
         *("_reasoning", "_refusal"),
         *("_schemas", "_seed", "_silent", "_start"),
         "_told_missing",
@@ -408,6 +401,11 @@ class Calls(Writer):
         self._kept = Pieces()
         self._go(CallEvent.REJECT)
         self.extend([event for event in held if not isinstance(event, CallStart)])
+
+    def noise_so_far(self, end: int) -> None:
+        """What was read of the call so far, up to `end`, is markers and words between them: its name may still come."""
+        self._given_id, self._refusal = None, None
+        self.keep_markers(self._start, end, DropReason(Cause.BETWEEN_MARKERS))
 
     def _say_again(self, text: str, start: int, stage: ContentStage | ReasoningStage) -> None:
         """Text of what is no call is that of a stage, but for the tokens in it that are nobody's text."""

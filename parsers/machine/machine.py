@@ -437,8 +437,12 @@ class Machine(DraftReader):
         if trigger in REFUSALS and self._calls.may_reject:
             if self._claimed != NOWHERE and self._unread_for_guided(row, trigger):
                 return
-            self._reject(row)
             continues = False
+            if self._target(row).text == "noise" and self._calls.state is CallState.TENTATIVE:
+                self._parser = None
+                self._calls.noise_so_far(self._at)
+            else:
+                self._reject(row)
         else:
             continues = self._leave(row, trigger)
         self._emit(row, start, end)
