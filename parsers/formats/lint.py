@@ -11,8 +11,8 @@ of a state and whether a call is open there. What goes wrong in any combination 
 in at least one. Where the combinations pass `MOST_COMBINATIONS`, all rows count as in force at once.
 
 A call opens with CallStart and closes with CallEnd, or with REJECT, which gives its text back unless noise follows. END
-ends everything, so nothing is followed beyond it. That every trigger of a codec is met by a row, or by what the machine does without one,
-is proven over pairs of a state and what the codec may fire there (`ArgumentParser.due`).
+ends everything, so nothing is followed beyond it. That every trigger of a codec is met by a row, or by what the machine
+does without one, is proven over pairs of a state and what the codec may fire there (`ArgumentParser.due`).
 """
 
 from __future__ import annotations

@@ -50,12 +50,7 @@ class Machine(DraftReader):
     """
 
     __slots__ = (
-        "_cut",
-        "_fired_at",
-        "_over",
-        "_programs",
-        "_raw",
-        "_reads",
+        *("_cut", "_fired_at", "_over", "_programs", "_raw", "_reads"),
         *("_skip", "_stopped", "_strayed", "_stuck", "_sub"),
         "_views",
         "format",
@@ -113,7 +108,11 @@ class Machine(DraftReader):
         if not self._by_text or len(text) > self.stride or self._draft is not None:
             self._read(delta)
         elif text:
-            self._read_part(text)
+            self._append(text)
+            try:
+                self._run(final=False)
+            except UndoneError:
+                self._undo()
         if self._calls.defers:
             return []
         events = self._calls.take()
@@ -437,22 +436,21 @@ class Machine(DraftReader):
         if trigger in REFUSALS and self._calls.may_reject:
             if self._claimed != NOWHERE and self._unread_for_guided(row, trigger):
                 return
+            self._reject(row)
             continues = False
-            if self._target(row).text == "noise" and self._calls.state is CallState.TENTATIVE:
-                self._parser = None
-                self._calls.noise_so_far(self._at)
-            else:
-                self._reject(row)
         else:
             continues = self._leave(row, trigger)
         self._emit(row, start, end)
         self._move(row, trigger, start, end, continues=continues)
 
     def _reject(self, row: CompiledRow) -> None:
-        """The call that is open is none."""
+        """The call that is open is none, or where noise follows it is only not named yet."""
         self._parser = None
-        self._calls.reject(row.refusal, ended=False)
-        self._follow_call()
+        if row.target is not None and row.target.text == "noise" and self._calls.state is CallState.TENTATIVE:
+            self._calls.noise_so_far(self._at)
+        else:
+            self._calls.reject(row.refusal, ended=False)
+            self._follow_call()
 
     def _circles(self, at: int) -> bool:
         """Return whether so many rows fired here that the format must be turning in a circle."""
@@ -508,7 +506,8 @@ class Machine(DraftReader):
         complete = not self._over if whole is None else whole
         inside = self._wrapped or self._state.declared.wrapper is None
         closed = not (self._over and self._state.closes_call and inside) or (self._stopped and self._state.stops)
-        self._judge_draft(whole=complete)
+        if self._draft is not None:
+            self._judge_draft(whole=complete)
         self._calls.end(start, end, complete=complete, over=self._over, closed=closed, cut=self._cut)
         self._follow_call()
 
