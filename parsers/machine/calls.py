@@ -61,22 +61,11 @@ class Calls(Writer):
     """
 
     __slots__ = (
-        "_content",
-        "_count",
-        "_given_id",
-        "_head",
-        "_ids",
-        "_is_noise",
-        "_judgement",
-        "_kept",
-        "_kept_at",
-        "_malformed",
-        "_marked",
-        "_mention",
-        "_name",
-        "_name_text",
-        "_named",
-        "_number",
+        *("_content", "_count"),
+        *("_given_id", "_head", "_ids", "_is_noise"),
+        *("_judgement", "_kept", "_kept_at"),
+        *("_malformed", "_marked", "_mention"),
+        *("_name", "_name_text", "_named", "_number"),
         *("_reasoning", "_refusal"),
         *("_schemas", "_seed", "_silent", "_start"),
         "_told_missing",
@@ -159,6 +148,11 @@ class Calls(Writer):
     def is_mentioned(self) -> bool:
         """Return whether what is open was opened inside reasoning and is not whole yet: it may only be mentioned."""
         return self._mention is not None
+
+    @property
+    def is_malformed(self) -> bool:
+        """Return whether the markup of the call that is open and named is not the format's."""
+        return self._malformed
 
     @property
     def only_mentions(self) -> bool:
@@ -307,10 +301,13 @@ class Calls(Writer):
 
     # its end
 
-    def end(self, start: int, end: int, *, complete: bool, over: bool, closed: bool) -> None:
-        """A terminal at [start, end) ends the call, or the end of the output does (`over`). `complete`: its arguments
-        are whole. `closed`: so is what stands around them."""
+    def end(self, start: int, end: int, *, complete: bool, over: bool, closed: bool, cut: bool = False) -> None:
+        """A terminal at [start, end) ends the call, or the end of the output does (`over`), by the limit of its length
+        (`cut`). `complete`: its arguments are whole. `closed`: so is what stands around them."""
         self.flush()
+        missing = "its arguments are not whole"
+        if complete and cut and not closed and self._mention is not None:
+            complete, missing = False, "reasoning may have gone on behind it"
         self.settle()
         if self._unknown is not None and self.state is CallState.NAMED:
             self._refuse(self._unknown)
@@ -332,7 +329,7 @@ class Calls(Writer):
                 code, what = "incomplete_call", "The end marker comes inside"
                 if over:
                     code, what = "truncated_call", "The output ends inside"
-                self.diagnostic(code, f"{what} the call to {self._name}; its arguments are not whole.", start, end)
+                self.diagnostic(code, f"{what} the call to {self._name}; {missing}.", start, end)
         elif CallEvent.CLOSE in LIFE[self.state]:
             self.rejected[-1].end = end
         else:
@@ -401,10 +398,15 @@ class Calls(Writer):
         if self.state is not CallState.TENTATIVE:
             self.settle()
             return
-        held = [event for event in self.release() if not isinstance(event, CallStart)]
+        held = self.release()
         self._kept = Pieces()
         self._go(CallEvent.REJECT)
-        self.extend(held)
+        self.extend([event for event in held if not isinstance(event, CallStart)])
+
+    def noise_so_far(self, end: int) -> None:
+        """What was read of the call so far, up to `end`, is markers and words between them: its name may still come."""
+        self._given_id, self._refusal = None, None
+        self.keep_markers(self._start, end, DropReason(Cause.BETWEEN_MARKERS))
 
     def _say_again(self, text: str, start: int, stage: ContentStage | ReasoningStage) -> None:
         """Text of what is no call is that of a stage, but for the tokens in it that are nobody's text."""
@@ -441,8 +443,7 @@ class Calls(Writer):
 
     def unkeep(self, at: int) -> None:
         """What was kept from a raw offset on is read again."""
-        if self._kept:
-            self._kept = Pieces(["".join(self._kept)[: at - self._kept_at]])
+        self._kept = Pieces(["".join(self._kept)[: at - self._kept_at]] if self._kept else [])
 
     def flush(self) -> None:
         """What was kept of a call that turns out not to be wanted goes where the policy says."""

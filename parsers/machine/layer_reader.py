@@ -124,14 +124,6 @@ class LayerReader(IdReader):
         origin = self._mentioned_in()
         return origin is not None and text in origin.end_texts
 
-    def _reasoning_ends_first(self) -> None:
-        """Reasoning ends at the buffer's position, inside a call that it opened. One that seems to have ended in a
-        value before has done so."""
-        if self._parser is not None and self._parser.doubts:
-            self._read_again()
-        else:
-            self._back_to_reasoning(Cause.REASONING_ENDS_FIRST)
-
     def _back_to_reasoning(self, cause: Cause) -> None:
         """What was opened inside reasoning is no call. The text from here on is looked at in reasoning."""
         origin, self._parser, self._origin = self._mentioned_in() or self._state, None, None

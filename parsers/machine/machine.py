@@ -26,8 +26,9 @@ from parsers.formats.layers import TOPMOST, layered
 from parsers.formats.model import REPEATED, Format
 from parsers.machine.call_life import CallState
 from parsers.machine.calls import HEADS, Calls
-from parsers.machine.layer_reader import NO_ROW, REFUSALS, LayerReader
-from parsers.machine.lexer import IdTerminal, Match, Scanner, slices
+from parsers.machine.drafts import DraftReader, UndoneError
+from parsers.machine.layer_reader import NO_ROW, REFUSALS
+from parsers.machine.lexer import IdTerminal, Match, Scanner
 from parsers.machine.program import END_TOKEN, CompiledRow, CompiledState, Program, literals
 from parsers.machine.views import Views
 from parsers.vocabulary.drops import Cause, DropReason
@@ -42,26 +43,20 @@ _MOST_PROGRAMS = 32  # that are kept of one format and policy: vocabularies may 
 _MAX_FIRES = 8  # rows fired at one place without consuming text; a format that loops there is stopped
 
 
-class Machine(LayerReader):
+class Machine(DraftReader):
     """A StreamParser for a table format under the given policies, and a Resumable one.
 
     `programs` is what machines of one format and policy share: the format compiled, by what begin() depends on.
     """
 
     __slots__ = (
-        "_cut",
-        "_fired_at",
-        "_over",
-        "_programs",
-        "_raw",
-        "_reads",
-        "_scanner",
+        *("_cut", "_fired_at", "_over", "_programs", "_raw", "_reads"),
         *("_skip", "_stopped", "_strayed", "_stuck", "_sub"),
         *("_views", "format", "name", "policy", "rejected"),
     )
     APART: ClassVar[frozenset[str]] = frozenset({
         "name", "format", "policy", "transitions", "rejected", "examined", "passes_open_text", "_programs", "_program",
-        "_scanner", "_by_text", "_raw", "_found", "_turned", "_sub", "_views", "_open_view",
+        "_by_text", "_raw", "_found", "_turned", "_sub", "_views", "_open_view",
     })  # fmt: skip
     PLACES: ClassVar[frozenset[str]] = frozenset({"_fired_at"})
 
@@ -90,6 +85,7 @@ class Machine(LayerReader):
         self.rejected = calls.rejected
         self._begin_text(self._program.initial(context), calls, by_text=mode == "text")
         self._begin_layers(opened=self._state.name == self.format.initial_when_reasoning_open)
+        self._begin_drafts()
         self._raw: list[str] = []
         self._skip: CompiledState | None = None  # the state in which a call was rejected that is being skipped
         self._parser = self._new_parser(self._state)
@@ -105,11 +101,14 @@ class Machine(LayerReader):
         if not self._reads:
             raise UsageError("feed() needs begin() first, and none after finish()")
         self._sub = 0
-        if not self._by_text or len(text) > self.stride:
+        if not self._by_text or len(text) > self.stride or self._draft is not None:
             self._read(delta)
         elif text:
             self._append(text)
-            self._run(final=False)
+            try:
+                self._run(final=False)
+            except UndoneError:
+                self._undo()
         if self._calls.defers:
             return []
         events = self._calls.take()
@@ -125,26 +124,21 @@ class Machine(LayerReader):
         self._read(delta)
         return [] if self._calls.defers else self._calls.take()
 
-    def _read(self, delta: Delta) -> None:
-        """Read a delta, the text of a long one in slices that end at multiples of STRIDE of the output."""
-        text = delta.text
-        if not text:
-            return
-        for item in (text,) if self._by_text else self._scanner.scan(delta):
-            if isinstance(item, IdTerminal):
-                self._id_terminal(item)
-            else:
-                if self._ends:
-                    self._give_ends_to_value()
-                for part in (item,) if len(text) <= self.stride else slices(item, self.reached, self.stride):
-                    self._append(part)
-                    self._run(final=False)
-
     def finish(self, reason: str | None = None) -> list[Event]:
         if not self._reads:
             raise UsageError("finish() needs begin() first, and is called once")
         self._end_open_text()
         self._sub = 0
+        try:
+            self._end(reason)
+        except UndoneError:
+            self._undo()
+            self._end(reason)
+        self._calls.finish("".join(self._raw))
+        return self._calls.take()
+
+    def _end(self, reason: str | None) -> None:
+        """The output ends, with this finish reason."""
         self._cut, self._stopped = reason == "length", reason in ("stop", "tool_calls")
         if not self._cut:
             self._read_again()
@@ -161,8 +155,6 @@ class Machine(LayerReader):
             self._leave(NO_ROW, "END")
         if self._calls.state is not CallState.NONE:
             self._end_call(self._at, self._at)
-        self._calls.finish("".join(self._raw))
-        return self._calls.take()
 
     def _end_value(self, *, cut: bool) -> None:
         """Decide about text held in a tagged value when the output ends: a closing tag of the call ends the value too.
@@ -251,6 +243,8 @@ class Machine(LayerReader):
         if parser is not None:
             scope = parser.scope
             self._pass(parser.text(self._buffer, before, limit, self._base, final=final))
+            if self._draft is not None and scope != OPEN and "\n" in self._buffer[before : self._pos]:
+                raise UndoneError
             self._turned = parser.scope not in (scope, OPEN, None)  # it looks for other literals in the same text
             while parser.queue and self._parser is parser:
                 self._trigger(parser.queue.pop(0))
@@ -313,7 +307,7 @@ class Machine(LayerReader):
         elif name.startswith(END_TOKEN):
             self._end_token(stop)
         elif self._origin is not None and self._is_end_of_origin(self._buffer[start:stop]):
-            self._reasoning_ends_first()
+            self._reasoning_ends_first(stop)
         elif self._buffer[start:stop] in self._state.prose_texts:
             self._trigger("OTHER")
         elif self._parser is not None and name not in self._state.inert:
@@ -354,7 +348,7 @@ class Machine(LayerReader):
                     parser.closed(self._at)
                 self._terminal(name, self._at, self._at + size)
             elif self._origin is not None and self._is_end_of_origin(item.text):
-                self._reasoning_ends_first()
+                self._reasoning_ends_first(self._pos + size)
             elif item.text in self._state.prose_texts:
                 self._trigger("OTHER")
             elif self._reopened and item.text in self._state.inert_texts and REPEATED in self._state.rows:
@@ -446,10 +440,13 @@ class Machine(LayerReader):
         self._move(row, trigger, start, end, continues=continues)
 
     def _reject(self, row: CompiledRow) -> None:
-        """The call that is open is none."""
+        """The call that is open is none, or where noise follows it is only not named yet."""
         self._parser = None
-        self._calls.reject(row.refusal, ended=False)
-        self._follow_call()
+        if row.target is not None and row.target.text == "noise" and self._calls.state is CallState.TENTATIVE:
+            self._calls.noise_so_far(self._at)
+        else:
+            self._calls.reject(row.refusal, ended=False)
+            self._follow_call()
 
     def _circles(self, at: int) -> bool:
         """Return whether so many rows fired here that the format must be turning in a circle."""
@@ -505,7 +502,9 @@ class Machine(LayerReader):
         complete = not self._over if whole is None else whole
         inside = self._wrapped or self._state.declared.wrapper is None
         closed = not (self._over and self._state.closes_call and inside) or (self._stopped and self._state.stops)
-        self._calls.end(start, end, complete=complete, over=self._over, closed=closed)
+        if self._draft is not None:
+            self._judge_draft(whole=complete)
+        self._calls.end(start, end, complete=complete, over=self._over, closed=closed, cut=self._cut)
         self._follow_call()
 
     def _follow_call(self) -> None:
@@ -546,7 +545,7 @@ class Machine(LayerReader):
 
         `exact`: see state_of.
         """
-        if type(self) is not Machine or self._calls.defers:
+        if type(self) is not Machine or self._calls.defers or self._draft is not None:
             return None
         if self._kept:
             self._end_open_text()
@@ -566,7 +565,7 @@ class Machine(LayerReader):
 
     def resume(self, state: State) -> None:
         go_back(state)
-        self._open_view = None
+        self._open_view = self._draft = None
 
     @property
     def can_be_learnt(self) -> bool:

@@ -209,14 +209,6 @@ def test_a_word_in_the_place_of_the_first_argument_is_none_of_a_call_though_reas
         assert trace.steps[-1].view.call_state is None
 
 
-def test_the_end_of_reasoning_ends_a_string_of_a_call_that_it_opened_and_none_of_another() -> None:
-    call = '<tool_call>{"name": "f", "arguments": {"city": "a </think> b"}}</tool_call>'
-    for trace in traces("qwen", f"<think>a {call}"):
-        assert seen(trace)[::2] == ('a <tool_call>{"name": "f", "arguments": {"city": "a', [])
-    for trace in traces("qwen", f"<think>a</think>{call}"):
-        assert seen(trace) == ("a", None, [("f", '{"city": "a </think> b"}')])
-
-
 def test_a_call_inside_reasoning_goes_out_when_it_is_whole_and_those_after_it_stream() -> None:
     call = "<tool_call>f<arg_key>city</arg_key><arg_value>Bern</arg_value></tool_call>"
     trace = trace_of("glm47_moe", *f"<think>a {call}{call}", context=Context(tools=TOOLS))
