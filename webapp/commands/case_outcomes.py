@@ -11,6 +11,7 @@ from time import perf_counter
 from typing import Literal
 
 from parsers.cases.case import Case, CaseError
+from parsers.cases.engines import traced_chunking
 from parsers.cases.export.replay_command import replay_command
 from parsers.cases.io import case_id
 from parsers.cases.run import CaseRun
@@ -229,7 +230,7 @@ def _wrong(found: CaseTest) -> Wrong:
 def _details(found: CaseTest) -> Iterator[str]:
     yield from not_expected(found)
     for finding in found.errors:
-        place = "" if finding.step is None else f" at step {finding.step:,}"
+        place = "" if finding.step is None else f" at step {finding.step:,}, {label(traced_chunking(found.run.case))}"
         yield f"check {finding.check}{place}: {one_line(finding.message)}"
 
 

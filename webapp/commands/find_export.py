@@ -9,12 +9,16 @@ from collections.abc import Sequence
 
 import click
 
-from parsers.cases.case import Case, CaseError
+from parsers.cases.case import Case, CaseError, ParserRef
+from parsers.cases.engines import BUILTIN
+from parsers.cases.expect import accept
 from parsers.cases.find import CaseFound
+from parsers.formats.model import Format
 from parsers.vocabulary.types import UsageError
 from webapp.commands.inputs import named, shown
 from webapp.commands.running import run_case_of
 from webapp.commands.written import print_parts
+from webapp.engines import choose
 from webapp.runs.exports import TARGETS, exported
 
 WHOLE = ("markdown", "html")
@@ -66,5 +70,23 @@ def _exported(name: str, case: Case, target: str) -> str:
     except CaseError as error:
         if error.pointer != "/expect":
             raise
-        words = "the search cannot tell which of the messages is right; export the case and say so in its 'expect'"
-        raise UsageError(f"{shown(name)}: --export {target}: {words}") from error
+        grammar = choose(case).grammar
+        read = None if grammar is None else _as_read_by(name, case, grammar)
+        if grammar is None or read is None:
+            words = "the search cannot tell which of the messages is right; export the case and say so in its 'expect'"
+            raise UsageError(f"{shown(name)}: --export {target}: {words}") from error
+    words = f"it expects what the format {grammar.name} reads, which this parser never gives: see that it is right"
+    click.echo(f"{shown(name)}: {words}", err=True)
+    return exported(run_case_of(name, read), target).text
+
+
+def _as_read_by(name: str, case: Case, grammar: Format) -> Case | None:
+    """The case of a parser that is not ours, which expects the calls that the built-in parser of its format reads
+    without an error; None where there are none."""
+    if case.parser.engine in (None, BUILTIN):
+        return None
+    ref = ParserRef(name=grammar.name, format=case.parser.format)
+    right = run_case_of(name, case.model_copy(update={"parser": ref, "contract": None}))
+    wrong = any(finding.severity == "error" for finding in right.findings)
+    message = right.trace.message
+    return None if wrong or not message.tool_calls else case.model_copy(update={"expect": accept(message)})

@@ -37,18 +37,21 @@ def judged(run: CaseRun, replayer: Replayer, name: str, words: Sequence[str] = (
     """What came of it. `alone`: only of its first chunking; else a smaller one is looked for than those that ran. The
     command that shows it names the case as `name`, and has `words` besides."""
     found = as_test(run, alone=alone)
-    shown = None
+    shown, is_traced = None, False
     if found.failing or found.errors:
         first = found.smallest
         chunking = first.chunking if alone else _cut_less(run, replayer, first)
+        is_traced = chunking == traced_chunking(run.case)  # the steps of checks are those of that replay
         shown = _shown(found, tried(run, chunking, replayer.trace(chunking)), name, words)
-    told = tuple([ErrorFound(check=one.check, message=one.message, step=one.step) for one in found.errors])
+    told = tuple(
+        [ErrorFound(check=one.check, message=one.message, step=one.step if is_traced else None) for one in found.errors]
+    )
     return Checked(
         outcome=found.outcome,
         replays=len(found.replays),
         failing=len(found.failing),
         holds=len(run.holding),
-        errors=told,
+        errors=tuple(told),
         shown=shown,
     )
 

@@ -74,6 +74,19 @@ def test_a_case_is_written_without_knowing_what_is_right(program: Program, found
     assert "the search cannot tell which of the messages is right; export the case" in done.err
 
 
+def test_where_a_parser_is_never_right_the_test_expects_what_its_format_reads(
+    program: Program, found: Any, output: Path, cutting: str
+) -> None:
+    text = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
+    case = {"schema": 1, "parser": {"name": "Cut", "engine": cutting}, "input": {"text": text}}
+    found(load_case(case))
+    done = program("find", output, "--export", "pytest")
+    assert "it expects what the format qwen reads, which this parser never gives" in done.err
+    assert "'f'" in done.out
+    found(load_case({**case, "input": {"text": "no call"}}))
+    assert "the search cannot tell" in program("find", output, "--export", "pytest").err
+
+
 def test_where_a_suite_cannot_say_the_case_that_is_said(program: Program, found: Any, output: Path) -> None:
     found(load_case({**SMALL, "expect": {"content": "a"}}))
     assert "this case brings none along" in program("find", output, "--export", "transformers").err
