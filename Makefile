@@ -4,6 +4,8 @@
 
 PYTHON ?= python3
 JOBS ?= 2
+# Tests wait for processes, disks and pages: one more of them than processors keeps these at work.
+WAITING := $(shell expr $(JOBS) + 1)
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -44,7 +46,7 @@ lint format: export PATH := $(CURDIR)/$(BIN):$(PATH)
 lint: $(LINTERS)  ## style and types, of Python, templates, scripts and style sheets
 	ruff check .
 	ruff format --check .
-	mypy & types=$$!; { \
+	mypy --num-workers $(JOBS) & types=$$!; { \
 	  djlint --quiet templates && \
 	  $(NODE_BIN)/eslint --config requirements/node/eslint.config.js --max-warnings 0 $(SCRIPTS) && \
 	  $(NODE_BIN)/stylelint --config requirements/node/stylelint.config.js --max-warnings 0 'static/css/*.css' && \
@@ -60,10 +62,10 @@ test-all: test  ## the same with all examples and every row of the tables, of wh
 
 # Branch coverage: all of parsers, nearly all of webapp. The seed keeps it from depending on luck.
 unit: $(TOOLS)  ## all tests but those in a browser, with the coverage they must reach
-	$(BIN)/pytest tests/parsers tests/webapp -m "not linear and not replays" --numprocesses $(JOBS) --dist worksteal --hypothesis-seed=0 --cov --cov-report=
+	$(BIN)/pytest tests/parsers tests/webapp -m "not linear and not replays" --numprocesses $(WAITING) --dist worksteal --hypothesis-seed=0 --cov --cov-report=
 	$(BIN)/coverage report --include 'parsers/*' --skip-covered --show-missing --fail-under 100
 	$(BIN)/coverage report --include 'webapp/*' --skip-covered --show-missing --fail-under 95
-	$(BIN)/pytest -m replays $(call marked,replays) $(OTHERS) --numprocesses $(JOBS) --dist worksteal
+	$(BIN)/pytest -m replays $(call marked,replays) $(OTHERS) --numprocesses $(WAITING) --dist worksteal
 	$(BIN)/pytest -m linear $(call marked,linear) --numprocesses $(JOBS)
 
 # PostgreSQL is Debian's postgresql-15, or whatever initdb is on the path or in /usr/lib/postgresql; it runs as an ordinary
@@ -76,7 +78,7 @@ test-team: $(TEAM) postgresql nginx  ## the case store and the team server on a 
 # does not is a race to be looked into, and the summary of the first run names it.
 browser: export TOOLCALL_INSPECTOR_REQUIRE_BROWSER := 1
 browser: $(TOOLS) chromium  ## the tests that drive the page in Chromium
-	$(BIN)/pytest tests/browser -m browser --numprocesses $(JOBS) --dist loadfile || \
+	$(BIN)/pytest tests/browser -m browser --numprocesses $(WAITING) --dist loadfile || \
 	  $(BIN)/pytest tests/browser -m browser --last-failed --last-failed-no-failures none --maxfail 3
 
 # QUICK=1 only prints, in a minute or two; VLLM_PYTHON and SGLANG_PYTHON name interpreters that have those peers.

@@ -17,13 +17,25 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Error,
+    Page,
+    Request,
+    ViewportSize,
+    WebError,
+    expect,
+    sync_playwright,
+)
 from waitress.server import create_server
 
 from webapp.app import create_app
 from webapp.settings import Settings
 
 REQUIRED = "TOOLCALL_INSPECTOR_REQUIRE_BROWSER"
+WIDE: ViewportSize = {"width": 1440, "height": 900}
 
 expect.set_options(timeout=20_000)  # as long as an action may take: machines that run the tests are busy
 
@@ -82,26 +94,43 @@ class Watch:
     allowed: list[str] = field(default_factory=list)
 
     def context(self, browser: Browser, **options: object) -> BrowserContext:
-        """A watched browser context. With script, what a test does on a page waits until its modules have started."""
-        context = browser.new_context(base_url=self.origin, **options)  # type: ignore[arg-type]
-        if options.get("java_script_enabled", True):
-            context.on("page", _wait_until_ready)
-        context.on("weberror", lambda error: self.problems.append(f"uncaught: {error.error}"))
-        context.on("console", self._console)
-        context.on("request", lambda sent: self._origin(sent.url))
+        """A watched browser context of its own."""
+        context = opened(browser, self.origin, **options)
+        self.follow(context)
         return context
+
+    def follow(self, context: BrowserContext) -> None:
+        context.on("weberror", self._error)
+        context.on("console", self._console)
+        context.on("request", self._request)
+
+    def leave(self, context: BrowserContext) -> None:
+        context.remove_listener("weberror", self._error)
+        context.remove_listener("console", self._console)
+        context.remove_listener("request", self._request)
+
+    def _error(self, error: WebError) -> None:
+        self.problems.append(f"uncaught: {error.error}")
 
     def _console(self, said: ConsoleMessage) -> None:
         if said.type == "error":
             self.problems.append(f"console: {said.text}")
 
-    def _origin(self, url: str) -> None:
-        if not url.startswith((self.origin, "data:", "blob:", "about:")):
-            self.problems.append(f"foreign request: {url}")
+    def _request(self, sent: Request) -> None:
+        if not sent.url.startswith((self.origin, "data:", "blob:", "about:")):
+            self.problems.append(f"foreign request: {sent.url}")
 
     def left(self) -> list[str]:
         """The problems nobody allowed."""
         return [found for found in self.problems if not any(part in found for part in self.allowed)]
+
+
+def opened(browser: Browser, origin: str, **options: object) -> BrowserContext:
+    """A browser context. With script, what a test does on a page waits until its modules have started."""
+    context = browser.new_context(base_url=origin, **options)  # type: ignore[arg-type]
+    if options.get("java_script_enabled", True):
+        context.on("page", _wait_until_ready)
+    return context
 
 
 def _wait_until_ready(page: Page) -> None:
@@ -125,25 +154,73 @@ def allowed(watch: Watch) -> list[str]:
     return watch.allowed
 
 
-@pytest.fixture
-def context(browser: Browser, watch: Watch) -> Iterator[BrowserContext]:
-    """A fresh context of a wide, light screen."""
-    opened = watch.context(browser, viewport={"width": 1440, "height": 900}, color_scheme="light")
-    opened.set_default_timeout(20_000)
-    yield opened
-    opened.close()
+@dataclass
+class Screens:
+    """The screens that the tests of a server share: what each page loads besides itself is fetched once."""
+
+    browser: Browser
+    origin: str = ""
+    shared: dict[bool, BrowserContext] = field(default_factory=dict)
+
+    def of(self, origin: str, *, script: bool) -> BrowserContext:
+        """A wide, light screen for this server; those of the server before are closed."""
+        if origin != self.origin:
+            self.close()
+            self.origin = origin
+        if script not in self.shared:
+            made = opened(self.browser, origin, viewport=WIDE, color_scheme="light", java_script_enabled=script)
+            made.set_default_timeout(20_000)
+            self.shared[script] = made
+        return self.shared[script]
+
+    @contextmanager
+    def unused(self, watch: Watch, *, script: bool) -> Iterator[Page]:
+        """An empty page of such a screen, with no cookie, text or right that another test left."""
+        context = self.of(watch.origin, script=script)
+        watch.follow(context)
+        page = context.new_page()
+        forget_all(context, page, watch.origin)
+        yield page
+        for left in context.pages:
+            left.close()
+        watch.leave(context)
+
+    def close(self) -> None:
+        for context in self.shared.values():
+            context.close()
+        self.shared.clear()
+
+
+def forget_all(context: BrowserContext, page: Page, origin: str) -> None:
+    context.clear_cookies()
+    context.clear_permissions()
+    session = context.new_cdp_session(page)
+    session.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
+    session.detach()
+
+
+@pytest.fixture(scope="session")
+def screens(browser: Browser) -> Iterator[Screens]:
+    made = Screens(browser)
+    yield made
+    made.close()
 
 
 @pytest.fixture
-def page(context: BrowserContext) -> Page:
+def page(screens: Screens, watch: Watch) -> Iterator[Page]:
     """A page with script."""
-    return context.new_page()
+    with screens.unused(watch, script=True) as page:
+        yield page
 
 
 @pytest.fixture
-def plain(browser: Browser, watch: Watch) -> Iterator[Page]:
+def context(page: Page) -> BrowserContext:
+    """The context of the page."""
+    return page.context
+
+
+@pytest.fixture
+def plain(screens: Screens, watch: Watch) -> Iterator[Page]:
     """A page without script."""
-    opened = watch.context(browser, viewport={"width": 1440, "height": 900}, java_script_enabled=False)
-    opened.set_default_timeout(20_000)
-    yield opened.new_page()
-    opened.close()
+    with screens.unused(watch, script=False) as page:
+        yield page

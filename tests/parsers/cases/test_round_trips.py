@@ -54,7 +54,7 @@ def subjects() -> dict[str, Subject]:
     """Cases that name a parser and nothing that changes what it reads, each under one chunking. No suite says that the
     limit of length cut an output off."""
     made = {}
-    for number, name in enumerate(every(24, case_names(), 5)):
+    for number, name in enumerate(every(60, case_names(), 5)):
         case = case_named(name)
         plain = not (case.parser.engine or case.parser.policy or case.parser.format or case.contract or case.decode)
         plain = plain and case.context.finish_reason != "length"
@@ -163,7 +163,7 @@ SHAPES: dict[str, Callable[[Case], str]] = {
 @pytest.mark.replays
 def test_our_own_files_are_read_back_as_they_were(shape: str) -> None:
     tried = 0
-    for name in every(24, case_names(), 2):
+    for name in every(60, case_names(), 2):
         case = case_named(name)
         if shape == "pytest" and (
             not case.has_raw or case.decode or not case.expect or case.parser.name == "auto" or case.parser.engine
