@@ -10,9 +10,9 @@ circle without reading) walks the machine once for every combination of the poli
 of a state and whether a call is open there. What goes wrong in any combination is a finding; a state must be reached
 in at least one. Where the combinations pass `MOST_COMBINATIONS`, all rows count as in force at once.
 
-A call opens with CallStart and closes with CallEnd, or with REJECT, which gives its text back unless noise follows. END
-ends everything, so nothing is followed beyond it. That every trigger of a codec is met by a row, or by what the machine
-does without one, is proven over pairs of a state and what the codec may fire there (`ArgumentParser.due`).
+A call opens with CallStart and closes with CallEnd, or with REJECT, which gives its text back. END ends everything, so
+nothing is followed beyond it. That every trigger of a codec is met by a row, or by what the machine does without one,
+is proven over pairs of a state and what the codec may fire there (`ArgumentParser.due`).
 """
 
 from __future__ import annotations
@@ -393,7 +393,7 @@ def _walk(fmt: Format, combination: Mapping[str, str]) -> _Walk:
     queue = list(reached)
     for name, is_open in queue:
         for _, row in force[name]:
-            after = (row.to, _effect(fmt, row, is_open)[0])
+            after = (row.to, _effect(row, is_open)[0])
             if row.on != "END" and row.to in fmt.states and after not in reached:
                 reached[after] = None
                 queue.append(after)
@@ -401,10 +401,9 @@ def _walk(fmt: Format, combination: Mapping[str, str]) -> _Walk:
     return _Walk(fmt, policy, force, f" when {words}" if words else "", reached)
 
 
-def _effect(fmt: Format, row: Row, is_open: bool) -> tuple[bool, str]:
+def _effect(row: Row, is_open: bool) -> tuple[bool, str]:
     """Say whether a call is open after the row; the second value is an event it emits at the wrong time, or ''."""
-    is_noise = row.to in fmt.states and fmt.states[row.to].text == "noise"
-    is_open = is_open and (is_noise or row.on != "REJECT")
+    is_open = is_open and row.on != "REJECT"
     wrong = ""
     for emit in row.emit:
         if emit == "NoCall":
@@ -488,7 +487,7 @@ def _calls(walk: _Walk) -> Iterator[LintFinding]:
             text = f"{name} reads a call's {state.text}, but {_NO_CALL}: emit CallStart before it."
             yield LintFinding("text_outside_call", "error", pointer_to("states", name, "text"), text)
         for index, row in walk.rows[name]:
-            after, wrong = _effect(walk.fmt, row, is_open)
+            after, wrong = _effect(row, is_open)
             place = pointer_to("states", name, "rows", index, "emit")
             if wrong == "CallStart":
                 text = f"{name} emits CallStart on {row.on} while a call is open: emit CallEnd before it."

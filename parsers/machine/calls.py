@@ -61,17 +61,16 @@ class Calls(Writer):
     """
 
     __slots__ = (
-        "_begun_to", "_content", "_count", "_given_id", "_head", "_ids", "_is_noise", "_judgement", "_kept",
-        "_kept_at", "_malformed", "_marked", "_mention", "_name", "_name_text", "_named", "_number",
-        "_reasoning", "_refusal", "_schemas", "_seed", "_silent", "_start", "_told_missing", "_tools",
-        "_unknown", "closes", "defers", "keeps", "named_tool", "policy", "rejected", "schema", "state",
-        "state_name",
+        "_content", "_count", "_given_id", "_head", "_ids", "_is_noise", "_judgement", "_kept", "_kept_at",
+        "_malformed", "_marked", "_mention", "_name", "_name_text", "_named", "_number", "_reasoning",
+        "_refusal", "_schemas", "_seed", "_silent", "_start", "_told_missing", "_tools", "_unknown", "closes",
+        "defers", "keeps", "named_tool", "policy", "rejected", "schema", "state", "state_name",
     )  # fmt: skip
     APART: ClassVar[frozenset[str]] = frozenset(
         {"policy", "named_tool", "closes", "defers", "rejected"}
         | {"_ids", "_seed", "_judgement", "_tools", "_schemas", "_name_text"}
     )
-    PLACES: ClassVar[frozenset[str]] = frozenset({"_start", "_kept_at", "_silent", "_mention", "_begun_to"})
+    PLACES: ClassVar[frozenset[str]] = frozenset({"_start", "_kept_at", "_silent", "_mention"})
     NUMBERS: ClassVar[frozenset[str]] = frozenset({"_number", "_count"})
 
     def __init__(self, fmt: Format, policy: Mapping[str, str], context: Context) -> None:
@@ -104,7 +103,6 @@ class Calls(Writer):
         self._name = ""
         self._given_id: CallId | None = None
         self._start = self._kept_at = start
-        self._begun_to = NOWHERE  # where the markers end behind which words stand that name no call
         self._kept = Pieces()
         self._silent: list[tuple[int, int, bool]] = []
         self._refusal: DropReason | None = None
@@ -367,8 +365,7 @@ class Calls(Writer):
         by = self._judgement.dropped_by(reason, marked=self._marked, alone=alone, named=named)
         if start == 0 and not self._marked and reason.cause is Cause.NEVER_NAMED:
             by = None  # no marker stands anywhere before it: this is what the model said
-        unnamed = reason.cause is Cause.NEVER_NAMED and self._begun_to != NOWHERE
-        self.rejected.append(RejectedCall(start, self._begun_to if unnamed else end, self._name or None, reason))
+        self.rejected.append(RejectedCall(start, end, self._name or None, reason))
         self.release()
         self._head.take()
         self._kept = Pieces()
@@ -390,12 +387,6 @@ class Calls(Writer):
         self._kept = Pieces()
         self._go(CallEvent.REJECT)
         self.extend([event for event in held if not isinstance(event, CallStart)])
-
-    def noise_so_far(self, end: int) -> None:
-        """What was read of the call so far, up to `end`, is markers and words between them: its name may still come."""
-        self._given_id, self._refusal = None, None
-        self._begun_to = end if self._begun_to == NOWHERE else self._begun_to
-        self.keep_markers(self._start, end, DropReason(Cause.BETWEEN_MARKERS))
 
     def _say_again(self, text: str, start: int, stage: ContentStage | ReasoningStage) -> None:
         """Text of what is no call is that of a stage, but for the tokens in it that are nobody's text."""

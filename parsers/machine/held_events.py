@@ -9,7 +9,6 @@ from typing import TypeVar
 from parsers.vocabulary.events import (
     CallArguments,
     ContentText,
-    Dropped,
     Event,
     Marker,
     ReasoningText,
@@ -24,7 +23,7 @@ _T = TypeVar("_T", Event, Segment)
 
 
 def joined(events: Iterable[Event]) -> list[Event]:
-    """The events, with text of one kind that goes on in the same place as one; structure and what is left out too."""
+    """The events, with text of one kind that goes on in the same place as one, and structure as well."""
     return [run[0] if len(run) == 1 else _one(run) for run in _runs(events, _goes_on)]
 
 
@@ -46,8 +45,6 @@ def _goes_on(before: Event, event: Event) -> bool:
         return before.terminal == event.terminal == STRUCTURE
     if isinstance(before, CallArguments) and isinstance(event, CallArguments):
         return before.call == event.call
-    if isinstance(before, Dropped) and isinstance(event, Dropped):
-        return before.reason == event.reason
     return isinstance(event, ContentText | ReasoningText)
 
 

@@ -440,13 +440,10 @@ class Machine(DraftReader):
         self._move(row, trigger, start, end, continues=continues)
 
     def _reject(self, row: CompiledRow) -> None:
-        """The call that is open is none, or where noise follows it is only not named yet."""
+        """The call that is open is none."""
         self._parser = None
-        if row.target is not None and row.target.text == "noise" and self._calls.state is CallState.TENTATIVE:
-            self._calls.noise_so_far(self._at)
-        else:
-            self._calls.reject(row.refusal, ended=False)
-            self._follow_call()
+        self._calls.reject(row.refusal, ended=False)
+        self._follow_call()
 
     def _circles(self, at: int) -> bool:
         """Return whether so many rows fired here that the format must be turning in a circle."""

@@ -251,19 +251,6 @@ class Writer(Part):
         self._target = self._events if held is None else list(held.events)
         self._joined = 0 if held is None else max(len(held.events) - 1, 0)
 
-    def keep_markers(self, start: int, end: int, reason: DropReason) -> None:
-        """Of what is held stay the call's beginning and its markers; all else from `start` to `end` is left out."""
-        held = self.release()
-        self.hold()
-        for event in held:
-            if isinstance(event, Marker) and event.terminal != STRUCTURE:
-                self.leave_out(start, event.start, reason)
-                start = event.end
-            elif not isinstance(event, CallStart):
-                continue
-            self.add(event)
-        self.leave_out(start, end, reason)
-
     def held_arguments(self) -> str:
         """The text of the arguments among the held events."""
         self._end_run()

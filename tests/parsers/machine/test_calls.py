@@ -39,7 +39,7 @@ def test_the_table_is_a_format_for_what_draws_formats() -> None:
         (CALL, STRICT, ["NONE", "TENTATIVE", "NAMED", "NONE"]),
         (CALL[:-20], TEXT, ["NONE", "TENTATIVE", "NAMED", "NONE"]),
         ("<tool_call>junk</tool_call>", {}, ["NONE", "TENTATIVE", "NONE"]),
-        ("<tool_call>junk\n\nmore</tool_call>a", {"recovery": "skip_call"}, ["NONE", "TENTATIVE", "SKIPPED", "NONE"]),
+        ("<tool_call>junk</tool_call>a", {"recovery": "skip_call"}, ["NONE", "TENTATIVE", "SKIPPED", "NONE"]),
         (f"<tool_call>junk</tool_call>{CALL}", {"recovery": "fail"}, ["NONE", "TENTATIVE", "FAILED"]),
     ],
 )
