@@ -97,7 +97,7 @@ def test_an_error_of_a_check_fails_a_case_that_is_as_expected(
     done = program("check", case_file(expect=RIGHT, verdict=verdict))
     lines = [line.strip() for line in done.out.splitlines()]
     assert (done.code, lines[0].startswith(outcome)) == (code, True)
-    assert lines[1:3] == ["check chunking at step 2: It differs.", "check ends_idle: Still open."]
+    assert lines[1:3] == ["check chunking at step 2, token by token: It differs.", "check ends_idle: Still open."]
     assert lines[3].endswith(" --chunk token")  # where the one that says no chunking was seen
 
 
