@@ -573,8 +573,7 @@ class Calls(Writer):
                 why, start = "A marker inside reasoning: it may begin a call, or is only mentioned.", self._mention[0]
             elif self.state is CallState.NAMED:
                 why = f"The call to {self._name} is judged when it is whole."
-            if at > start:
-                found.append(("tentative", why, start, at))
+            found += [("tentative", why, start, at)] * (at > start)
         elif self._head.pieces:
             found += filter(None, (self._head.hold("codec", "A name or an id is sent whole."),))
         return found

@@ -120,11 +120,10 @@ class DraftReader(LayerReader):
         return self._doubts and alone and self._is_in_string and self._calls.state is CallState.NAMED
 
     def _judge_draft(self, *, whole: bool) -> None:
-        """A call ends. Raises UndoneError if it was only drafted."""
-        if self._draft is not None:
-            if self._calls.is_malformed or not whole:
-                raise UndoneError
-            self._draft = None
+        """A call ends that was drafted. Raises UndoneError if that is all it was."""
+        if self._calls.is_malformed or not whole:
+            raise UndoneError
+        self._draft = None
 
     def _undo(self) -> None:
         """Go back to the mark: it ends reasoning. What followed it is read again."""

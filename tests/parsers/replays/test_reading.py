@@ -51,3 +51,12 @@ def test_what_is_followed_is_absorbed_and_no_parser_is_fed_it(monkeypatch: pytes
     deltas = cut(CALL * 60)
     assert len(parse(build(get_format("qwen")), deltas, Context()).tool_calls) == 60
     assert sum(followed) > len(deltas) / 2
+
+
+def test_a_step_behind_those_that_were_followed_is_told_like_any_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    deltas, fmt = cut(CALL * 60 + 'So: <tool_call>\n{"name": "other", "arguments": {"x": [1'), get_format("qwen")
+    monkeypatch.setattr(reading, "WORTH", 10**9)
+    trace = replay(build(fmt), deltas, Context())
+    monkeypatch.undo()
+    monkeypatch.setattr(learnt, "_DELTAS", 60)
+    assert replay(build(fmt), deltas, Context()) == trace
