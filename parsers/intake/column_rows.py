@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from parsers.cases import jsontext
 from parsers.cases.case import CaseError
 from parsers.cases.io import dumps, load_case
 from parsers.intake.evidence import ColumnTaken, Intake, Payload, Skipped, number, skipped_warnings, unused_name
@@ -86,7 +87,9 @@ def _call(one: Any) -> Payload:
     else:
         raise RowError("a call is an object with a name and arguments")
     arguments = _told({} if told is None else told)
-    return {"name": name, "arguments": arguments} if isinstance(arguments, dict) else {"name": name, "raw": str(told)}
+    if isinstance(arguments, dict):
+        return {"name": name, "arguments": arguments}
+    return {"name": name, "raw": told if isinstance(told, str) else jsontext.line(told)}
 
 
 COLUMNS: Mapping[str, _Column] = {

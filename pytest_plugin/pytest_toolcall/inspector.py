@@ -19,7 +19,8 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from time import monotonic
+from http.client import HTTPException
+from time import monotonic, sleep
 from typing import IO, Any, Protocol
 from urllib.parse import urlsplit
 
@@ -30,6 +31,9 @@ MOST_LINE = 100_000_000
 GOODBYE_SECONDS = 5.0
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 REFUSED = (401, 403, 407)
+BUSY = (429, 503)
+TIMES = 5  # that a busy server is asked
+MOST_WAIT = 60  # seconds in between
 HEADER_VARIABLE = "TOOLCALL_INSPECTOR_HEADER"  # NAME: VALUE, for a server that lets only those in who have a secret
 NOT_PASSED = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONPLATLIBDIR", "__PYVENV_LAUNCHER__")
 HOW = (
@@ -193,14 +197,25 @@ class Server:
             data=json.dumps(asked).encode("ascii"),
             headers=self._headers,
         )
+        for _ in range(TIMES):
+            said = self._asked(request)
+            if isinstance(said, dict):
+                return said
+            sleep(said)
+        raise InspectorError(f"the inspector at {self._address} was busy {TIMES} times: ask again later")
+
+    def _asked(self, request: urllib.request.Request) -> dict[str, Any] | float:
+        """The answer, or how many seconds to wait for one."""
         try:
             with self._opener.open(request, timeout=SECONDS) as response:
                 return _message_in(response.read(), self._address)
         except urllib.error.HTTPError as error:
             with error:
-                words = _words_of(error)
+                words, wait = _words_of(error), _wait_of(error)
+            if wait is not None:
+                return wait
             raise InspectorError(f"the inspector at {self._address}: {words}") from error
-        except OSError as error:
+        except (OSError, HTTPException, ValueError) as error:
             why = getattr(error, "reason", error)
             raise InspectorError(f"the inspector at {self._address} cannot be reached ({why}); {HOW}") from error
 
@@ -211,6 +226,12 @@ def _header_of_user() -> dict[str, str]:
     if line and not (re.fullmatch(r"[\w-]+", name, re.ASCII) and re.fullmatch(r"[\x20-\x7e]+", value.strip())):
         raise InspectorError(f"{HEADER_VARIABLE} is no header: give NAME: VALUE, as in 'Authorization: Bearer SECRET'")
     return {name: value.strip()} if line else {}
+
+
+def _wait_of(error: urllib.error.HTTPError) -> float | None:
+    """How many seconds a busy server asks to wait; None where it is not busy, or not for long."""
+    told = error.headers.get("Retry-After", "") if error.code in BUSY else ""
+    return float(told) if told.isdecimal() and int(told) <= MOST_WAIT else None
 
 
 def _answered(run: Any, play: Play | None) -> dict[str, Any]:

@@ -176,6 +176,7 @@ class Answering(BaseHTTPRequestHandler):
         status, body = self.answers.pop(0)
         self.send_response(status)
         self.send_header("Location", self.elsewhere)
+        self.send_header("Retry-After", "0")
         self.end_headers()
         self.wfile.write(body)
 
@@ -252,6 +253,19 @@ def test_a_server_that_asks_for_a_secret_is_told_that_of_the_environment_and_nob
     with pytest.raises(InspectorError, match="it answers 302"):
         found.ask("check", {}, None)
     assert Answering.secrets == ["Bearer of-16-characters"] * 2
+
+
+def test_a_server_that_is_busy_is_asked_again(server: str) -> None:
+    Answering.answers = [(503, b"{}"), (429, b"{}"), (200, b'{"outcome": "ok"}'), *[(503, b"{}")] * 5]
+    found = inspector_at(server, "")
+    assert found.ask("check", {}, None) == {"outcome": "ok"}
+    with pytest.raises(InspectorError, match="was busy 5 times: ask again later"):
+        found.ask("check", {}, None)
+
+
+def test_an_address_that_is_none_is_told_in_a_sentence() -> None:
+    with pytest.raises(InspectorError, match=r"http://localhost:abc cannot be reached \(nonnumeric port: 'abc'\)"):
+        inspector_at("http://localhost:abc", "").ask("check", {}, None)
 
 
 @pytest.mark.parametrize("line", ["Bearer", ": x", "A B: x", "A: ", "A: x\r\nB: y"])

@@ -110,6 +110,11 @@ def test_each_case_is_a_test_with_the_outcome_of_check(ran: Ran, line: str) -> N
     assert line in ran.out
 
 
+@pytest.mark.replays
+def test_a_known_bug_fails_where_pytest_is_told_to_run_what_is_expected_to_fail(project: Path) -> None:
+    assert "FAILED tests/many.cases.json::known" in run(project, "--runxfail", "tests/many.cases.json::known").out
+
+
 def test_a_failure_shows_the_smallest_chunking_the_deltas_and_a_command(ran: Ran) -> None:
     assert re.search(
         r"tests/bug.case.json by Naive: not as expected in \d+ of \d+ replays; the smallest: cut at 15", ran.out

@@ -41,7 +41,7 @@ class CaseResult:
     `wrong` is all that is wrong; `worse` and `better` are what of it was not before, and the other way round; `said`
     is a digest of its message. `details` say where it fails, the command that shows it last. `link` is where it was
     uploaded to, and `run` what is uploaded, or `written` where the server does not know who ran it. `late`: an engine
-    had no time for all chunkings.
+    had no time for all chunkings; `is_away`: it cannot be run at all.
     """
 
     name: str
@@ -63,6 +63,7 @@ class CaseResult:
     run: CaseRun | None = None
     written: Case | None = None
     link: str = ""
+    is_away: bool = False
 
     @property
     def called(self) -> str:
@@ -135,27 +136,31 @@ class Asked:
 def results_of(file: str, title: str, again: str, case: Case, asked: Asked) -> Iterator[CaseResult]:
     """What came of a case by each engine. `again` is how a command names it."""
     base = None if asked.base is None else _result(title, again, case, asked.base, asked.columns)
+    if base is not None and base.is_away:
+        raise UsageError(f"base cannot be run, so that nothing can be held against it: {one_line(base.why)}")
     for by in asked.by:
         found = _result(title, again, case, by, asked.columns)
         found.file = file
         if base is not None:
             ran = base.outcome not in ("skip", "unusable")
-            _judge(found, base.wrong if ran else {NOT_RUN: ALL})
+            _judge(found, base.wrong if ran else {NOT_RUN: ALL}, ran=ran)
             found.differs_from_base = ran and found.said is not None and found.said != base.said
         elif asked.baseline is not None and found.id:
-            _judge(found, asked.baseline.of(found.id, found.engine))
+            ran = asked.baseline.knows(found.id, found.engine)
+            _judge(found, asked.baseline.of(found.id, found.engine), ran=ran)
         if found.outcome != "FAIL" or not asked.keep_runs:
             found.run = found.written = None
         yield found
 
 
-def _judge(found: CaseResult, known: Wrong) -> None:
-    """Only what is worse than what is known fails; and a case that did run fails where it does not any more."""
+def _judge(found: CaseResult, known: Wrong, *, ran: bool) -> None:
+    """Only what is worse than what is known fails; and a case that did run (`ran`) fails where it does not any more."""
     found.worse = beyond(found.wrong, known)
-    found.better = beyond(known, found.wrong) if found.outcome not in ("skip", "unusable") else {}
+    was = {name: places for name, places in known.items() if name != NOT_RUN}
+    found.better = beyond(was, found.wrong) if found.outcome not in ("skip", "unusable") else {}
     if found.outcome == "FAIL" and not found.worse:
         found.outcome, found.details = "as before", []
-    elif found.outcome == "skip" and found.worse:
+    elif found.outcome == "skip" and found.worse and ran:
         found.outcome, found.details = "FAIL", [f"it ran before and does not now: {one_line(found.why)}"]
     elif found.outcome == "FAIL" and known:
         found.details.insert(0, f"worse than before: {in_words(found.worse)}")
@@ -180,6 +185,7 @@ def _result(title: str, again: str, case: Case, by: By, columns: Mapping[str, st
         skipped = _left_out(error, case, by)
         found = CaseResult(title, "skip" if skipped else "unusable", why=skipped or str(error))
         found.wrong = {NOT_RUN: ALL} if skipped and by.label else {}
+        found.is_away = isinstance(error, EngineError) or error.pointer == "/parser/engine"
     except UsageError as error:
         found = CaseResult(title, "unusable", why=reason(str(error), again))
     found.engine, found.seconds, found.id = by.label, perf_counter() - began, _id(case)

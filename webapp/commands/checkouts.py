@@ -6,6 +6,7 @@ must not be in it yet.
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -53,11 +54,30 @@ def _inserted(checkout: str, place: Path, suite: SuiteTarget, made: SuiteFile) -
     if suite.place == "behind":
         whole = "".join([*lines[: places[0] + 1], text, *lines[places[0] + 1 :]])
     else:
-        text = text.partition(f"{suite.anchor}\n")[2] if suite.anchor else f"\n{text}"
+        if suite.anchor and any(line[:1].strip() and line[0] != "#" for line in lines[places[0] + 1 :]):
+            raise UsageError(
+                f"--pr {checkout}: something else follows {suite.anchor!r} in {made.path}: put it in by hand"
+            )
+        text = _behind(text, suite.anchor) if suite.anchor else f"\n{text}"
         whole = f"{known.rstrip()}\n{text}"
     if text.strip() in known:
         raise UsageError(f"--pr {checkout}: {made.path} has this test already")
+    if _names(text, suite, made) & {line.strip() for line in lines}:
+        raise UsageError(f"--pr {checkout}: {made.path} has a test of that name; rename the case (its title) first")
     return whole
+
+
+def _behind(text: str, anchor: str) -> str:
+    """What stands behind the line that is the anchor."""
+    lines = text.splitlines(keepends=True)
+    return "".join(lines[[line.rstrip() for line in lines].index(anchor) + 1 :])
+
+
+def _names(text: str, suite: SuiteTarget, made: SuiteFile) -> set[str]:
+    """The lines of a test that give it its name: there may be one of each."""
+    said = (line.strip() for line in text.splitlines())
+    named = re.compile(rf"(?<![a-z0-9])\"?{re.escape(made.name)}\"?\s?[:({{]")
+    return {line for line in said if named.search(line) and not line.startswith(suite.comment)}
 
 
 def _commands(checkout: str, made: SuiteFile) -> Iterator[str]:

@@ -22,6 +22,7 @@ from webapp.page.library.outgoing import exported_cases
 from webapp.page.library.query import wanted_of
 from webapp.settings import get_settings
 from webapp.store import CaseStore, open_store
+from webapp.store.listings import COUNTED
 
 FAILED = 1
 SUFFIXES = (".json", ".jsonl", ".zip")
@@ -86,7 +87,8 @@ def find(query: str, limit: int, as_json: bool) -> None:
     rows = [(one.case_id, one.parser, verdict_words(one.verdict), one_line(one.title)) for one in found.rows]
     for line in table(rows):
         click.echo(line)
-    click.echo(count(found.total, "case"), err=True)
+    more = "more than " * (found.total > COUNTED)
+    click.echo(f"{more}{count(min(found.total, COUNTED), 'case')}", err=True)
 
 
 @library.command()

@@ -41,6 +41,7 @@ from webapp.store.answers import Answers
 from webapp.store.bans import Bans
 from webapp.store.collecting import Collections
 from webapp.store.engine import make_engine, writing
+from webapp.store.grams import kept
 from webapp.store.keys import digest_of, new_key
 from webapp.store.listings import Listing, Listings
 from webapp.store.migrate import require_current, upgrade
@@ -350,9 +351,9 @@ class CaseStore:
     def _read(self, case_id: str) -> tuple[Any, list[Share]]:
         """The row of a case, if there is one, and its shares."""
         columns = (cases.c.id, cases.c.body, cases.c.outcome_digest, cases.c.version, cases.c.created, cases.c.message)
-        query = select(*columns, cases.c.deleted, cases.c.ended).where(cases.c.id == case_id)
+        query = select(*columns, cases.c.deleted, cases.c.ended).where(cases.c.id == kept(case_id))
         with self.engine.connect() as connection:
-            return connection.execute(query).one_or_none(), shares_of(connection, case_id)
+            return connection.execute(query).one_or_none(), shares_of(connection, kept(case_id))
 
     def _end(self, connection: Connection, case_id: str, share: Share, ended: str = DELETED) -> Cost:
         """End a share of a case that is locked, and the case with the last one: what is gone."""

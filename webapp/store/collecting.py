@@ -14,6 +14,7 @@ from sqlalchemy import Engine, delete, func, insert, select
 
 from parsers.cases.io import CROCKFORD
 from webapp.store.engine import writing
+from webapp.store.grams import kept
 from webapp.store.keys import digest_of, new_key, opens
 from webapp.store.listings import Listings, Wanted, lasts
 from webapp.store.schema import ID_LENGTH, collected, collections
@@ -59,7 +60,12 @@ class Collections:
             return None
         made = "".join([secrets.choice(CROCKFORD) for _ in range(ID_LENGTH)])
         key = new_key()
-        row = {"id": made, "title": title[:LONGEST_TITLE], "created": self._now(), "delete_key_hash": digest_of(key)}
+        row = {
+            "id": made,
+            "title": kept(title)[:LONGEST_TITLE],
+            "created": self._now(),
+            "delete_key_hash": digest_of(key),
+        }
         with self._writer.begin() as connection:
             connection.execute(insert(collections).values(**row))
             for at in range(0, len(numbers), _BATCH):
@@ -78,20 +84,20 @@ class Collections:
 
     def delete(self, collection: str, key: str) -> bool:
         """Forget a collection if `key` is its delete key; its cases stay."""
-        query = select(collections.c.delete_key_hash).where(collections.c.id == collection)
+        query = select(collections.c.delete_key_hash).where(collections.c.id == kept(collection))
         with self._engine.connect() as connection:
             expected = connection.execute(query).scalar_one_or_none()
         if not opens(key, expected):
             return False
         with self._writer.begin() as connection:
-            return connection.execute(delete(collections).where(collections.c.id == collection)).rowcount == 1
+            return connection.execute(delete(collections).where(collections.c.id == kept(collection))).rowcount == 1
 
     def _rows(self, collection: str | None) -> list[Collection]:
         theirs = collected.c.collection == collections.c.id
         inside = select(func.count()).where(theirs, lasts(collected.c.number, self._now())).scalar_subquery()
         query = select(collections.c.id, collections.c.title, collections.c.created, inside)
         if collection is not None:
-            query = query.where(collections.c.id == collection)
+            query = query.where(collections.c.id == kept(collection))
         query = query.order_by(collections.c.created.desc(), collections.c.id).limit(SHOWN)
         with self._engine.connect() as connection:
             return [Collection(*row) for row in connection.execute(query)]

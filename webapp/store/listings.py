@@ -210,9 +210,10 @@ class Listings:
         else:
             query = query.select_from(listed)
         beside = self._grams.beside if texts else _itself
-        query = query.where(*[_has(name, value, beside) for name, value in wanted.facets])
+        facets = [(name, kept(value)) for name, value in wanted.facets]
+        query = query.where(*[_has(name, value, beside) for name, value in facets])
         query = query.where(lasts(listed.c.number, self._now()))
-        return query if wanted.collection is None else query.where(_within(wanted.collection)), number
+        return query if wanted.collection is None else query.where(_within(kept(wanted.collection))), number
 
     def _count(self, wanted: Wanted) -> Select[Any]:
         some = self.select(wanted, listed.c.number).limit(COUNTED + 1).subquery()

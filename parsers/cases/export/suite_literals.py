@@ -6,6 +6,7 @@ the language. Arguments and schemas are JSON text inside a string where a langua
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,7 @@ Write = Callable[[Any], str]
 
 WIDTH = 88  # of a line of Python, as Black and ruff lay them out
 COMMENT = 160
+_CODING = re.compile("(coding)([:=])")
 _SIMPLE_KEY = 500
 _SHORT = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
@@ -69,10 +71,12 @@ def _laid_out(
 
 
 def in_comment(text: str) -> str:
-    """Words of a case on one line of a comment: nothing in them ends it, and what cannot be seen is spelled."""
+    """Words of a case on one line of a comment: nothing in them ends it or says how a file of Python is encoded (PEP
+    263), and what cannot be seen is spelled."""
     words = " ".join(text.split())
     short = words if len(words) <= COMMENT else words[: COMMENT - 1] + "…"
     seen = "".join([char if char.isprintable() else f"U+{ord(char):04X}" for char in short])
+    seen = _CODING.sub(r"\1 \2", seen)
     return seen.replace("*/", "* /").replace("??", "? ?") + (" ." if seen.endswith("\\") else "")
 
 

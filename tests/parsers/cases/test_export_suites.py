@@ -485,7 +485,11 @@ def test_literals_are_read_as_what_they_are_of(value: Any, text: str) -> None:
     assert ast.literal_eval(python_pretty(value, 60)) == value
     assert yaml.safe_load(yaml_value([value, {text * 200: text}], 80)) == [value, {text * 200: text}]
     assert in_comment(text).isprintable()
-    assert not re.search(r"\*/|\?\?|\\$", in_comment(text))
+    assert not re.search(r"\*/|\?\?|\\$|coding[:=]", in_comment(text))
+
+
+def test_a_title_does_not_say_how_a_file_of_python_is_encoded() -> None:
+    assert in_comment("Wrong encoding: emoji") == "Wrong encoding : emoji"
 
 
 @given(st.lists(TEXT.filter(bool), min_size=1, max_size=5), TEXT, VALUES)

@@ -164,6 +164,7 @@ CELLS: list[tuple[str, Any, Any]] = [
     ("expect.tool_calls", {"name": "f", "parameters": {"a": 1}}, [("f", {"a": 1}, None)]),
     ("expect.tool_calls", '[{"name": "f", "args": null}]', [("f", {}, None)]),
     ("expect.tool_calls", [{"name": "f", "input": "{a"}], [("f", None, "{a")]),
+    ("expect.tool_calls", [{"name": "f", "input": [1, "a", None, True]}], [("f", None, '[1, "a", null, true]')]),
     ("expect.tool_calls", ['{"name": "f"}'], [("f", {}, None)]),
     ("expect.tool_calls", ["f"], "a call is an object with a name and arguments"),
     ("expect.tool_calls", [{"f": 1}], "a call is an object with a name and arguments"),

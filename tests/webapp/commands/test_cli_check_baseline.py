@@ -16,7 +16,7 @@ from parsers.cases.io import load_case
 from tests.amount import TIMES
 from tests.webapp.engines.entering import FAKE
 from webapp.commands import baselines
-from webapp.commands.baselines import ALL, NOT_RUN, beyond, read_baseline, write_baseline
+from webapp.commands.baselines import ALL, NOT_RUN, Baseline, beyond, read_baseline, write_baseline
 from webapp.commands.case_outcomes import Asked, By, results_of
 from webapp.engines.entered import entered, use_engines
 from webapp.engines.entries import Entry, entries, write_entry
@@ -194,7 +194,6 @@ def test_two_engines_have_entries_of_their_own(program: Program, enter: Callable
         (("loses=x",), ("loses=y",), 1, ["3 cases: 2 ok, 1 FAIL", "1 fixed: old is wrong there"]),
         (("loses=x",), ("loses=xy",), 1, ["3 cases: 1 as before, 1 FAIL, 1 ok"]),
         ((), ("refuses=",), 1, ["3 cases: 3 FAIL"]),
-        (("refuses=",), ("loses=x",), 0, ["3 cases: 1 as before, 2 ok"]),
     ],
 )
 def test_of_two_engines_only_what_head_does_worse_fails(
@@ -206,6 +205,14 @@ def test_of_two_engines_only_what_head_does_worse_fails(
     done = program("check", suite(3), "--engine", "base=old", "--engine", "head=new")
     assert done.code == code
     assert last_lines(done, "3 cases")[: len(said)] == said
+
+
+def test_a_base_that_does_not_start_is_no_base(program: Program, enter: Callable[..., None]) -> None:
+    enter("old", "refuses=")
+    enter("new", "loses=x")
+    done = program("check", suite(3), "--engine", "base=old", "--engine", "head=new")
+    words = "base cannot be run, so that nothing can be held against it: "
+    assert (done.code, words in done.err) == (2, True), done.err
 
 
 def test_engines_that_are_tested_are_told_with_version_and_revision(
@@ -279,6 +286,10 @@ def test_an_engine_that_ran_nothing_is_no_success(program: Program, enter: Calla
 def test_an_engine_that_cannot_be_asked_leaves_a_case_out() -> None:
     def refuse(_: Any) -> Any:
         raise EngineError("engine mine does not start")
+
+    by, given = (By("mine", asks=refuse),), load_case(case("f v x"))
+    (of_nothing,) = results_of("f", "f", "f", given, Asked(by, baseline=Baseline([])))
+    assert of_nothing.outcome == "skip", "it is no case that ran before"
 
     found, *others = results_of("f", "f", "f", load_case(case("f v x")), Asked((By("mine", asks=refuse),)))
     assert (found.outcome, found.wrong, found.why, others) == ("skip", {NOT_RUN: ALL}, "engine mine does not start", [])

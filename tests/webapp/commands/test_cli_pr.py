@@ -93,6 +93,13 @@ def test_a_test_goes_into_the_file_that_has_them(
     again = program("export", given, "--to", target, "--pr", folder)
     assert (again.code, "has this test already" in again.err) == (2, True)
     assert (folder / path).read_text("utf-8") == text
+    if target != "llamacpp":
+        other = given.with_name("other.case.json")
+        other.write_text(given.read_text("utf-8").replace("get_weather", "get_time"), "utf-8")
+        alike = program("export", other, "--to", target, "--pr", folder)
+        assert (alike.code, "has a test of that name; rename the case (its title) first" in alike.err) == (2, True), (
+            alike
+        )
 
 
 @pytest.mark.parametrize(
@@ -102,6 +109,7 @@ def test_a_test_goes_into_the_file_that_has_them(
         ("vllm_rust", "README", "", f"it has no {HERMES}: is it the right project?"),
         ("llamacpp", CHAT, "int main() {}", "put the test in by hand"),
         ("dynamo", FAMILY, "cases:\ncases:\n", "has not one line 'cases:'"),
+        ("dynamo", FAMILY, "cases:\n  a: {}\n# b\nmore: {}\n", "something else follows 'cases:'"),
     ],
 )
 def test_another_project_is_told(
