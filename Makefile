@@ -4,10 +4,8 @@
 
 PYTHON ?= python3
 JOBS ?= 2
-# Tests wait for processes and disks, those in a browser half of their time for the page: more of them than processors
-# keep these at work.
+# Tests wait for processes and disks: one more of them than processors keeps these at work.
 WAITING := $(shell expr $(JOBS) + 1)
-BROWSERS := $(shell expr $(JOBS) \* 2)
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -80,7 +78,7 @@ test-team: $(TEAM) postgresql nginx  ## the case store and the team server on a 
 # does not is a race to be looked into, and the summary of the first run names it.
 browser: export TOOLCALL_INSPECTOR_REQUIRE_BROWSER := 1
 browser: $(TOOLS) chromium  ## the tests that drive the page in Chromium
-	$(BIN)/pytest tests/browser -m browser --numprocesses $(BROWSERS) --dist loadfile || \
+	$(BIN)/pytest tests/browser -m browser --numprocesses $(JOBS) --dist loadfile || \
 	  $(BIN)/pytest tests/browser -m browser --last-failed --last-failed-no-failures none --maxfail 3
 
 # QUICK=1 only prints, in a minute or two; VLLM_PYTHON and SGLANG_PYTHON name interpreters that have those peers.
