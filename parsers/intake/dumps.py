@@ -6,8 +6,8 @@
     var_dump     string(12) "...", so many bytes                                     PHP
     literals     "...\\"..." among names, numbers and brackets                        Java, C#, Ruby, Rust, Go
 
-A model may write all of these as an answer. So a string counts only where it is spelled with escapes, where it has
-markers and nothing beside it has, and where no sentence stands around it.
+A model may write a dump as an answer. So a literal counts only where it is spelled with escapes, where it has markers
+and nothing beside it has, and where no sentence stands around it.
 """
 
 from __future__ import annotations

@@ -523,7 +523,7 @@ def _of_dump(dump: Dump, outputs: Sequence[Recording], kind: Kind) -> Intake:
         kind,
         f"{dump.words} with {held}",
         outputs,
-        why=f"It is a {dump.words}, and markers of a model's output stand in its strings alone.",
+        why=f"It is a {dump.words}, and its strings hold {'an output' if kind == 'code_block' else 'a recording'}.",
         facts=[Fact("text", "assumed", "What a string of it holds is taken for the whole output.")]
         * (kind == "code_block"),
         warnings=several_outputs_warning(len(outputs)),

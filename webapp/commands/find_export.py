@@ -75,7 +75,7 @@ def _exported(name: str, case: Case, target: str) -> str:
         if grammar is None or read is None:
             words = "the search cannot tell which of the messages is right; export the case and say so in its 'expect'"
             raise UsageError(f"{shown(name)}: --export {target}: {words}") from error
-    words = f"it expects what the format {grammar.name} reads, which this parser never gives: see that it is right"
+    words = f"it expects what the format {grammar.name} reads: see that it is right"
     click.echo(f"{shown(name)}: {words}", err=True)
     return exported(run_case_of(name, read), target).text
 

@@ -74,14 +74,14 @@ def test_a_case_is_written_without_knowing_what_is_right(program: Program, found
     assert "the search cannot tell which of the messages is right; export the case" in done.err
 
 
-def test_where_a_parser_is_never_right_the_test_expects_what_its_format_reads(
+def test_where_the_search_cannot_tell_what_is_right_the_test_expects_what_its_format_reads(
     program: Program, found: Any, output: Path, cutting: str
 ) -> None:
     text = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
     case = {"schema": 1, "parser": {"name": "Cut", "engine": cutting}, "input": {"text": text}}
     found(load_case(case))
     done = program("find", output, "--export", "pytest")
-    assert "it expects what the format qwen reads, which this parser never gives" in done.err
+    assert "it expects what the format qwen reads: see that it is right" in done.err
     assert "'f'" in done.out
     found(load_case({**case, "input": {"text": "no call"}}))
     assert "the search cannot tell" in program("find", output, "--export", "pytest").err
