@@ -213,7 +213,8 @@ def _readings(text: str, filename: str | None, around: Transcript, asked: Reques
 def _within(body: str) -> tuple[list[Intake], list[Intake]]:
     """Return what a longer text holds: a turn, a quoted output, a recording. First what is surely meant, then what may
     be: in prose that a model may have written, a part of an answer may be its own too."""
-    logged = _read_litellm(body) or read_tool_input_errors(body)
+    printed = read_printed_values(body) is not None  # the parts of a stream say more than an error among them
+    logged = _read_litellm(body) or (None if printed else read_tool_input_errors(body))
     if logged is not None:
         return [logged], []
     part, quote = _recording_in_prose(body), read_quote(body)

@@ -32,6 +32,21 @@ def test_the_arguments_that_an_error_quotes_are_those_of_the_call(body: str, cal
     assert len({output.label for output in found.outputs}) == len(calls)
 
 
+def test_parts_of_a_stream_that_were_printed_are_read_although_an_error_among_them_quotes_the_call() -> None:
+    body = (
+        "{ type: 'tool-input-start', id: 'c', toolName: 'feed_cat', dynamic: false }\n"
+        "{ type: 'tool-input-delta', id: 'c', delta: '{\"gram\"' }\n"
+        "{ type: 'tool-input-end', id: 'c' }\n"
+        "{\n  type: 'tool-call',\n  toolCallId: 'c',\n  toolName: 'feed_cat',\n  input: '{\"gram\"',\n"
+        f"  error: InvalidToolInputError [AI_InvalidToolInputError]: {error('{}')}\n"
+        "      at parse (ai/index.mjs:9:1) {\n    toolName: 'feed_cat'\n  }\n}\n"
+        "{ type: 'finish', finishReason: 'tool-calls', totalUsage: [Object] }\n"
+    )
+    found = recognise(body.encode(), pasted=True)
+    assert found.kind == "client_objects"
+    assert "left_out" in [warn.code for warn in found.warnings]
+
+
 @pytest.mark.parametrize(
     "body",
     [
