@@ -160,7 +160,7 @@ def test_engines_are_rows_of_the_matrix_on_demand_and_those_that_are_sides_alway
 
 @pytest.mark.parametrize(
     ("parser", "seconds", "left"),
-    [("hangs", 10, "it did not return in"), ("echo", 0, "was at work for 0 seconds"), ("crashes", 10, "")],
+    [("hangs", 10, "it did not return in"), ("echo", 0, "was at work for"), ("crashes", 10, "")],
 )
 def test_an_engine_that_hung_or_took_long_is_not_asked_for_its_other_parsers(
     fakes: Runner, monkeypatch: pytest.MonkeyPatch, parser: str, seconds: float, left: str
