@@ -48,16 +48,18 @@ from webapp.store.migrate import require_current, upgrade
 from webapp.store.results import Results
 from webapp.store.schema import ID_LENGTH, cases
 from webapp.store.shares import (
+    WORDS,
     Share,
     add_share,
     expired_shares,
     last_of,
     mark_listed,
+    parent_of,
     remove_share,
     remove_shares,
     share_of,
     shares_of,
-    without_words,
+    without,
 )
 from webapp.store.spending import Client, Cost, Spending
 
@@ -187,8 +189,10 @@ class CaseStore:
             mark_listed(connection, case_id, key)
             known = self.library.has(connection, case_id)
             if not known:
-                self.library.add(connection, case_id, created, listing)
+                self.spending.add(connection, self._list(connection, case_id, created, listing))
             self._keep_listed(connection, case_id)
+        if not known:
+            self._forget(case_id)
         return not known
 
     def get(self, case_id: str) -> StoredCase | None:
@@ -321,13 +325,30 @@ class CaseStore:
         """Share a case that is there now, list it, and count it."""
         share = Share(row["created"], words=True, listed=listing is not None, expires=sharing.expires)
         add_share(connection, case_id, key, share)
+        less = Cost()
         if listing is not None:
-            self.library.add(connection, case_id, row["created"], listing)
+            less = self._list(connection, case_id, row["created"], listing)
             self._keep_listed(connection, case_id)
-        cost, client = Cost(1, row["size"]), sharing.client
+        cost, client = Cost(1, row["size"] + less.bytes), sharing.client
         if client is not None:
             self.spending.count(connection, client, cost)
         self.spending.add(connection, cost, None if client is None else client.most_of_all)
+
+    def _list(self, connection: Connection, case_id: str, created: str, listing: Listing) -> Cost:
+        """Put a case into the library: what goes. It names no parent that is not there: nobody listed that one."""
+        self.library.add(connection, case_id, created, listing)
+        body = connection.execute(select(cases.c.body).where(cases.c.id == case_id)).scalar_one()
+        parent = parent_of(body)
+        hidden = parent is not None and not self.library.has(connection, parent)
+        return self._take_out(connection, case_id, body, "parent") if hidden else Cost()
+
+    def _take_out(self, connection: Connection, case_id: str, body: str, *names: str) -> Cost:
+        """Take out of the body of a case what its sharer said of it: what is gone."""
+        less = without(body, *names)
+        gone = _bytes(body) - _bytes(less)
+        changed = update(cases).where(cases.c.id == case_id).values(body=less, size=cases.c.size - gone)
+        connection.execute(changed)
+        return Cost(0, -gone)
 
     def _join(self, case_id: str, key: str, sharing: Sharing) -> bool | None:
         """Share a live case too; None where it is not live. Whether whoever has this key created it."""
@@ -380,13 +401,9 @@ class CaseStore:
         self._keep_listed(connection, case_id)
         if not share.words:
             return Cost()
-        this = cases.c.id == case_id
-        body = connection.execute(select(cases.c.body).where(this)).scalar_one()
-        less = without_words(body)
-        gone = _bytes(body) - _bytes(less)
-        connection.execute(update(cases).where(this).values(body=less, size=cases.c.size - gone))
+        body = connection.execute(select(cases.c.body).where(cases.c.id == case_id)).scalar_one()
         self.library.unname(connection, case_id)
-        return Cost(0, -gone)
+        return self._take_out(connection, case_id, body, *WORDS)
 
     def forget_log(self) -> None:
         """Empty SQLite's write-ahead log, which still holds the text of a case just deleted."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, and_, delete, insert, select, update
 
@@ -80,15 +81,26 @@ def last_of(those: Sequence[Share]) -> str | None:
     return None if None in times else max([one for one in times if one is not None], default=None)
 
 
-def without_words(body: str) -> str:
-    """The JSON text of a case without what its first sharer called it by; what is no case stays as it is."""
+def parent_of(body: str) -> str | None:
+    """The case that one, given as JSON text, names as its parent."""
+    parent = _members(body).get("parent") if '"parent"' in body else None
+    return parent if isinstance(parent, str) else None
+
+
+def without(body: str, *names: str) -> str:
+    """The JSON text of a case without what its sharer said of it by these names; what is no case stays as it is."""
+    data = _members(body)
+    if not data.keys() & {*names}:
+        return body
+    return plain({key: value for key, value in data.items() if key not in names}) + "\n"
+
+
+def _members(body: str) -> dict[str, Any]:
     try:
         data = read(body)
     except JsonError:
-        return body
-    if not isinstance(data, dict) or not data.keys() & {*WORDS}:
-        return body
-    return plain({key: value for key, value in data.items() if key not in WORDS}) + "\n"
+        return {}
+    return data if isinstance(data, dict) else {}
 
 
 def _read(connection: Connection, condition: ColumnElement[bool]) -> list[Share]:

@@ -94,6 +94,22 @@ def test_it_leaves_the_library_with_the_last_who_listed_it(store: CaseStore) -> 
     store.withdraw(ID, third)
 
 
+@pytest.mark.parametrize("later", [False, True])
+@pytest.mark.parametrize("parent", ["listed", "unlisted"])
+def test_in_the_library_a_copy_names_its_parent_only_where_that_is_listed_too(
+    store: CaseStore, parent: str, *, later: bool
+) -> None:
+    store.save("f" * 16, "{}", "digest", "1.0", LISTING if parent == "listed" else None)
+    body = f'{{"schema":1,"parent":"{"f" * 16}","input":{{"text":"a copy"}}}}'
+    key = share(store, None if later else LISTING, body=body)
+    if later:
+        assert body_of(store) == body, "whoever has the link of a copy that is not listed may follow it to its parent"
+        assert store.list_known(ID, LISTING, key)
+    assert ("f" * 16 in body_of(store)) is (parent == "listed")
+    assert "a copy" in body_of(store)
+    assert store.spending.total().bytes == len(body_of(store)) + 2, "what was taken out is counted no more"
+
+
 def test_in_the_library_the_words_of_who_withdrew_are_not_found(store: CaseStore) -> None:
     first, second = share(store, LISTING), share(store)
     store.list_known(ID, LISTING, second)

@@ -123,8 +123,8 @@ class _Share:
     """Holds what the share form says and sends: the case by its name (`source`), or the case itself as JSON.
 
     `loopback`: links made now open on this machine only. `listed`: whether the box of the library is ticked;
-    `in_library`: the case is there already, and there is no box. `stores` False: this server stores no cases. `tags`
-    are what the case has of them. `comparison` is the query of a comparison of it, with the texts put `beside`.
+    `in_library`: the case is there already, and there is no box; `hides_parent`: its parent is not.
+    `stores` False: this server stores no cases. `tags` are what the case has of them. `comparison` is the query of a comparison of it, with the texts put `beside`.
     `expires` is the choice of how long, of those there are; `problem`: why it was not stored just now. `held` is the
     token of a run that is stored nowhere, `permalink` where it was shared to already. `view` is the query of what is
     looked at, which the link leads to.
@@ -141,6 +141,7 @@ class _Share:
     stores: bool = True
     listed: bool = False
     in_library: bool = False
+    hides_parent: bool = False
     tags: str = ""
     comparison: str = ""
     beside: tuple[str, ...] = ()
@@ -458,7 +459,7 @@ def _setup_of(subject: Subject) -> Setup:
 def share_of(subject: Subject, *, view: str = "", comparison: str = "", beside: tuple[str, ...] = ()) -> _Share:
     """Return what the share form says of a case; `view` is the query of what is looked at, `comparison` that of one of
     it, with the texts put `beside`."""
-    case = subject.case
+    case, library = subject.case, services().store.library
     return _Share(
         url=subject.url("share"),
         source=subject.source,
@@ -469,7 +470,8 @@ def share_of(subject: Subject, *, view: str = "", comparison: str = "", beside: 
         loopback=is_loopback(public_base()),
         stores=serves(services().settings, "page.save"),
         listed=lists_by_default(),
-        in_library=subject.stored is not None and services().store.library.is_listed(subject.stored.id),
+        in_library=subject.stored is not None and library.is_listed(subject.stored.id),
+        hides_parent=case.parent is not None and not library.is_listed(case.parent),
         tags=", ".join(case.flags),
         comparison=comparison,
         beside=beside,

@@ -250,6 +250,15 @@ def test_nothing_to_share_is_refused(client: FlaskClient, data: dict[str, str]) 
     assert client.post("/cases", data=data).status_code == 422
 
 
+def test_the_share_page_of_a_copy_says_that_a_listed_one_names_no_parent_that_is_not_listed(
+    client: FlaskClient,
+) -> None:
+    for listed in ("", "1"):
+        path = client.post("/cases", data={"case": a_case(f"{OUTPUT}{listed}"), "listed": listed}).headers["Location"]
+        copy = a_case(f"{OUTPUT} of a copy", parent=path[3:])
+        assert ("will not name it" in client.post("/share", data={"case": copy}).text) == (not listed)
+
+
 def test_share_pages_say_what_is_stored(client: FlaskClient) -> None:
     path, _ = share(client, "page")
     pages = [
