@@ -123,11 +123,11 @@ class _Share:
     """Holds what the share form says and sends: the case by its name (`source`), or the case itself as JSON.
 
     `loopback`: links made now open on this machine only. `listed`: whether the box of the library is ticked;
-    `in_library`: the case is there already, and there is no box; `hides_parent`: its parent is not.
-    `stores` False: this server stores no cases. `tags` are what the case has of them. `comparison` is the query of a comparison of it, with the texts put `beside`.
-    `expires` is the choice of how long, of those there are; `problem`: why it was not stored just now. `held` is the
-    token of a run that is stored nowhere, `permalink` where it was shared to already. `view` is the query of what is
-    looked at, which the link leads to.
+    `in_library`: the case is there already, and there is no box; `hides_parent`: its parent is not. `stores` False:
+    this server stores no cases. `tags` are what the case has of them. `comparison` is the query of a comparison of it,
+    with the texts put `beside`. `expires` is the choice of how long, of those there are; `problem`: why it was not
+    stored just now. `held` is the token of a run that is stored nowhere, `permalink` where it was shared to already.
+    `view` is the query of what is looked at, which the link leads to.
     """
 
     url: str = ""
