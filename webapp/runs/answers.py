@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from parsers.cases.case import Case, ParserRef
 from parsers.cases.engines import BUILTIN, ENGINES, Choice, traced_chunking
 from parsers.cases.export.maintainer import Answers, compared_words, sendable
+from parsers.cases.export.report_facts import steps_in_question
 from parsers.cases.find import CaseFound
 from parsers.cases.made_tools import made_tools
 from parsers.cases.run import CaseRun, replayer_of
@@ -54,8 +55,8 @@ def _named(name: str, title: str) -> str:
 
 
 def _line(run: CaseRun, choice: Choice, replayer: Replayer, traced: Chunking) -> tuple[str, str] | None:
-    """Where the parser returned what the step of the first finding sent, where an engine shows its lines."""
-    step = next((one.step for one in run.findings if one.step is not None), None)
+    """Where the parser returned what the first step that is wrong sent, where an engine shows its lines."""
+    step = next(iter(steps_in_question(run)), None)
     if choice.lines is None or step is None:
         return None
     try:

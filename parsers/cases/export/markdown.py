@@ -27,6 +27,7 @@ from parsers.cases.export.report_facts import (
     id_words,
     place_in_question,
     source_of,
+    steps_in_question,
     whose_ids,
     window,
 )
@@ -67,7 +68,7 @@ def markdown(
         _outcomes(outcomes_of(found)),
         _diverging(run),
         _tokens(run),
-        _excerpt(run.trace, findings),
+        _excerpt(run.trace, steps_in_question(run)),
     ]
     sections = [
         f"# {inline(run.case.title or '') or _untitled(run, own)}",
@@ -279,8 +280,8 @@ def _step_cells(trace: Trace, index: int | None) -> list[str]:
     return [str(step.index), _fed(trace, step), _sent(step)]
 
 
-def _excerpt(trace: Trace, findings: Sequence[Finding]) -> str:
-    index = next((finding.step for finding in findings if finding.step is not None), None)
+def _excerpt(trace: Trace, wrong: Sequence[int]) -> str:
+    index = next(iter(wrong), None)
     if index is None:
         return ""
     near = [step for step in trace.steps if abs(step.index - index) <= STEPS_AROUND]

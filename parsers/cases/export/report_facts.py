@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from parsers.cases.case import Case, Expect
+from parsers.cases.departure import departure
 from parsers.cases.expect import arguments_text, event_words, part_differences, trace_differences
 from parsers.cases.message_events import events_of
 from parsers.cases.run import CaseRun
@@ -116,9 +117,15 @@ def place_in_question(run: CaseRun) -> int | None:
     """Where in the output the first thing is wrong, as far as that is known."""
     spans = [one.span.start for one in run.findings if one.span is not None and one.severity != "info"]
     parting = [one.divergence.raw for one in run.compared if one.divergence is not None]
-    told = [one.step for one in run.findings if one.step]
+    told = steps_in_question(run)
     steps = [step.span.start for number in told for step in run.trace.steps[number - 1 : number]]
     return next((at for at in (*spans, *parting, *steps) if at is not None), None)
+
+
+def steps_in_question(run: CaseRun) -> list[int]:
+    """The steps at which something is wrong, those of findings first; none where nobody knows of any."""
+    departs = departure(run.case, run.trace)
+    return [*[one.step for one in by_severity(run.findings) if one.step], *([departs.step] if departs else [])]
 
 
 def id_words(piece: Piece) -> str:

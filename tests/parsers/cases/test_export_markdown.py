@@ -315,6 +315,18 @@ def test_a_link_cannot_end_its_brackets() -> None:
     assert "Permalink: <https://inspector.example/c/0?a=%3E%20%3Cb%3E%60%7C%0A>" in report
 
 
+def test_what_is_not_as_expected_has_its_tokens_and_steps_where_no_check_finds_anything() -> None:
+    text = "All is well in Berlin and in Rome."
+    expect = {"content": text.replace("Rome", "Bonn")}
+    case = {"schema": 1, "parser": {"name": "qwen"}, "input": {"text": text}, "expect": expect}
+    report = markdown(run_case(load_case(case)))
+    place = f"Tokens around code point {text.index('Rome')}"
+    assert place in headings(report)
+    assert "Findings" not in headings(report)
+    step = next(title for title in headings(report) if title.startswith("Trace around step"))
+    assert any(row[:1] == [step.rpartition(" ")[2]] and "R" in row[1] for row in cells(report))
+
+
 def test_a_real_run_is_what_a_report_is_made_of() -> None:
     text = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
     run = run_case(load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": text}}))
