@@ -145,6 +145,8 @@ def _posted() -> tuple[IntakeRequest, bytes]:
     body = request.get_data(cache=False)
     wanted = _request(body) if request.is_json else None
     if wanted is not None:
+        if named := next(filter(request.args.get, QUERY), None):
+            raise CaseError("belongs into the JSON body here, beside the text, not into the query", f"/{named}")
         return wanted, wanted.text.encode("utf-8", "surrogatepass")
     given: dict[str, Any] = {name: request.args[name] for name in QUERY if request.args.get(name)}
     if "output" in given and (number := whole_number(given["output"])) is None:

@@ -109,9 +109,10 @@ def _index(connection: Connection) -> None:
     """Make what is computed from the rows: the index of substrings, and where PostgreSQL goes on to number."""
     grams, last = Grams(connection.dialect), 0
     query = select(listed.c.number, listed.c.text).order_by(listed.c.number).limit(_BATCH)
-    while page := connection.execute(query.where(listed.c.number > last)).all():
-        grams.add(connection, [(row.number, row.text) for row in page])
-        last = page[-1].number
+    with grams.unindexed(connection):
+        while page := connection.execute(query.where(listed.c.number > last)).all():
+            grams.add(connection, [(row.number, row.text) for row in page])
+            last = page[-1].number
     if connection.dialect.name == "postgresql" and last:
         connection.execute(select(func.setval(func.pg_get_serial_sequence("listed", "number"), last)))
 

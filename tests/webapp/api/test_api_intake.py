@@ -96,6 +96,7 @@ def test_json_that_has_other_keys_is_a_recording_itself(post: Post) -> None:
     [
         ({"json": {"text": 3}}, "/text"),
         ({"json": {"text": "x", "take_as": "nonsense"}}, "/take_as"),
+        ({"json": {"text": "x"}, "query_string": {"take_as": "nonsense"}}, "/take_as"),
         ({"json": {"text": "x", "output": -1}}, "/output"),
         ({"data": "x", "query_string": {"output": "x"}}, "/output"),
         ({"data": "x", "query_string": {"output": "9" * 5_000}}, "/output"),

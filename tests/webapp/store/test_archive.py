@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Engine, insert, select
+from sqlalchemy import Engine, insert, inspect, select
 
 from parsers.vocabulary.types import UsageError
 from tests.postgresql import Cluster
@@ -88,6 +88,8 @@ def test_sqlite_moves_to_postgresql(tmp_path: Path, postgresql: Cluster) -> None
     shared = empty(postgresql.database())
     restore(shared, io.StringIO(written(own.engine)))
     assert rows(shared) == rows(own.engine)
+    made = {one["name"] for one in inspect(shared).get_indexes("listed_grams")}
+    assert made == {"listed_grams_grams"}, "it is made anew at the end"
     team = CaseStore(shared)
     team.save("e" * 16, "{}", "digest", "1.0", LISTING)
     assert [one.case_id for one in team.library.search(Wanted(texts=("é",))).rows] == ["e" * 16, "a" * 16]

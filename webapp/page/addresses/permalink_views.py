@@ -28,8 +28,6 @@ from webapp.runs.exports import installed_version
 from webapp.security import check_limit, policy_of
 from webapp.services import services
 
-_KEPT_SECONDS = 3600
-
 
 @blueprint.get("/c/<case_id>/embed")
 def embed(case_id: str) -> Response:
@@ -66,7 +64,10 @@ def picture(case_id: str) -> Response:
     response = make_response(data)
     response.mimetype = "image/png"
     response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
-    response.cache_control.max_age, response.cache_control.public = _KEPT_SECONDS, True
+    response.cache_control.public = True
+    response.cache_control.no_cache = True  # it is asked for anew each time: the case may be gone by then
+    response.add_etag()
+    response.make_conditional(request)
     return response
 
 

@@ -101,6 +101,8 @@ def test_a_picture_is_drawn_once_kept_and_deleted_with_the_case(
     assert (first.status_code, first.mimetype, first.data[:4]) == (200, "image/png", b"\x89PNG")
     monkeypatch.setattr(permalink_views, "drawn", lambda shown: pytest.fail("drawn again"))
     assert client.get(f"{path}/preview.png").data == first.data
+    known = client.get(f"{path}/preview.png", headers={"If-None-Match": first.headers["ETag"]})
+    assert (known.status_code, first.headers["Cache-Control"]) == (304, "public, no-cache"), "it may be gone by then"
     found: Services = app.extensions[EXTENSION]
     kept = found.settings.data_dir / "pictures" / f"{path.removeprefix('/c/')}.png"
     assert kept.is_file()
