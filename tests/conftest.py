@@ -10,10 +10,14 @@ import socket
 import tempfile
 from collections.abc import Callable, Generator
 from typing import Any
+from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.amount import every
+
+LONG = 8  # rows of a table of replays, of which every other one is tried
 OF_THE_PACKAGES = ("tests/browser/", "tests/parsers/", "tests/webapp/")
 PREFIX = "TOOLCALL_INSPECTOR_"
 REQUIRE_BROWSER = PREFIX + "REQUIRE_BROWSER"
@@ -32,11 +36,13 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What tests neither package would only be slowed down by measuring which of their lines it reaches.
 
-    `@pytest.mark.replays(but=(...))`: the rows with these ids reach lines that no other test does.
+    `@pytest.mark.replays(but=(...))`: the rows with these ids reach lines that no other test does. Of long tables of
+    replays every other row is tried, or all of them where everything is (`tests.amount`) or `each` row has to be.
     """
+    tables: dict[str, list[pytest.Item]] = {}
     for item in items:
         if not item.nodeid.startswith(OF_THE_PACKAGES):
             item.add_marker("replays")
@@ -44,6 +50,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for mark in [*item.iter_markers("replays")]:
             if row in mark.kwargs.get("but", ()):
                 item.own_markers.remove(mark)
+            elif row is not None and not mark.kwargs.get("each"):
+                tables.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    if config.getoption("markexpr") == "replays":
+        left = {id(item) for table in tables.values() if len(table) >= LONG for item in left_out(table)}
+        config.hook.pytest_deselected(items=[item for item in items if id(item) in left])
+        items[:] = [item for item in items if id(item) not in left]
+
+
+def left_out(table: list[pytest.Item]) -> list[pytest.Item]:
+    """The rows of a table of tests that are not tried this time: where they begin is each table's own."""
+    start = crc32(table[0].nodeid.partition("[")[0].encode()) % 2
+    tried = {id(item) for item in every(2, table, start)}
+    return [item for item in table if id(item) not in tried]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -32,7 +32,7 @@ from tests.parsers.wire.client import Client, seen
 from webapp.engines import choose
 from webapp.tokenizers import get_tokenizer
 
-pytestmark = pytest.mark.replays
+pytestmark = pytest.mark.replays(each=True)
 
 # A stream is fed in its own tests in what other ways it can be; what is expected of `decoding` follows from a policy.
 APART = ("recorded", "decoding", "ids")
