@@ -47,7 +47,7 @@ class _Lines(Said):
     left_out: int = Field(default=0, ge=0)
     sent_from: int | None = Field(default=None, ge=0, lt=MOST_EVENTS)
     put_at: int | None = Field(default=None, ge=0, lt=MOST_EVENTS)
-    steps: Annotated[list[int], Field(max_length=MOST_STEPS)] = []  # noqa: RUF012 - as above
+    steps: Annotated[list[int], Field(fail_fast=True, max_length=MOST_STEPS)] = []  # noqa: RUF012 - as above
 
     @model_validator(mode="after")
     def _fits(self) -> Self:

@@ -1,8 +1,9 @@
 """What an engine says, as docs/engine-protocol.md has it: models that believe nothing of it.
 
-An engine is somebody else's program. Every answer is bounded by the wire in bytes and here in numbers; what is of
-another type or too much is refused with one sentence. Texts may hold half a surrogate pair, as parsers do send them, so
-they are checked by hand.
+An engine is somebody else's program. Every answer is bounded by the wire in bytes and here in numbers, before a model
+is made of any part of it; what is of another type or too much is refused with one sentence, for the first thing that is
+wrong: a list of errors takes a thousand times the bytes of what is wrong. Texts may hold half a surrogate pair, as
+parsers do send them, so they are checked by hand.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from parsers.vocabulary.types import MessageDelta, ToolCallDelta, UsageError
 from parsers.wire.read import MOST_CALLS
 
 PROTOCOL = 1
+_OF_STEPS = ("sent", "micros", "states")  # of a replay: lists with something for each step
 MOST_TEXT = 10_000_000  # characters of one text of a delta
 MOST_STEPS = 1_000_002
 MOST_REPLAYS = 10_000
@@ -34,8 +36,8 @@ LEAST_SHOWN = 20  # characters that an attribute or a transition counts for at l
 MOST_SENT = 20_000_000  # characters that one replay sends
 FREE_SENT = 1_000_000  # characters that it sends whatever it was fed; else all of that at each step is the most
 MOST_FUNCTIONS = 1_000  # of a parser's files
-MOST_COVERED = 20_000  # lines of one of them
-MOST_SHARES = 50_000  # of calls that one replay sends, and two more for each step
+MOST_COVERED = 20_000  # lines of all of them
+MOST_SHARES = 50_000  # of calls that the replays of a message send, and two more for each step
 
 
 class EngineError(UsageError):
@@ -50,6 +52,17 @@ def _at_most(most: int) -> BeforeValidator:
     def checked(value: Any) -> Any:
         if value is not None and (not isinstance(value, str) or len(value) > most):
             raise ValueError(f"give a text of at most {most:,} characters")
+        return value
+
+    return BeforeValidator(checked)
+
+
+def _few(most: int) -> BeforeValidator:
+    """A mapping of so many: pydantic looks at their number last."""
+
+    def checked(value: Any) -> Any:
+        if isinstance(value, dict) and len(value) > most:
+            raise ValueError(f"give at most {most:,} of them")
         return value
 
     return BeforeValidator(checked)
@@ -89,7 +102,7 @@ class Sent(Said):
 
     reasoning: _Long = None
     content: _Long = None
-    tool_calls: Annotated[list[Call], Field(max_length=MOST_CALLS)] | None = None
+    tool_calls: Annotated[list[Call], Field(fail_fast=True, max_length=MOST_SHARES)] | None = None
 
     def delta(self) -> MessageDelta | None:
         """The same as parsers of ours have it; None where it says nothing."""
@@ -125,9 +138,9 @@ _Move = Annotated[tuple[Short, Short, Short], Field(strict=False)]
 class State(Said):
     """What a step changed: [name, before, after, added] of attributes; the state it left, and transitions it made."""
 
-    changed: Annotated[list[_Attribute], Field(max_length=MOST_ATTRIBUTES)] = []
+    changed: Annotated[list[_Attribute], Field(fail_fast=True, max_length=MOST_ATTRIBUTES)] = []
     state: Short = ""
-    moves: Annotated[list[_Move], Field(max_length=MOST_ROWS)] = []
+    moves: Annotated[list[_Move], Field(fail_fast=True, max_length=MOST_ROWS)] = []
 
     @property
     def size(self) -> int:
@@ -147,8 +160,8 @@ class Transitions(Said):
     """The table of transitions that a parser declares: rows of state, terminal, state."""
 
     initial: Short = ""
-    rows: Annotated[list[_Move], Field(min_length=1, max_length=MOST_ROWS)]
-    terminals: Annotated[dict[str, Short], Field(max_length=MOST_ROWS)] = {}
+    rows: Annotated[list[_Move], Field(fail_fast=True, min_length=1, max_length=MOST_ROWS)]
+    terminals: Annotated[dict[str, Short], _few(MOST_ROWS)] = {}
 
     def table(self) -> Table:
         """The same without what it was read with, rows of one state together."""
@@ -159,14 +172,17 @@ class Transitions(Said):
         return replace(made, rows=tuple(sorted(dict.fromkeys(rows), key=lambda row: places[row.state])))
 
 
+_Line = Annotated[int, Field(ge=1)]
+
+
 class Covered(Said):
     """A function of a parser's files: the lines of its body, and those that ran."""
 
     name: Short
     module: Short = ""
-    first: Annotated[int, Field(ge=1)]
-    lines: Annotated[list[Annotated[int, Field(ge=1)]], Field(max_length=MOST_COVERED)]
-    ran: Annotated[list[Annotated[int, Field(ge=1)]], Field(max_length=MOST_COVERED)]
+    first: _Line
+    lines: Annotated[list[_Line], Field(fail_fast=True)]
+    ran: Annotated[list[_Line], Field(fail_fast=True)]
 
     def function(self) -> CoveredFunction:
         """The same without what it was read with."""
@@ -181,17 +197,17 @@ class Replayed(Said):
     Python), `covered`, `attributes`, `table` and `states` are there where they were asked for. `noticed` is no part of
     an answer: what else the engine did by then, which the host says."""
 
-    sent: Annotated[list[Sent | None], Field(max_length=MOST_STEPS)]
+    sent: Annotated[list[Sent | None], Field(fail_fast=True)]
     raised: Fault | None = None
-    micros: Annotated[list[Annotated[int, Field(ge=0)]], Field(max_length=MOST_STEPS)] = []
+    micros: Annotated[list[Annotated[int, Field(ge=0)]], Field(fail_fast=True)] = []
     executed: int | None = Field(None, ge=0)
-    covered: Annotated[list[Covered], Field(max_length=MOST_FUNCTIONS)] | None = None
+    covered: Annotated[list[Covered], Field(fail_fast=True, max_length=MOST_FUNCTIONS)] | None = None
     printed: Annotated[
         list[Annotated[tuple[int, Sentence], Field(strict=False)]], BeforeValidator(lambda given: _first_of(given))
     ] = []
-    attributes: Annotated[dict[str, Sentence], Field(max_length=MOST_ATTRIBUTES)] = {}
+    attributes: Annotated[dict[str, Sentence], _few(MOST_ATTRIBUTES)] = {}
     table: Transitions | None = None
-    states: Annotated[list[State], Field(max_length=MOST_STEPS)] | None = None
+    states: Annotated[list[State], Field(fail_fast=True)] | None = None
     noticed: list[str] = []
 
     def tape(self) -> Tape:
@@ -240,7 +256,7 @@ _CUT = [("(left out)", None, f"it shows more than {MOST_SHOWN:,} characters: fro
 class Answers(Said):
     """Every replay of a message."""
 
-    replays: Annotated[list[Replayed], Field(max_length=MOST_REPLAYS)]
+    replays: Annotated[list[Replayed], Field(fail_fast=True, max_length=MOST_REPLAYS)]
 
 
 class Imported(Said):
@@ -330,8 +346,6 @@ def read_replays(answer: Any, steps: list[int], fed: Sequence[int] = ()) -> list
     is known. Raises ProtocolError."""
     _bound(answer, steps, fed)
     found = read(Answers, answer).replays
-    if len(found) != len(steps):
-        raise ProtocolError(f"/replays: {len(steps):,} were asked for, {len(found):,} came")
     for number, words in _wrong(found, steps):
         raise ProtocolError(f"/replays/{number}: {words}")
     return [one if one.raised is None else one.model_copy(update={"raised": one.raised.told()}) for one in found]
@@ -339,20 +353,58 @@ def read_replays(answer: Any, steps: list[int], fed: Sequence[int] = ()) -> list
 
 def _bound(answer: Any, steps: list[int], fed: Sequence[int]) -> None:
     """Leave out what a worker shows of itself beyond all that may be shown, before anything of it is read: to read a
-    million of small things takes long. Raises ProtocolError where a replay sends more than any parser does."""
+    million of small things takes long. Raises ProtocolError where a replay has more steps than were asked for, or sends
+    more than any parser does."""
     replays = answer.get("replays") if isinstance(answer, dict) else None
+    if isinstance(replays, list) and len(replays) != len(steps):
+        raise ProtocolError(f"/replays: {len(steps):,} were asked for, {len(replays):,} came")
+    left = _Left(MOST_SHARES + 2 * sum(steps))
     for number, (one, many) in enumerate(zip(_listed(replays), steps, strict=False)):
         if not isinstance(one, dict):
             continue
-        sent = [step for step in _listed(one.get("sent")) if isinstance(step, dict)]
-        shares, characters = MOST_SHARES + 2 * many, MOST_SENT
-        if number < len(fed):
-            characters = min(characters, FREE_SENT + many * fed[number])
-        if sum([len(_listed(step.get("tool_calls"))) for step in sent]) > shares:
-            raise ProtocolError(f"/replays/{number}/sent: it sends more than {shares:,} shares of calls")
-        if sum(map(_characters, sent)) > characters:
-            raise ProtocolError(f"/replays/{number}/sent: it sends more than {characters:,} characters")
-        _bound_states([state for state in _listed(one.get("states")) if isinstance(state, dict)])
+        try:
+            _bound_steps(one, many)
+            _bound_sent(_dicts(one.get("sent")), many * fed[number] if number < len(fed) else MOST_SENT)
+            left.take(one)
+        except ProtocolError as error:
+            raise ProtocolError(f"/replays/{number}{error}") from None
+
+
+def _bound_steps(replayed: dict[str, Any], many: int) -> None:
+    for key in _OF_STEPS:
+        if (told := len(_listed(replayed.get(key)))) > many:
+            raise ProtocolError(f"/{key}: it has {many:,} steps, its end among them, and {told:,} were answered")
+
+
+def _bound_sent(sent: list[dict[str, Any]], fed: int) -> None:
+    most = min(MOST_SENT, FREE_SENT + fed)
+    if sum(map(_characters, sent)) > most:
+        raise ProtocolError(f"/sent: it sends more than {most:,} characters")
+
+
+class _Left:
+    """What all replays of a message may have of what there need not be at every step. `shares`: of calls."""
+
+    def __init__(self, shares: int) -> None:
+        self._most = self._shares = shares
+        self._covered = 2 * MOST_COVERED
+        self._shown = MOST_SHOWN // LEAST_SHOWN
+
+    def take(self, replayed: dict[str, Any]) -> None:
+        """One of them. Raises ProtocolError."""
+        replayed.pop("noticed", None)  # that is for the host to say
+        self._shares -= sum([len(_listed(step.get("tool_calls"))) for step in _dicts(replayed.get("sent"))])
+        if self._shares < 0:
+            raise ProtocolError(f"/sent: it sends more than {self._most:,} shares of calls")
+        functions = _dicts(replayed.get("covered"))
+        self._covered -= sum([len(_listed(one.get("lines"))) + len(_listed(one.get("ran"))) for one in functions])
+        if self._covered < 0:
+            raise ProtocolError(f"/covered: it tells of more than {MOST_COVERED:,} lines")
+        for state in _dicts(replayed.get("states")):
+            if self._shown > 0:
+                self._shown -= len(_listed(state.get("changed"))) + len(_listed(state.get("moves")))
+            else:
+                state.update(changed=[], moves=[])
 
 
 def _characters(step: dict[str, Any]) -> int:
@@ -361,18 +413,14 @@ def _characters(step: dict[str, Any]) -> int:
     return sum([len(text) for text in texts if isinstance(text, str)])
 
 
-def _bound_states(states: list[dict[str, Any]]) -> None:
-    left = MOST_SHOWN // LEAST_SHOWN
-    for state in states:
-        if left > 0:
-            left -= len(_listed(state.get("changed"))) + len(_listed(state.get("moves")))
-        else:
-            state.update(changed=[], moves=[])
-
-
 def _listed(value: Any) -> list[Any]:
     """A list; of what is none, nothing."""
     return value if isinstance(value, list) else []
+
+
+def _dicts(value: Any) -> list[dict[str, Any]]:
+    """Those of a list that are mappings."""
+    return [one for one in _listed(value) if isinstance(one, dict)]
 
 
 def _wrong(found: list[Replayed], steps: list[int]) -> Iterator[tuple[int, str]]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from parsers.vocabulary.types import MessageDelta, ToolCallDelta
 from tests.webapp.engines.fake_engine import hello
+from webapp.engines import protocol
 from webapp.engines.protocol import (
     FREE_SENT,
     LEAST_SHOWN,
@@ -15,6 +17,7 @@ from webapp.engines.protocol import (
     MOST_SHOWN,
     Card,
     ProtocolError,
+    Replayed,
     Sent,
     read,
     read_card,
@@ -137,6 +140,50 @@ CALL = {"index": 0, "function": {"name": "f", "arguments": "{}"}}
 def test_what_no_parser_sends_is_refused_before_it_is_read(sent: list[Any], words: str) -> None:
     with pytest.raises(ProtocolError, match=words):
         read_replays(many(sent=sent), [2])
+
+
+LINES = {"name": "f", "first": 1, "lines": [1] * 9_000, "ran": [1] * 9_000}
+
+
+@pytest.mark.parametrize(
+    ("replays", "words"),
+    [
+        ([{"sent": [{}] * 3}], "/replays/0/sent: it has 2 steps, its end among them, and 3 were answered"),
+        ([{"sent": [], "raised": {"step": 1}, "micros": [1] * 3}], "/replays/0/micros: it has 2 steps"),
+        ([{"sent": [None, None], "states": [{}] * 3}], "/replays/0/states: it has 2 steps"),
+        ([{"sent": [3]}] * 2, "/replays: 1 were asked for, 2 came"),
+        ([{"sent": [None, None], "covered": [LINES] * 3}], "/replays/0/covered: it tells of more than 20,000 lines"),
+    ],
+)
+def test_what_is_too_many_is_refused_before_a_model_is_made_of_any_of_it(
+    monkeypatch: pytest.MonkeyPatch, replays: list[Any], words: str
+) -> None:
+    monkeypatch.setattr(protocol, "read", None)
+    with pytest.raises(ProtocolError) as caught:
+        read_replays({"replays": replays}, [2])
+    assert str(caught.value).startswith(words)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"sent": [1] * 900},
+        {"micros": ["1"] * 900},
+        {"states": [1] * 900},
+        {"covered": [{"name": "f", "first": 1, "lines": ["1"] * 900, "ran": []}]},
+        {"sent": [{"tool_calls": [1] * 900}, *[None] * 899]},
+        {"attributes": dict.fromkeys(map(str, range(1_001)), 1)},
+        {"table": {"rows": [["a", "b", "c"]], "terminals": dict.fromkeys(map(str, range(2_001)), 1)}},
+    ],
+)
+def test_of_many_things_that_are_wrong_the_first_is_told_and_no_other_one_looked_for(more: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError) as caught:
+        Replayed.model_validate({"sent": [None] * 900, **more})
+    assert caught.value.error_count() == 1
+
+
+def test_what_the_host_noticed_is_not_for_an_engine_to_say() -> None:
+    assert read_replays(many(noticed=["it is well"]), [2])[0].noticed == []
 
 
 @pytest.mark.parametrize(
