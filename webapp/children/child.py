@@ -6,6 +6,7 @@ what strangers wrote. Whatever can go wrong ends in one ChildError; the next que
 
 from __future__ import annotations
 
+import signal
 import weakref
 from collections.abc import Callable, Mapping
 from threading import Lock
@@ -21,6 +22,7 @@ from webapp.children.worker import LargeError, content_of, message_of
 
 Answer = dict[str, Any]
 
+_BORED = -getattr(signal, "SIGALRM", 0)  # what a worker of ours ends by that was asked nothing for long
 _LAST = {"answer", "failed"}  # messages of which one ends a task
 
 
@@ -80,14 +82,16 @@ class Child:
         """The answer of the task, within so many seconds; what a fresh process does first may take as many again.
 
         `on_question` replies to what the task asks; the time it takes for that does not count. `cancelled` is called
-        now and then, and once it says so the task is interrupted, or the process killed. Raises ChildError.
+        now and then, and once it says so the task is interrupted, or the process killed. What ended before it was asked
+        is asked again in another process, but for somebody else's program: who asks that has to greet it first. Raises
+        ChildError.
         """
         question = Question(task, request, seconds, on_progress, on_question, cancelled)
         with self._lock:
             try:
                 return self._answer(self._ready(question), question)
             except ChildError as error:
-                if error.begun:
+                if error.begun or self._program.command:
                     raise
             return self._answer(self._ready(question), question)
 
@@ -133,7 +137,8 @@ class Child:
         if last is None:
             code = process.wait(GOODBYE_SECONDS)
             self.close()
-            raise ChildError(Ending.ENDED, detail=process.last_words, code=code, begun=process.asked)
+            begun = process.asked and (code != _BORED or bool(self._program.command))
+            raise ChildError(Ending.ENDED, detail=process.last_words, code=code, begun=begun)
         self.rss = last.get("rss", 0)
         if "failed" in last:
             failure = self._failure(last)

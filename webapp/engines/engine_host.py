@@ -160,9 +160,13 @@ class EngineHost:
 
     def begun(self) -> None:
         """Start and greet it where it is not running. Raises EngineError where it does not come up."""
+        with self._asking:
+            self._greet()
+
+    def _greet(self) -> None:
         self._child.tidy()
         if self._child.pid is None:
-            self.card()
+            self._greeted()
 
     def words(self, error: ChildError) -> str:
         """Why there is no answer, in words."""
@@ -302,12 +306,22 @@ class EngineHost:
         with self._asking, self._timed():
             if words := self._patience.rest(*_parsers(request)):
                 raise _RestsError(words)
-            self._child.tidy()
-            if self._child.pid is None:
-                self._greeted()
-            answer = self._answer_to_run(request, on_progress)
+            answer = self._answer_after_hello(request, on_progress)
             self._refuse_another(read(Imported, answer).sources)
             return answer
+
+    def _answer_after_hello(
+        self, request: Mapping[str, Any], on_progress: Callable[[dict[str, Any]], object] | None
+    ) -> Answer:
+        """A process that ends between both is greeted anew: with hello it gets its tokenizer and its limit."""
+        self._greet()
+        try:
+            return self._answer_to_run(request, on_progress)
+        except ChildError as error:
+            if error.begun:
+                raise
+        self._greet()
+        return self._answer_to_run(request, on_progress)
 
     def _answer_to_run(
         self, request: Mapping[str, Any], on_progress: Callable[[dict[str, Any]], object] | None

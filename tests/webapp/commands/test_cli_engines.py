@@ -290,7 +290,7 @@ def test_an_output_is_replayed_and_searched_by_an_engine(program: Program) -> No
 def test_a_parser_that_is_not_there_is_told_under_the_option(program: Program) -> None:
     program("engines", "add", "fake", "--command", COMMAND)
     done = program("replay", "-", "--engine", "fake:nope", stdin="x")
-    assert done.err.startswith("toolcall-inspector: --engine fake:nope: fake has no parser 'nope'; it has 18, such as")
+    assert done.err.startswith("toolcall-inspector: --engine fake:nope: fake has no parser 'nope'; it has 19, such as")
     other = program("replay", "-", "--engine", "fake:echo", "--reasoning-parser", "no", stdin="x")
     assert "fake has no reasoning parser 'no'; it has thinks" in other.err
 

@@ -72,6 +72,11 @@ def segfaults() -> None:
     os.kill(os.getpid(), signal.SIGSEGV)
 
 
+def alarms() -> None:
+    """As a parser does that has a timer of its own."""
+    os.kill(os.getpid(), signal.SIGALRM)
+
+
 def eats() -> None:
     while True:
         HOARD.append(b"x" * 20_000_000)
@@ -125,7 +130,10 @@ def nests() -> None:
     sys.stdout.flush()
 
 
-FAULTS = {one.__name__: one for one in (hangs, crashes, panics, segfaults, eats, babbles, floods, forks, nests, closes)}
+FAULTS = {
+    one.__name__: one
+    for one in (hangs, crashes, panics, segfaults, alarms, eats, babbles, floods, forks, nests, closes)
+}
 
 
 def hello(flags: list[str]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from parsers.vocabulary.types import UsageError
 from tests.webapp.children.processes import is_alive, until
 from tests.webapp.engines.entering import fake, own
 from tests.webapp.engines.fake_engine import FAULTS
+from webapp.children.child import Child
 from webapp.engines import culprits, engine_host
 from webapp.engines.culprits import MOST_ENDED, MOST_KEPT, Culprits
 from webapp.engines.engine_host import FEW_STEPS, EngineHost
@@ -29,6 +30,7 @@ KINDS = {
     "crashes": ("Crashed", "its process ended (exit code 3)"),
     "panics": ("Crashed", "its process ended (exit code 101); it says last: worker.rs:7: index out of bounds"),
     "segfaults": ("Crashed", "its process ended (signal 11)"),
+    "alarms": ("Crashed", "its process ended (signal 14)"),
     "eats": ("OutOfMemory", "its process kept more than 300 MB, and was ended"),
     "babbles": (
         "Garbled",
@@ -351,8 +353,11 @@ def test_an_output_that_crashed_often_is_given_up(monkeypatch: pytest.MonkeyPatc
     host.close()
 
 
-def test_what_ended_by_itself_is_greeted_again(host: EngineHost, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It has to know its tokenizer and its limit of memory."""
+@pytest.mark.parametrize("is_noticed", [True, False])
+def test_what_ended_by_itself_is_greeted_again(
+    host: EngineHost, monkeypatch: pytest.MonkeyPatch, *, is_noticed: bool
+) -> None:
+    """It has to know its tokenizer and its limit of memory, be it that it ended this very moment."""
     played(host, "echo", GOOD)
     os.kill(host.pid or 0, signal.SIGKILL)
     until(lambda: host._child._process is not None and host._child._process.gone)
@@ -363,7 +368,9 @@ def test_what_ended_by_itself_is_greeted_again(host: EngineHost, monkeypatch: py
         return greeted[-1]
 
     monkeypatch.setattr(EngineHost, "_greeted", noted)
-    assert played(host, "echo", GOOD)[0].raised is None
+    if not is_noticed:
+        monkeypatch.setattr(Child, "tidy", print)
+    assert [(one.raised, one.printed) for one in played(host, "echo", GOOD)] == [(None, [])]
     assert [one.name for one in greeted] == ["fake"]
 
 

@@ -233,7 +233,7 @@ def test_an_engine_with_one_parser_is_asked_for_it_without_its_name(kinds: dict[
 @pytest.mark.parametrize(
     ("given", "place", "words"),
     [
-        (case("nope"), "/parser/name", "fake has no parser 'nope'; it has 18, such as"),
+        (case("nope"), "/parser/name", "fake has no parser 'nope'; it has 19, such as"),
         (case("auto"), "/parser/name", "name a parser of fake (as --engine fake:PARSER): echo"),
         (case(parser={"policy": {"unknown_tool": "drop"}}), "/parser/policy", "they take no policies"),
         (case(parser={"options": {"x": 1}}), "/parser/options/x", "there is no option 'x'"),
