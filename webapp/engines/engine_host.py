@@ -71,6 +71,7 @@ _KINDS: dict[Ending, tuple[str, str]] = {  # of every ending
 _CLOSED = "it closed its standard output while its process ran on, and was ended"
 _LITTLE = " (so little is what it has for a while after it hung)"
 _SLOW = (Ending.LATE, Ending.MEMORY)
+_TRACED = ("lines", "costs", "cover")  # what is observed so takes many times as long as the parser alone
 _WORDS = 300  # characters
 
 
@@ -294,7 +295,7 @@ class EngineHost:
                 self._batch = max(1, told.number // 4)
             alone = few or told.at_the_end
             if _is_late(error) and not alone:
-                self._patience.of(*_parsers(run)).hung()
+                self._note_hang(run)
             return [*before, self._alone(run, deltas) if alone else self._failed(run, deltas, told, error)]
 
     def _told(
@@ -334,12 +335,16 @@ class EngineHost:
             answer = self._child.ask("run", {**request, "seconds": seconds}, seconds=seconds, on_progress=on_progress)
         except ChildError as error:
             if _is_late(error) and len(request["replays"]) == 1:
-                patience.hung()  # before it is the turn of whoever asks next
+                self._note_hang(request)  # before it is the turn of whoever asks next
             raise
         took = self._of_thread.took = monotonic() - began
         self._unasked.after()
         patience.answered(took / max(len(request["replays"]), 1))
         return answer
+
+    def _note_hang(self, run: Mapping[str, Any]) -> None:
+        if not _is_traced(run):
+            self._patience.of(*_parsers(run)).hung()
 
     @contextmanager
     def _timed(self) -> Iterator[None]:
@@ -401,7 +406,8 @@ class EngineHost:
         last = told.steps[-1].step if told.steps else 0
         fault = Fault(step=last, kind=kind, message=words, slow=_is_slow(error), ended=True)
         found = Replayed(sent=told.sent, raised=fault)
-        self._culprits.note(run, deltas, found, fault)
+        if not (fault.slow and _is_traced(run)):
+            self._culprits.note(run, deltas, found, fault)
         return found
 
     def _said(self, error: ChildError | ProtocolError) -> tuple[str, str]:
@@ -457,6 +463,11 @@ class _Told:
     def at_the_end(self) -> bool:
         """Whether the last step was begun: whatever happened may have happened to the next replay."""
         return len(self.steps) == self._most[self.number]
+
+
+def _is_traced(run: Mapping[str, Any]) -> bool:
+    """Whether the time and memory that it takes may be those of the look at it: they say nothing of its parser."""
+    return run.get("observe") in _TRACED
 
 
 def _parsers(run: Mapping[str, Any]) -> tuple[Any, Any]:

@@ -344,6 +344,19 @@ def test_lines_of_what_hangs_are_told_up_to_there() -> None:
     host.close()
 
 
+@pytest.mark.replays
+def test_what_a_look_at_a_parser_takes_is_no_hang_of_it() -> None:
+    host = EngineHost("mine", own("Stuck", seconds=0.5), alone=False)
+    run: dict[str, Any] = {"parser": "Stuck", "request": {}, "path": "stream"}
+    for observe, text in (("costs", "!"), ("cover", "!!")):
+        assert host.play({**run, "observe": observe, "replays": [[[text]]]})[0].raised is not None
+    with pytest.raises(EngineError, match=r"it did not return in 0\.5 seconds, and its process was ended"):
+        host.lines({**run, "observe": "lines", "step": 1, "replays": [[["!!!"]]]})
+    found = host.play({**run, "replays": [[["a"]]]})
+    host.close()
+    assert (found[0].raised, host._culprits.any) == (None, False)
+
+
 def test_an_output_that_crashed_often_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     host = EngineHost("fake", fake())
     found = played(host, "crashes", *[[["x" * number, []], ["!", []]] for number in range(3)])

@@ -168,9 +168,27 @@ def test_events_and_functions_have_an_end(monkeypatch: pytest.MonkeyPatch) -> No
     found = by_hand(Stepped().feed("ab", MOST_EVENTS), sought="ab")
     assert (len(found["events"]), found["left_out"], found["sent_from"]) == (MOST_EVENTS, 2, MOST_EVENTS - 1)
     assert found["events"][-1]["returned"] == "{'content': 'ab'}"
+    assert found["events"][found["put_at"]]["changed"] == [["self.kept", "''", "'ab'"]]
     monkeypatch.setattr(line_trace, "MOST_FUNCTIONS", 0)
     assert by_hand(Stepped().feed("ab"))["functions"] == []
     assert MOST_FUNCTIONS == 60
+
+
+def test_lines_past_the_last_that_is_told_are_counted_and_their_values_not_spelled() -> None:
+    class Counted:
+        spelled = 0
+
+        def __repr__(self) -> str:
+            Counted.spelled += 1
+            return "counted"
+
+    for sought in ("", "ab"):
+        stepped, Counted.spelled = Stepped(), 0
+        vars(stepped)["odd"] = Counted()
+        trace = LineTrace(ROOTS, SentBy(Sought(sought), "-"))
+        for times in (2 * MOST_EVENTS, MOST_EVENTS):
+            run(tracer(trace), stepped.feed("ab", times))
+        assert (trace.told()["left_out"], Counted.spelled) == (2 * MOST_EVENTS + 4, MOST_EVENTS + 2)
 
 
 def test_files_of_others_are_passed_over() -> None:

@@ -2,6 +2,10 @@
 
 Only the files of the parser's own package are looked at. A line stands with the variables that it changed: locals, and
 attributes of `self`. Everything is bounded: what comes back is for a reader, not for a program.
+
+A line costs some twenty microseconds while it is told: lists and mappings are spelled again after each, for only that
+shows that they changed. Lines past MOST_EVENTS are counted, and where something is sought its texts are followed
+through them, for any may send it; nothing of these is spelled but what was put into a variable.
 """
 
 from __future__ import annotations
@@ -10,6 +14,7 @@ import inspect
 import os
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from dis import findlinestarts
 from reprlib import Repr
 from types import CodeType, FrameType, MemberDescriptorType
@@ -20,6 +25,7 @@ MOST_FUNCTIONS = 60
 MOST_SOURCE = 400  # lines of one function
 MOST_CHANGES = 20  # variables of one line
 MOST_SHOWN = 160  # characters of a value
+MOST_CLASSES = 1_000  # whose slots are known
 _PASSED_OVER = {"pydantic", "pydantic_core", "typing_extensions", "builtins", "abc", "typing", "enum", "json"}
 _OWN = [os.path.dirname(globals()[name]) for name in ("__file__",) if name in globals()]  # not where all is one file
 _INSTALLED = [os.path.realpath(one) for one in (sys.prefix, sys.base_prefix, *_OWN)]
@@ -111,10 +117,17 @@ class LineTrace:
         function = self._number(frame.f_code)
         if function is None:
             return None
+        if self._sent_by is None and self._many >= MOST_EVENTS:
+            return self._counted
         caller = self._frames.get(frame.f_back) if frame.f_back is not None else None
         place = None if caller is None else caller.last
         self._frames[frame] = _Frame(function, len(self._frames), frame, self._many, self._sent_by, place)
         return self._happened
+
+    def _counted(self, _frame: FrameType, event: str, _value: Any) -> Any:
+        """A line of a call of which nothing is told."""
+        self._many += event == "line"
+        return self._counted
 
     def _number(self, code: CodeType) -> int | None:
         """The function of a code; None for one that is not looked at."""
@@ -131,10 +144,8 @@ class LineTrace:
         known = self._frames.get(frame)
         if known is None:
             return None
-        changed = known.changes(frame)
-        if known.last is not None:
-            done = known.last.event["changed"]
-            done += changed[: MOST_CHANGES - len(done)]
+        if known.is_told or self._sent_by is not None:
+            known.look(frame)
         if event == "line":
             known.last = self._new(known, frame)
         elif event == "exception":
@@ -210,26 +221,36 @@ class _Frame:
         self.last: _Place | None = None
         self.kind = _class_of(frame)
         self._sent_by = sent_by
-        self._before: dict[str, tuple[Any, str]] = {}
-        self._before = {name: (value, spelled(value)) for name, value in _values(frame)}
+        is_told = self.is_told
+        self._before = {name: (value, spelled(value) if is_told else None) for name, value in _values(frame)}
         if sent_by is not None:
             for name, (value, _) in self._before.items():
                 sent_by.had(self, name, value, caller)
 
-    def changes(self, frame: FrameType) -> list[list[Any]]:
-        """What changed since it was asked last: name, before (None: it was not there), after."""
-        found = []
+    @property
+    def is_told(self) -> bool:
+        """Whether its last line is among those that are told, whatever was sent."""
+        return (self.number if self.last is None else self.last.number) < MOST_EVENTS
+
+    def look(self, frame: FrameType) -> None:
+        """Note what the last line changed: name, before (None: it was not there), after. Of one that is told only if
+        it sent, that is what was put into a variable."""
+        is_told = self.is_told
+        changed = [] if self.last is None else self.last.event["changed"]
         for name, value in _values(frame):
             known = self._before.get(name)
-            if known is not None and known[0] is value and isinstance(value, _PLAIN):
+            is_same = known is not None and known[0] is value
+            if is_same and isinstance(value, _PLAIN):
                 continue
             if self._sent_by is not None and self.last is not None:
                 self._sent_by.changed(self.last, name, value)
+            if is_same and not is_told:
+                continue
+            before = None if known is None else spelled(known[0]) if known[1] is None else known[1]
             shown = spelled(value)
-            if known is None or known[1] != shown:
-                found.append([name, None if known is None else known[1], shown])
+            if before != shown and len(changed) < MOST_CHANGES:
+                changed.append([name, before, shown])
             self._before[name] = value, shown
-        return found
 
     def makes(self, value: Any) -> bool:
         """Whether it is a method of a value's own class: what that returns, and what stands in its variables, while it
@@ -251,21 +272,31 @@ def _index(events: list[dict[str, Any]], sought: dict[str, Any]) -> int:
 
 def _values(frame: FrameType) -> list[tuple[str, Any]]:
     """Locals of a frame, and attributes of its `self`."""
-    found = [(name, value) for name, value in list(frame.f_locals.items()) if name != "self"]
-    own = fields_of(frame.f_locals.get("self"))
+    names = frame.f_locals
+    found = [(name, value) for name, value in list(names.items()) if name != "self"]
+    own = fields_of(names.get("self"))
     return found + [("self." + name, value) for name, value in list(own.items())]
+
+
+_slots_of: dict[int, tuple[type, list[tuple[str, MemberDescriptorType]]]] = {}  # by ids: a hash may be code of theirs
+
+
+def _slots(kind: type) -> list[tuple[str, MemberDescriptorType]]:
+    """The slots of a class and its bases."""
+    if id(kind) not in _slots_of:
+        if len(_slots_of) >= MOST_CLASSES:
+            _slots_of.clear()
+        found = [(name, member) for base in kind.__mro__ for name, member in vars(base).items() if name[:2] != "__"]
+        _slots_of[id(kind)] = kind, [(name, one) for name, one in found if isinstance(one, MemberDescriptorType)]
+    return _slots_of[id(kind)][1]
 
 
 def fields_of(value: Any) -> dict[str, Any]:
     """The attributes of an object, those in slots first, without running any of its code."""
     found: dict[str, Any] = {}
-    for kind in type(value).__mro__:
-        for name, member in vars(kind).items():
-            if isinstance(member, MemberDescriptorType) and not name.startswith("__"):
-                try:
-                    found[name] = member.__get__(value)
-                except AttributeError:  # nothing stands in it yet
-                    continue
+    for name, member in _slots(type(value)):
+        with suppress(AttributeError):  # nothing stands in it yet
+            found[name] = member.__get__(value)
     own = getattr(value, "__dict__", None)
     return {**found, **own} if isinstance(own, dict) else found
 
