@@ -55,7 +55,8 @@ class _Lines(Said):
         if any(event.function >= known for event in self.events):
             raise ValueError("an event names a function that is not there")
         for name in ("sent_from", "put_at"):
-            if (getattr(self, name) or 0) >= max(len(self.events), 1):
+            at = getattr(self, name)
+            if at is not None and at >= len(self.events):
                 raise ValueError(f"{name} names an event that is not there")
         return self
 
