@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from pydantic import ValidationError
+
 from parsers.formats.model import Format
 from parsers.vocabulary.observed import Attribute, Move, Observed
 
@@ -57,24 +59,26 @@ def _kept(name: str, value: str, since: int) -> Kept:
 
 
 def drawn_table(name: str, observed: Observed | None) -> Format | None:
-    """The table that a parser declares as a format, to be drawn; None where there is none, or its names cannot be those
-    of one. Ids of rows are as `parsers.replays.tapes` has them."""
+    """The table that a parser declares as a format, to be drawn; None where there is none, or its names or texts cannot
+    be those of one. Ids of rows are as `parsers.replays.tapes` has them."""
     table = None if observed is None else observed.table
     if table is None or not all(map(_IS_IDENTIFIER, [*table.states, *table.terminals])):
         return None
     rows: dict[str, list[Move]] = {state: [] for state in table.states}
     for row in table.rows:
         rows[row.state].append(row)
-    return Format.model_validate(
-        {
-            "schema": 1,
-            "name": name if _IS_IDENTIFIER(name) else "engine",
-            "title": name,
-            "initial": table.initial,
-            "terminals": dict(table.terminals),
-            "states": {state: {"rows": [_row(row) for row in found]} for state, found in rows.items()},
-        }
-    )
+    drawn = {
+        "schema": 1,
+        "name": name if _IS_IDENTIFIER(name) else "engine",
+        "title": name,
+        "initial": table.initial,
+        "terminals": dict(table.terminals),
+        "states": {state: {"rows": [_row(row) for row in found]} for state, found in rows.items()},
+    }
+    try:
+        return Format.model_validate(drawn)
+    except ValidationError:  # a text with half a surrogate pair
+        return None
 
 
 def _row(row: Move) -> Mapping[str, str]:

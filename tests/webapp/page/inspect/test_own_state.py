@@ -44,9 +44,14 @@ def test_a_declared_table_is_drawn_with_the_texts_of_its_terminals() -> None:
 
 
 @pytest.mark.parametrize(
-    "table", [Table("A B", (Move("A B", "X", "C"),)), Table("A", (Move("A", "X", "A"),), {"not one": "x"})]
+    "table",
+    [
+        Table("A B", (Move("A B", "X", "C"),)),
+        Table("A", (Move("A", "X", "A"),), {"not one": "x"}),
+        Table("A", (Move("A", "X", "A"),), {"X": "half a pair: \ud800"}),
+    ],
 )
-def test_names_that_a_format_cannot_have_are_not_drawn(table: Table) -> None:
+def test_names_and_texts_that_a_format_cannot_have_are_not_drawn(table: Table) -> None:
     assert drawn_table("own:Walker", Observed(table=table)) is None
 
 
