@@ -73,7 +73,8 @@ Short = Annotated[Any, _at_most(200)]
 Sentence = Annotated[Any, _at_most(2_000)]
 
 
-Sources = Annotated[list[Annotated[str, Field(max_length=1_000)]], Field(max_length=MOST_SOURCES)]
+_Path = Annotated[str, Field(max_length=1_000, pattern=r"^[^\x00]+$")]  # the system looks for no other one
+Sources = Annotated[list[_Path], Field(max_length=MOST_SOURCES)]
 
 
 class Said(BaseModel):

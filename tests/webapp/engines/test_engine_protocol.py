@@ -46,6 +46,9 @@ def test_a_card_is_read_and_keys_of_later_protocols_are_passed_over() -> None:
         ({"parsers": [{"name": "a", "kind": "magic"}]}, "/parsers/0/kind: Input should be 'tool'"),
         ({"name": "x" * 101}, "/name: String should have at most 100"),
         ({"wants": "bytes"}, "/wants: Input should be"),
+        ({"sources": ["/src", "a\0"]}, "/sources/1: String should match pattern"),
+        ({"sources": [""]}, "/sources/0: String should match pattern"),
+        ({"sources": ["\ud800"]}, "/sources/0: Input should be a valid string"),
         ({"whole": "yes"}, "/whole: Input should be a valid boolean"),
     ],
 )
