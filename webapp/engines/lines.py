@@ -8,7 +8,7 @@ from pydantic import Field, TypeAdapter, model_validator
 
 from parsers.replays.ran_lines import Changed, RanFunction, RanLine, RanLines
 from parsers.vocabulary.types import MessageDelta
-from webapp.engines.protocol import MOST_STEPS, Said, Sent, Sentence, Short, read
+from webapp.engines.protocol import MOST_STEPS, Count, Said, Sent, Sentence, Short, read
 
 MOST_EVENTS = 1_500
 MOST_FUNCTIONS = 60
@@ -20,8 +20,8 @@ class _Event(Said):
     """A line that ran: in which function, how deep in calls, and what it changed, returned or raised."""
 
     function: int = Field(ge=0, lt=MOST_FUNCTIONS)
-    line: int = Field(ge=0)
-    depth: int = Field(ge=0)
+    line: Count
+    depth: Count
     changed: Annotated[
         list[Annotated[tuple[Short, Sentence, Sentence], Field(strict=False)]], Field(max_length=MOST_CHANGES)
     ] = []  # noqa: RUF012 - pydantic gives each its own
@@ -34,7 +34,7 @@ class _Function(Said):
 
     name: Annotated[str, Field(max_length=300)]
     file: Annotated[str, Field(max_length=500)]
-    first: int = Field(ge=0)
+    first: Count
     source: Annotated[list[Sentence], Field(max_length=MOST_SOURCE)] = []  # noqa: RUF012 - as above
 
 
@@ -44,10 +44,10 @@ class _Lines(Said):
 
     functions: Annotated[list[_Function], Field(max_length=MOST_FUNCTIONS)]
     events: Annotated[list[_Event], Field(max_length=MOST_EVENTS)]
-    left_out: int = Field(default=0, ge=0)
+    left_out: Count = 0
     sent_from: int | None = Field(default=None, ge=0, lt=MOST_EVENTS)
     put_at: int | None = Field(default=None, ge=0, lt=MOST_EVENTS)
-    steps: Annotated[list[int], Field(fail_fast=True, max_length=MOST_STEPS)] = []  # noqa: RUF012 - as above
+    steps: Annotated[list[Count], Field(fail_fast=True, max_length=MOST_STEPS)] = []  # noqa: RUF012 - as above
 
     @model_validator(mode="after")
     def _fits(self) -> Self:

@@ -70,6 +70,7 @@ def _few(most: int) -> BeforeValidator:
 
 _Long = Annotated[Any, _at_most(MOST_TEXT)]
 Short = Annotated[Any, _at_most(200)]
+Count = Annotated[int, Field(ge=0, le=2**53)]  # more is no number of anything, and cannot be reckoned with
 Sentence = Annotated[Any, _at_most(2_000)]
 
 
@@ -173,7 +174,7 @@ class Transitions(Said):
         return replace(made, rows=tuple(sorted(dict.fromkeys(rows), key=lambda row: places[row.state])))
 
 
-_Line = Annotated[int, Field(ge=1)]
+_Line = Annotated[Count, Field(ge=1)]
 
 
 class Covered(Said):
@@ -200,11 +201,11 @@ class Replayed(Said):
 
     sent: Annotated[list[Sent | None], Field(fail_fast=True)]
     raised: Fault | None = None
-    micros: Annotated[list[Annotated[int, Field(ge=0)]], Field(fail_fast=True)] = []
-    executed: int | None = Field(None, ge=0)
+    micros: Annotated[list[Count], Field(fail_fast=True)] = []
+    executed: Count | None = None
     covered: Annotated[list[Covered], Field(fail_fast=True, max_length=MOST_FUNCTIONS)] | None = None
     printed: Annotated[
-        list[Annotated[tuple[int, Sentence], Field(strict=False)]], BeforeValidator(lambda given: _first_of(given))
+        list[Annotated[tuple[Count, Sentence], Field(strict=False)]], BeforeValidator(lambda given: _first_of(given))
     ] = []
     attributes: Annotated[dict[str, Sentence], _few(MOST_ATTRIBUTES)] = {}
     table: Transitions | None = None

@@ -71,6 +71,9 @@ def test_a_card_that_is_none_is_refused(change: dict[str, Any], words: str) -> N
         ([{"sent": [None, None], "raised": {"step": 1}}], "/replays/0: it has 2 steps, and is said to have failed"),
         ([{"sent": [], "raised": {"step": 0, "message": "x" * 2_001}}], "/replays/0/raised/message: Value error"),
         ([{"sent": [None, None], "printed": [[1]]}], "/replays/0/printed/0/1: Field required"),
+        ([{"sent": [None, None], "micros": [1, 10**400]}], "/replays/0/micros/1: Input should be less than"),
+        ([{"sent": [None, None], "micros": [-1]}], "/replays/0/micros/0: Input should be greater than"),
+        ([{"sent": [None, None], "executed": 10**400}], "/replays/0/executed: Input should be less than"),
         (DEEP, "/replays/0: Input should be a valid dictionary"),
     ],
 )

@@ -104,6 +104,8 @@ FUNCTION = {"name": "f", "file": "f.py", "first": 1}
         {"functions": [], "events": [], "sent_from": 0},
         {"functions": [FUNCTION] * 61, "events": []},
         {"functions": [FUNCTION], "events": [{**EVENT, "line": -1}]},
+        {"functions": [FUNCTION], "events": [{**EVENT, "depth": 10**400}]},
+        {"functions": [], "events": [], "left_out": 10**400},
     ],
 )
 def test_what_does_not_fit_is_not_believed(said: dict[str, Any]) -> None:
