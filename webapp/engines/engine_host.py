@@ -52,6 +52,7 @@ ANSWER_BYTES = 50_000_000
 FIRST_BATCH = 32
 LARGEST_BATCH = 256
 MOST_CHARACTERS = 4_000_000  # fed in one message
+MOST_PLAYED = 100_000_000  # characters that all replays of a run send and show
 FEW_STEPS = 500  # of one replay that tells its steps at once
 SHARE = 0.1  # of what one replay may take a batch should take
 
@@ -221,15 +222,19 @@ class EngineHost:
 
     def play(self, run: Mapping[str, Any]) -> list[Replayed]:
         """Every replay of a run, in order, whatever its parser does. Raises EngineError where it cannot be started."""
-        left, found = list(run["replays"]), list[Replayed]()
+        left, found, size = list(run["replays"]), list[Replayed](), 0
         while left:
+            if size > MOST_PLAYED:
+                return [*found, *[_unplayed()] * len(left)]
             known = [self._culprits.known(run, deltas) for deltas in left[: self._fitting(left)]]
             unknown = [*takewhile(lambda one: one is None, known)]
             answered = [one for one in takewhile(lambda one: one is not None, known) if one]
             try:
-                found += answered or self._played(run, left[: len(unknown)])
+                made = answered or self._played(run, left[: len(unknown)])
             except _RestsError as error:
                 return [*found, *[self._culprits.known(run, deltas) or _resting(error) for deltas in left]]
+            found += made
+            size += sum([one.size for one in made])
             left = run["replays"][len(found) :]
         return found
 
@@ -445,7 +450,7 @@ class _Told:
         if begins:
             self.number, self.steps, self._began = number, [], monotonic()
         self.steps.append(step)
-        self._characters += _length(step.sent)
+        self._characters += 0 if step.sent is None else step.sent.size
         if self._characters > ANSWER_BYTES:
             raise ProtocolError("/progress/sent: that is too much")
 
@@ -485,9 +490,10 @@ def _fed(replays: Sequence[Any]) -> list[int]:
     return [sum([len(delta[0]) for delta in deltas]) for deltas in replays]
 
 
-def _length(sent: Sent | None) -> int:
-    """How many characters were sent, about."""
-    return 0 if sent is None else len(repr(sent))
+def _unplayed() -> Replayed:
+    """A replay that is not made, for all that those before it sent."""
+    words = f"the replays before it sent and showed more than {MOST_PLAYED:,} characters, so it was not asked"
+    return Replayed(sent=[], raised=Fault(step=0, kind="Flood", message=words, ended=True, unasked=True))
 
 
 def _resting(error: _RestsError) -> Replayed:

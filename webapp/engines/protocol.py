@@ -32,9 +32,10 @@ MOST_SOURCES = 100
 MOST_ATTRIBUTES = 1_000
 MOST_ROWS = 2_000  # of a table of transitions, and transitions of one step
 MOST_SHOWN = 2_000_000  # characters that one replay shows of its parser
-LEAST_SHOWN = 20  # characters that an attribute or a transition counts for at least
+LEAST_SHOWN = 20  # characters that an attribute, a transition or a share of a call counts for at least
 MOST_SENT = 20_000_000  # characters that one replay sends
 FREE_SENT = 1_000_000  # characters that it sends whatever it was fed; else all of that at each step is the most
+ESCAPED = 12  # times what it was fed, however few its steps are: JSON may write a character as two escapes
 MOST_FUNCTIONS = 1_000  # of a parser's files
 MOST_COVERED = 20_000  # lines of all of them
 MOST_SHARES = 50_000  # of calls that the replays of a message send, and two more for each step
@@ -105,6 +106,15 @@ class Sent(Said):
     reasoning: _Long = None
     content: _Long = None
     tool_calls: Annotated[list[Call], Field(fail_fast=True, max_length=MOST_SHARES)] | None = None
+
+    @property
+    def size(self) -> int:
+        """About how many characters it sends."""
+        found = len(self.content or "") + len(self.reasoning or "")
+        for one in self.tool_calls or ():
+            texts = one.id, one.function.name, one.function.arguments
+            found += max(sum([len(text or "") for text in texts]), LEAST_SHOWN)
+        return found
 
     def delta(self) -> MessageDelta | None:
         """The same as parsers of ours have it; None where it says nothing."""
@@ -211,6 +221,16 @@ class Replayed(Said):
     table: Transitions | None = None
     states: Annotated[list[State], Field(fail_fast=True)] | None = None
     noticed: list[str] = []
+
+    @property
+    def sends(self) -> int:
+        """About how many characters it sends."""
+        return sum([one.size for one in self.sent if one is not None])
+
+    @property
+    def size(self) -> int:
+        """About how many characters it has in all."""
+        return self.sends + sum([one.size for one in self.states or ()])
 
     def tape(self) -> Tape:
         """The same as it is played."""
@@ -346,17 +366,21 @@ def read_card(answer: Any) -> Card:
 def read_replays(answer: Any, steps: list[int], fed: Sequence[int] = ()) -> list[Replayed]:
     """The replays that were asked for, which have so many steps each, and were `fed` so many characters, as far as that
     is known. Raises ProtocolError."""
-    _bound(answer, steps, fed)
+    _bound(answer, steps)
     found = read(Answers, answer).replays
     for number, words in _wrong(found, steps):
         raise ProtocolError(f"/replays/{number}: {words}")
+    for number, one in enumerate(found):
+        told = FREE_SENT + max(steps[number], ESCAPED) * fed[number] if number < len(fed) else MOST_SENT
+        if one.sends > (most := min(MOST_SENT, told)):
+            raise ProtocolError(f"/replays/{number}/sent: it sends more than {most:,} characters")
     return [one if one.raised is None else one.model_copy(update={"raised": one.raised.told()}) for one in found]
 
 
-def _bound(answer: Any, steps: list[int], fed: Sequence[int]) -> None:
+def _bound(answer: Any, steps: list[int]) -> None:
     """Leave out what a worker shows of itself beyond all that may be shown, before anything of it is read: to read a
-    million of small things takes long. Raises ProtocolError where a replay has more steps than were asked for, or sends
-    more than any parser does."""
+    million of small things takes long. Raises ProtocolError where a replay has more steps than were asked for, or more
+    shares of calls than any parser sends."""
     replays = answer.get("replays") if isinstance(answer, dict) else None
     if isinstance(replays, list) and len(replays) != len(steps):
         raise ProtocolError(f"/replays: {len(steps):,} were asked for, {len(replays):,} came")
@@ -366,7 +390,6 @@ def _bound(answer: Any, steps: list[int], fed: Sequence[int]) -> None:
             continue
         try:
             _bound_steps(one, many)
-            _bound_sent(_dicts(one.get("sent")), many * fed[number] if number < len(fed) else MOST_SENT)
             left.take(one)
         except ProtocolError as error:
             raise ProtocolError(f"/replays/{number}{error}") from None
@@ -376,12 +399,6 @@ def _bound_steps(replayed: dict[str, Any], many: int) -> None:
     for key in _OF_STEPS:
         if (told := len(_listed(replayed.get(key)))) > many:
             raise ProtocolError(f"/{key}: it has {many:,} steps, its end among them, and {told:,} were answered")
-
-
-def _bound_sent(sent: list[dict[str, Any]], fed: int) -> None:
-    most = min(MOST_SENT, FREE_SENT + fed)
-    if sum(map(_characters, sent)) > most:
-        raise ProtocolError(f"/sent: it sends more than {most:,} characters")
 
 
 class _Left:
@@ -407,12 +424,6 @@ class _Left:
                 self._shown -= len(_listed(state.get("changed"))) + len(_listed(state.get("moves")))
             else:
                 state.update(changed=[], moves=[])
-
-
-def _characters(step: dict[str, Any]) -> int:
-    """How many a step sends as text."""
-    texts = [step.get("content"), step.get("reasoning")]
-    return sum([len(text) for text in texts if isinstance(text, str)])
 
 
 def _listed(value: Any) -> list[Any]:

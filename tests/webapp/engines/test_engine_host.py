@@ -166,6 +166,19 @@ def test_large_messages_are_shared_out(host: EngineHost) -> None:
     assert [len(str(content(one)[0])) for one in found] == [2_500_000] * 3
 
 
+def test_a_run_whose_replays_send_more_than_all_may_is_left_there(
+    host: EngineHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_host, "MOST_PLAYED", 8)
+    found = played(host, "echo", *[GOOD] * 40)
+    assert [one.raised is None for one in found] == [*[True] * 32, *[False] * 8]
+    assert found[-1].raised is not None
+    assert (found[-1].raised.kind, found[-1].raised.unasked) == ("Flood", True)
+    assert (
+        found[-1].raised.message == "the replays before it sent and showed more than 8 characters, so it was not asked"
+    )
+
+
 def test_a_failure_that_does_not_come_again_is_told_and_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     host, asked = EngineHost("fake", fake()), EngineHost._asked
     calls: list[int] = []
