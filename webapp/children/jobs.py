@@ -72,6 +72,10 @@ class Job(Generic[Progress, Result]):
         """Return whether nobody has asked about it for too long."""
         return monotonic() > self._asked + self._patience
 
+    def is_unwanted(self) -> bool:
+        """Return whether nobody waits for what its child, or whom that asks, is at."""
+        return self.over or self.neglected
+
     @property
     def pid(self) -> int | None:
         """The process at work, None before and once it is gone."""
@@ -112,11 +116,8 @@ class Job(Generic[Progress, Result]):
         def note(progress: dict[str, Any]) -> None:
             self.progress = read(progress)
 
-        def unwanted() -> bool:
-            return self.over or self.neglected
-
         with Child(program) as self._child:
-            how: dict[str, Any] = {"on_progress": note, "on_question": on_question, "cancelled": unwanted}
+            how: dict[str, Any] = {"on_progress": note, "on_question": on_question, "cancelled": self.is_unwanted}
             return self._child.ask(task, request, seconds=seconds, **how)
 
     def end(self, last: Failure | Result) -> None:

@@ -53,6 +53,7 @@ FIRST_BATCH = 32
 LARGEST_BATCH = 256
 MOST_CHARACTERS = 4_000_000  # fed in one message
 MOST_PLAYED = 100_000_000  # characters that all replays of a run send and show
+LEFT_SECONDS = 2.0  # after which a message is ended that nobody waits for: a new process costs others more than that
 FEW_STEPS = 500  # of one replay that tells its steps at once
 SHARE = 0.1  # of what one replay may take a batch should take
 
@@ -78,16 +79,21 @@ _WORDS = 300  # characters
 
 class _OfThread(local):
     """What each thread that asks has to itself. `given`: the seconds that it had for its last message, and `little` why
-    they were few; `took`: those of its last answer."""
+    they were few; `took`: those of its last answer; `cancelled`: whether it wants no more answers."""
 
     spent = 0.0
     given = 0.0
     little = ""
     took = 0.0
+    cancelled: Callable[[], bool] = bool
 
 
 class _RestsError(Exception):
     """It is not asked for a while; says why."""
+
+
+class _UnwantedError(Exception):
+    """Nobody waits for the answer any more."""
 
 
 class EngineHost:
@@ -220,8 +226,23 @@ class EngineHost:
         """For how many seconds it was at work so far for the thread that wants to know."""
         return self._of_thread.spent
 
-    def play(self, run: Mapping[str, Any]) -> list[Replayed]:
-        """Every replay of a run, in order, whatever its parser does. Raises EngineError where it cannot be started."""
+    def play(self, run: Mapping[str, Any], cancelled: Callable[[], bool] = bool) -> list[Replayed]:
+        """Every replay of a run, in order, whatever its parser does. Raises EngineError where it cannot be started, and
+        ChildError once it is `cancelled`: no replay is begun then, and one that does not end soon is ended."""
+        with self._unless(cancelled):
+            return self._all_played(run)
+
+    @contextmanager
+    def _unless(self, cancelled: Callable[[], bool]) -> Iterator[None]:
+        self._of_thread.cancelled = cancelled
+        try:
+            yield
+        except _UnwantedError as error:
+            raise ChildError(Ending.CANCELLED) from error
+        finally:
+            self._of_thread.cancelled = bool
+
+    def _all_played(self, run: Mapping[str, Any]) -> list[Replayed]:
         left, found, size = list(run["replays"]), list[Replayed](), 0
         while left:
             if size > MOST_PLAYED:
@@ -307,9 +328,11 @@ class EngineHost:
         self, request: Mapping[str, Any], on_progress: Callable[[dict[str, Any]], object] | None = None
     ) -> Answer:
         """What it answers to a run, after hello where its process is new, be it in the place of one that ended itself.
-        Raises ChildError, ProtocolError, _RestsError where it is not asked, and EngineError where it does not start, or
-        has imported of another revision than that of its entry."""
+        Raises ChildError, ProtocolError, _RestsError and _UnwantedError where it is not asked, and EngineError where it
+        does not start, or has imported of another revision than that of its entry."""
         with self._asking, self._timed():
+            if self._of_thread.cancelled():
+                raise _UnwantedError
             if words := self._patience.rest(*_parsers(request)):
                 raise _RestsError(words)
             answer = self._answer_after_hello(request, on_progress)
@@ -336,9 +359,19 @@ class EngineHost:
         began, seconds = monotonic(), patience.seconds
         self._of_thread.given, self._of_thread.little = seconds, _LITTLE * (seconds < self._entry.seconds)
         self._unasked.before()
+        unwanted = self._of_thread.cancelled  # in this thread: the child asks in another one
+        told = {**request, "seconds": seconds}
         try:
-            answer = self._child.ask("run", {**request, "seconds": seconds}, seconds=seconds, on_progress=on_progress)
+            answer = self._child.ask(
+                "run",
+                told,
+                seconds=seconds,
+                on_progress=on_progress,
+                cancelled=lambda: monotonic() > began + LEFT_SECONDS and unwanted(),
+            )
         except ChildError as error:
+            if error.ending is Ending.CANCELLED:
+                raise _UnwantedError from error
             if _is_late(error) and len(request["replays"]) == 1:
                 self._note_hang(request)  # before it is the turn of whoever asks next
             raise

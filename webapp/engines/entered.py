@@ -80,11 +80,14 @@ class Engines:
         """The replays of a run. Raises UsageError for an engine that is not there, or does not start."""
         return self.timed(name, run)[0]
 
-    def timed(self, name: str, run: Mapping[str, Any]) -> tuple[list[Replayed], float]:
-        """The same, and for how many seconds the engine was at work for this alone: many may ask it at a time."""
+    def timed(
+        self, name: str, run: Mapping[str, Any], cancelled: Callable[[], bool] = bool
+    ) -> tuple[list[Replayed], float]:
+        """The same, and for how many seconds the engine was at work for this alone: many may ask it at a time. Raises
+        ChildError once it is `cancelled`."""
         host = self._host(name, self._entry(name))
         before = host.spent_here
-        return host.play(run), host.spent_here - before
+        return host.play(run, cancelled), host.spent_here - before
 
     def lines(self, name: str, run: Mapping[str, Any]) -> RanLines:
         """The lines that a step executed. Raises UsageError for an engine that is not there, or does not tell them."""
@@ -166,7 +169,10 @@ class SharedEngines(Engines):
     def spent(self) -> float:
         return self._spent
 
-    def timed(self, name: str, run: Mapping[str, Any]) -> tuple[list[Replayed], float]:
+    def timed(
+        self, name: str, run: Mapping[str, Any], _cancelled: Callable[[], bool] = bool
+    ) -> tuple[list[Replayed], float]:
+        """The other process knows whether it is cancelled."""
         reply = self._told({"do": "play", "name": name, "run": dict(run)})
         self._spent += reply["spent"]
         return [read(Replayed, one) for one in reply["replays"]], reply["spent"]
@@ -192,8 +198,9 @@ class SharedEngines(Engines):
         return read(Card, self._told({"do": "renew" if anew else "card", "name": name})["card"])
 
 
-def answer(engines: Engines, question: Mapping[str, Any]) -> dict[str, Any]:
-    """What a process of `SharedEngines` is told. Raises UsageError where it would have."""
+def answer(engines: Engines, question: Mapping[str, Any], cancelled: Callable[[], bool] = bool) -> dict[str, Any]:
+    """What a process of `SharedEngines` is told. Raises UsageError where it would have, and ChildError once nobody
+    waits for it."""
     name = question["name"]
     if question["do"] == "note_run":
         engines.note_run(name, question["parser"], question["cells"])
@@ -206,14 +213,15 @@ def answer(engines: Engines, question: Mapping[str, Any]) -> dict[str, Any]:
         return {"card": engines.renew(name).model_dump()}
     if question["do"] == "lines":
         return {"lines": asdict(engines.lines(name, question["run"]))}
-    replays, spent = engines.timed(name, question["run"])
+    replays, spent = engines.timed(name, question["run"], cancelled)
     return {"replays": [one.model_dump() for one in replays], "spent": spent}
 
 
-def engine_reply(question: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a child is told that asks for an engine of this process. What it gave wrong is raised over there."""
+def engine_reply(question: Mapping[str, Any], cancelled: Callable[[], bool] = bool) -> Mapping[str, Any]:
+    """What a child is told that asks for an engine of this process. What it gave wrong is raised over there. Raises
+    ChildError once it is `cancelled`."""
     try:
-        return answer(entered(), question)
+        return answer(entered(), question, cancelled)
     except UsageError as error:
         return {"refused": str(error)}
 

@@ -2,8 +2,8 @@
 
 A child that asks an engine gets its answer at once where that comes soon. Else it gives the request back, the request
 waits here, in a thread of its own, and goes to a child again once the engine has answered; whatever engines said for it
-by then is kept for it. So few questions wait for one engine, and so few for all, that others always find a child and a
-thread: more are turned away.
+by then is kept for it. When it is over, or whoever asked is gone, engines are asked no more for it. So few questions
+wait for one engine, and so few for all, that others always find a child and a thread: more are turned away.
 """
 
 from __future__ import annotations
@@ -21,20 +21,22 @@ MOST_ASKED = 4  # questions that one engine has not answered
 MOST_ASKED_OF_ALL = 12
 _LOOK_SECONDS = 0.2  # how long somebody may be gone who still waits
 
+Gone = Callable[[], bool]
 Reply = Mapping[str, Any]
 Question = dict[str, Any]
 LATER: Reply = {"later": True}
 
 
 class Switchboard:
-    """All questions to engines that have no answer yet; `answer` answers one, and may take long."""
+    """All questions to engines that have no answer yet; `answer` answers one, and may take long, but not once nobody
+    waits for that, which it can ask."""
 
-    def __init__(self, answer: Callable[[Question], Reply]) -> None:
+    def __init__(self, answer: Callable[[Question, Gone], Reply]) -> None:
         self._answer = answer
         self._lock = Lock()
         self._asked: Counter[str] = Counter()
 
-    def ask(self, question: Question) -> Future[Reply] | None:
+    def ask(self, question: Question, gone: Gone = bool) -> Future[Reply] | None:
         """The answer to come; None where too many wait already."""
         name = str(question["name"])
         with self._lock:
@@ -43,15 +45,15 @@ class Switchboard:
             self._asked[name] += 1
         future: Future[Reply] = Future()
         try:
-            Thread(target=self._work, args=(name, question, future), name="engine", daemon=True).start()
+            Thread(target=self._work, args=(name, question, gone, future), name="engine", daemon=True).start()
         except RuntimeError:  # the system has no thread left: as if as many asked as may
             self._over(name)
             return None
         return future
 
-    def _work(self, name: str, question: Question, future: Future[Reply]) -> None:
+    def _work(self, name: str, question: Question, gone: Gone, future: Future[Reply]) -> None:
         try:
-            reply = self._answer(question)
+            reply = self._answer(question, gone)
         finally:
             self._over(name)
         future.set_result(reply)
@@ -65,15 +67,24 @@ class Switchboard:
 class EngineWait:
     """What engines are asked for one request. `busy`: the engine that cannot be asked for all that ask it.
 
-    A request that comes to a child again asks the same, so each question has the answer that it had.
+    A request that comes to a child again asks the same, so each question has the answer that it had. Inside `with` it
+    goes on, unless whoever asked is `gone`.
     """
 
-    def __init__(self, switchboard: Switchboard) -> None:
+    def __init__(self, switchboard: Switchboard, gone: Gone = bool) -> None:
         self.busy = ""
+        self._gone = gone
+        self._is_over = False
         self._switchboard = switchboard
         self._left = ENGINE_SECONDS
         self._known: list[tuple[Question, Future[Reply]]] = []
         self._unused: list[tuple[Question, Future[Reply]]] = []
+
+    def __enter__(self) -> EngineWait:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_over = True
 
     def begin(self) -> None:
         """A child has the request."""
@@ -89,22 +100,25 @@ class EngineWait:
             return future.result()
         return self._too_long(question) if self._left <= 0 else LATER
 
-    def wait(self, gone: Callable[[], bool]) -> None:
-        """Wait until all questions have their answers, as long as engines may take and nobody is `gone`."""
+    def wait(self) -> None:
+        """Wait until all questions have their answers, as long as engines may take and nobody is gone."""
         for _, future in self._known:
-            self._waited(future, self._left, gone)
+            self._waited(future, self._left, self._gone)
+
+    def _is_unwanted(self) -> bool:
+        return self._is_over or self._gone()
 
     def _asked(self, question: Question) -> Future[Reply] | None:
         for number, (before, known) in enumerate(self._unused):
             if before == question:
                 del self._unused[number]
                 return known
-        future = self._switchboard.ask(question) if self._left > 0 else Future[Reply]()
+        future = self._switchboard.ask(question, self._is_unwanted) if self._left > 0 else Future[Reply]()
         if future is not None:
             self._known.append((question, future))
         return future
 
-    def _waited(self, future: Future[Reply], seconds: float, gone: Callable[[], bool]) -> bool:
+    def _waited(self, future: Future[Reply], seconds: float, gone: Gone) -> bool:
         began = monotonic()
         while not future.done() and monotonic() < began + seconds and not gone():
             wait([future], min(max(began + seconds - monotonic(), 0.0), _LOOK_SECONDS))

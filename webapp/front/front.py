@@ -94,7 +94,7 @@ class Front:
             TOKENIZERS: lambda question: answer(library(), question),
             ENGINES: engine_reply,
         }
-        self._switchboard = Switchboard(self._reply)
+        self._switchboard = Switchboard(self._reply_of_engine)
         self._closed = Event()
 
     def warm_up(self) -> None:
@@ -144,22 +144,23 @@ class Front:
     def _forwarded(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         body = body_of(environ, self._settings)
         wish, message = self._wish(environ, body), message_of(environ, body)
-        engines, waited = EngineWait(self._switchboard), ""
-        while True:
-            pieces, wait = self._attempt(wish, {**message, "waited": waited}, start_response, engines)
-            if wait is None:
-                return pieces
-            if wait["do"] == "engine":
-                self._wait_for_engines(engines, wish)
-            else:
-                self._searches.wait(wait["key"], wait["seconds"], wish.gone)
-                waited = wait["key"]
+        waited = ""
+        with EngineWait(self._switchboard, wish.gone) as engines:
+            while True:
+                pieces, wait = self._attempt(wish, {**message, "waited": waited}, start_response, engines)
+                if wait is None:
+                    return pieces
+                if wait["do"] == "engine":
+                    self._wait_for_engines(engines, wish)
+                else:
+                    self._searches.wait(wait["key"], wait["seconds"], wish.gone)
+                    waited = wait["key"]
 
     def _wait_for_engines(self, engines: EngineWait, wish: Wish) -> None:
         """Raises HTTPException where there is no line to wait in, or nobody waits."""
         if engines.busy:
             raise TooBusy(f"Engine {engines.busy} is busy with the requests of others. Try again in a moment.")
-        engines.wait(wish.gone)
+        engines.wait()
         if wish.gone():
             raise refusal_of(ChildError(Ending.CANCELLED), 0, self._settings)
 
@@ -265,14 +266,24 @@ class Front:
                 self._crew.note(key, member)
 
     def _reply(self, question: dict[str, Any]) -> Mapping[str, Any]:
-        """What a child is told that asks. What goes wrong is raised over there."""
-        try:
-            return self._offices[question["of"]](question)
-        except UsageError as error:
-            return {"refused": str(error)}
-        except Exception:
+        """What a child is told that asks."""
+        return _replied(self._offices[question["of"]], question)
+
+    def _reply_of_engine(self, question: dict[str, Any], gone: Callable[[], bool]) -> Mapping[str, Any]:
+        """The same of an engine, which is asked no more once whoever waits is gone."""
+        return _replied(partial(engine_reply, cancelled=gone), question)
+
+
+def _replied(office: Callable[[dict[str, Any]], Mapping[str, Any]], question: dict[str, Any]) -> Mapping[str, Any]:
+    """What an office says. What goes wrong is raised over there, if anybody is there yet."""
+    try:
+        return office(question)
+    except UsageError as error:
+        return {"refused": str(error)}
+    except Exception as error:
+        if not (isinstance(error, ChildError) and error.ending is Ending.CANCELLED):
             log.exception("A question of a child failed.")
-            return {"failed": True}
+        return {"failed": True}
 
 
 def _program(settings: Settings, name: str, size: int) -> Program:

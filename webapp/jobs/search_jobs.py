@@ -16,6 +16,7 @@ import math
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from threading import Semaphore
 from typing import Any
 
@@ -139,7 +140,8 @@ class SearchJobs(Jobs[Asked, dict[str, Any], Written]):
 
     def work(self, job: _Job, given: Asked) -> Written | Failure:
         request = {"settings": settings_of_child(self._settings), "raw": given.case}
-        answer = job.ask(self._program, "find", request, seconds=self._seconds, read=dict, on_question=engine_reply)
+        reply = partial(engine_reply, cancelled=job.is_unwanted)
+        answer = job.ask(self._program, "find", request, seconds=self._seconds, read=dict, on_question=reply)
         if "failure" in answer:
             return Failure(**answer["failure"])
         job.weight += len(answer["raw"])

@@ -18,10 +18,12 @@ from tests.webapp.children.processes import is_alive, until
 from tests.webapp.engines.entering import fake, own
 from tests.webapp.engines.fake_engine import FAULTS
 from webapp.children.child import Child
+from webapp.children.endings import ChildError
 from webapp.engines import culprits, engine_host
 from webapp.engines.culprits import MOST_ENDED, MOST_KEPT, Culprits
 from webapp.engines.engine_host import FEW_STEPS, EngineHost
 from webapp.engines.entries import Entry
+from webapp.engines.health import Health
 from webapp.engines.protocol import Card, EngineError, Fault, ProtocolError, Replayed
 
 GOOD, BAD = [["a", [1]], ["b", [2]]], [["a", [1]], ["b", [2]], ["!", [3]], ["c", [4]]]
@@ -177,6 +179,32 @@ def test_a_run_whose_replays_send_more_than_all_may_is_left_there(
     assert (
         found[-1].raised.message == "the replays before it sent and showed more than 8 characters, so it was not asked"
     )
+
+
+def test_once_nobody_waits_for_a_run_no_more_of_its_replays_are_asked(
+    host: EngineHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_host, "LARGEST_BATCH", 1)
+    host._batch, sizes = 1, counted(monkeypatch)
+    run = {"parser": "echo", "request": {}, "replays": [GOOD] * 9, "path": "stream"}
+    with pytest.raises(ChildError, match="cancelled"):
+        host.play(run, lambda: len(sizes) > 2)
+    pid = host.pid
+    assert (len(sizes), len(host.play(run)), host.pid) == (3, 9, pid)
+
+
+@pytest.mark.parametrize("replays", [[BAD], [GOOD, BAD]])
+def test_a_replay_that_nobody_waits_for_and_that_does_not_end_is_ended_and_is_no_hang(
+    monkeypatch: pytest.MonkeyPatch, replays: list[Any]
+) -> None:
+    host, looks = EngineHost("fake", fake(), alone=False), iter([False])
+    monkeypatch.setattr(engine_host, "LEFT_SECONDS", -1)
+    run = {"parser": "hangs", "request": {}, "replays": replays}
+    with pytest.raises(ChildError, match="cancelled"):
+        host.play(run, lambda: next(looks, True))
+    assert (host.pid, host.health, host._culprits.any) == (None, Health("answers", ""), False)
+    assert played(host, "hangs", GOOD)[0].raised is None
+    host.close()
 
 
 def test_a_failure_that_does_not_come_again_is_told_and_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,7 @@ from parsers.replays.tapes import Asked, Tape
 from parsers.vocabulary.types import Context, Delta, MessageDelta, Piece, UsageError
 from tests.webapp.engines.entering import fake, own
 from tests.webapp.engines.fake_engine import hello
+from webapp.children.endings import ChildError
 from webapp.engines import ENGINES, choose, engines_of
 from webapp.engines.entered import (
     Engines,
@@ -217,6 +218,13 @@ def test_lines_are_told_by_the_other_process_as_well(settings: Settings) -> None
 def test_what_it_refuses_is_refused_over_there(settings: Settings) -> None:
     assert "not entered here" in engine_reply({"do": "card", "name": "nope"})["refused"]
     assert engine_reply({"do": "card", "name": "fake"})["card"]["name"] == "fake"
+
+
+def test_for_somebody_who_is_gone_no_engine_is_asked(settings: Settings) -> None:
+    run = {"parser": "echo", "replays": [[["a"]]]}
+    with pytest.raises(ChildError, match="cancelled"):
+        engine_reply({"do": "play", "name": "fake", "run": run}, lambda: True)
+    assert entered(settings).known("fake").health is None
 
 
 def test_entries_of_the_command_line_are_beside_those_of_the_file(settings: Settings) -> None:

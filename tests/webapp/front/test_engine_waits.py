@@ -12,6 +12,7 @@ import pytest
 from werkzeug.test import Client, EnvironBuilder
 
 from tests.webapp.children.processes import PATIENCE, until
+from webapp.children.endings import ChildError, Ending
 from webapp.front import engine_waits
 from webapp.front.engine_waits import LATER, MOST_ASKED, EngineWait, Switchboard
 from webapp.front.front import Front
@@ -29,8 +30,8 @@ class Engine:
         if not slow:
             self.let.set()
 
-    def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
-        self.asked += 1
+    def answer(self, question: Mapping[str, Any], gone: Callable[[], bool]) -> dict[str, Any]:
+        self.asked, self.gone = self.asked + 1, gone
         self.let.wait(PATIENCE)
         return {"card": self.asked}
 
@@ -80,7 +81,7 @@ def test_a_request_that_comes_again_has_the_answers_that_it_had(slow: Engine) ->
     wait = EngineWait(Switchboard(slow.answer))
     assert wait.reply(question(), stays=False) is LATER
     slow.let.set()
-    wait.wait(bool)
+    wait.wait()
     for _ in range(2):
         wait.begin()
         assert wait.reply(question(run=1), stays=True) == {"card": 2}
@@ -92,7 +93,7 @@ def test_engines_may_take_so_long_for_one_request_and_no_longer(slow: Engine, mo
     monkeypatch.setattr(engine_waits, "ENGINE_SECONDS", 0.3)
     wait = EngineWait(Switchboard(slow.answer))
     assert wait.reply(question(), stays=False) is LATER
-    wait.wait(bool)
+    wait.wait()
     for asked in (question(), question("other")):
         wait.begin()
         assert "engine " + asked["name"] + " took more than 0.3 seconds" in wait.reply(asked, stays=False)["refused"]
@@ -141,6 +142,35 @@ def test_who_leaves_while_an_engine_works_is_waited_for_no_more(make_front: Make
     with ThreadPoolExecutor(1) as threads:
         asking = threads.submit(lambda: [*front(environ, lambda *_: lambda _data: None)])
         until(lambda: slow.asked and not front._crew._running)
+        assert not slow.gone()
         left.append(True)
+        assert slow.gone()
         assert asking.result(PATIENCE)
     slow.let.set()
+
+
+def test_an_engine_is_asked_no_more_for_a_request_that_is_over(slow: Engine) -> None:
+    with EngineWait(Switchboard(slow.answer)) as wait:
+        assert wait.reply(question(), stays=False) is LATER
+        assert not slow.gone()
+    assert slow.gone()
+    slow.let.set()
+
+
+def test_that_nobody_waited_for_an_engine_is_no_fault_for_the_log(
+    make_front: MakeFront, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def reply(_question: Mapping[str, Any], cancelled: Callable[[], bool]) -> dict[str, Any]:
+        until(cancelled)
+        raise ChildError(Ending.CANCELLED)
+
+    monkeypatch.setattr("webapp.front.front.engine_reply", reply)
+    front, left = make_front(), list[bool]()
+    environ = {**EnvironBuilder(f"{ASKS}e").get_environ(), "waitress.client_disconnected": lambda: bool(left)}
+    with ThreadPoolExecutor(1) as threads:
+        asking = threads.submit(lambda: [*front(environ, lambda *_: lambda _data: None)])
+        until(lambda: front._switchboard._asked)
+        left.append(True)
+        assert asking.result(PATIENCE)
+    until(lambda: not front._switchboard._asked)
+    assert "question of a child" not in caplog.text

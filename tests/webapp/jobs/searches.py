@@ -13,6 +13,7 @@ from parsers.cases.io import load_case
 from parsers.search.found import Found, Progress, Verdict
 from parsers.vocabulary.types import FormatError, UsageError
 from webapp.children.worker import Task
+from webapp.engines.entered import entered
 from webapp.jobs import search_program
 from webapp.security import TooLarge
 from webapp.settings import Settings
@@ -60,6 +61,11 @@ class Scripted:
         while True:
             time.sleep(0.01)
             yield self.replayed()
+
+    def asking(self) -> Iterator[Progress]:
+        """Ask an engine after the first replay."""
+        yield self.replayed()
+        entered().known("e")
 
     def busy(self) -> Iterator[Progress]:
         while True:

@@ -21,6 +21,7 @@ from tests.webapp.children.processes import PATIENCE, is_alive, until
 from tests.webapp.jobs.searches import case_of
 from webapp.app import create_app
 from webapp.children import jobs
+from webapp.children.endings import ChildError, Ending
 from webapp.children.jobs import Job
 from webapp.jobs import search_jobs as module
 from webapp.jobs.search_jobs import Asked, SearchJobs, Written
@@ -111,6 +112,26 @@ def test_a_cancelled_job_ends_its_process(searches: Searches) -> None:
     until(lambda: not is_alive(pid))
     assert job.failure is not None
     assert isinstance(error_of(job.failure), ServiceUnavailable)
+
+
+def test_a_search_that_is_stopped_lets_go_of_the_engine_that_it_asks(
+    searches: Searches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def reply(question: dict[str, Any], cancelled: Callable[[], bool]) -> dict[str, Any]:
+        asked.append(question["name"])
+        until(cancelled)
+        asked.append("let go")
+        raise ChildError(Ending.CANCELLED)
+
+    monkeypatch.setattr(module, "engine_reply", reply)
+    job = job_of(searches, "asking")
+    until(lambda: asked)
+    pid = job.pid
+    searches.cancel(case_of("asking"))
+    until(lambda: not is_alive(pid))
+    assert (asked, job.state) == (["e", "let go"], "cancelled")
 
 
 @pytest.mark.replays
