@@ -77,7 +77,7 @@ def add(name: str, **options: Any) -> None:
     if replaces:
         click.echo(f"{name}: replaces the entry of that name", err=True)
     keep_card(settings, name, entry, card)
-    forget_others(settings, name, entry.commit)
+    forget_others(settings, name, entry.path)
     many = count(len(card.names("tool")), "parser"), count(len(card.names("reasoning")), "reasoning parser")
     at = f" at {entry.revision}" * bool(entry.revision)
     plugged = f"; the plugin registers {', '.join(card.plugged)}" * bool(card.plugged)

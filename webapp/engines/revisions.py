@@ -1,12 +1,13 @@
 """A revision of a git checkout, written into the data folder: the parser of a pull request beside the one before it.
 
 The checkout is read only, by `git archive`: its files, its index and what is checked out stay as they are. A revision
-is written once for each commit, under the name of the entry that runs it. An interpreter that has the checkout itself
-installed may import that all the same: an engine is asked where its modules came from, and refused.
+is written once for each commit and folder of it, under the name of the entry that runs it. An interpreter that has the
+checkout itself installed may import that all the same: an engine is asked where its modules came from, and refused.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -36,7 +37,7 @@ def written_revision(settings: Settings, name: str, checkout: str, rev: str) -> 
     """Write what a folder of a checkout had at a revision. Raises UsageError."""
     commit = _git(checkout, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{commit}}", rev=rev)
     inside = _git(checkout, "rev-parse", "--show-prefix").rstrip("/")
-    folder = _folder(settings, name) / commit[:16] / inside
+    folder = _folder(settings, name) / _part(commit, inside) / inside
     if folder.is_dir():
         return Revision(commit, folder)
     try:
@@ -52,11 +53,16 @@ def written_revision(settings: Settings, name: str, checkout: str, rev: str) -> 
     return Revision(commit, folder)
 
 
-def forget_others(settings: Settings, name: str, commit: str | None) -> None:
-    """Remove the revisions that were written for an entry before."""
+def _part(commit: str, inside: str) -> str:
+    """Each part of a commit has a folder of its own: in that of all of it, a part would be taken for the whole."""
+    return f"{commit[:16]}-{hashlib.sha256(inside.encode()).hexdigest()[:8]}"
+
+
+def forget_others(settings: Settings, name: str, path: str | None) -> None:
+    """Remove the revisions that were written for an entry before, but for the one that has its path."""
     folder = _folder(settings, name)
     for one in folder.iterdir() if folder.is_dir() else ():
-        if commit is None or one.name != commit[:16]:
+        if path is None or not Path(path).is_relative_to(one):
             shutil.rmtree(one, ignore_errors=True)
 
 

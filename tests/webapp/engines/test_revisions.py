@@ -52,7 +52,7 @@ def test_what_a_revision_had_is_written_and_the_checkout_stays(settings: Setting
     before = git("status", "--porcelain"), git("worktree", "list")
     found = written_revision(settings, "mine", str(checkout), "first")
     assert found.commit == git("rev-parse", "first")
-    assert found.folder == settings.data_dir / "revisions" / "mine" / found.commit[:16]
+    assert found.folder.parent == settings.data_dir / "revisions" / "mine"
     assert {file.name: file.read_text() for file in found.folder.rglob("*.*")} == {
         "mine.py": "first",
         "read.me": "first",
@@ -66,13 +66,21 @@ def test_of_a_folder_of_the_checkout_only_that_is_written(settings: Settings, ch
     assert (found.folder.name, (found.folder / "mine.py").read_text()) == ("python", "second")
 
 
+def test_a_part_of_a_revision_is_not_taken_for_all_of_it(settings: Settings, checkout: Path, git: Git) -> None:
+    part = written_revision(settings, "mine", str(checkout / "python"), "HEAD").folder
+    whole = written_revision(settings, "mine", str(checkout), "HEAD").folder
+    assert {one.name for one in whole.iterdir()} == {"python", "read.me"}
+    forget_others(settings, "mine", str(part))
+    assert (part.exists(), whole.exists()) == (True, False)
+
+
 def test_a_commit_is_written_once_and_others_are_forgotten(settings: Settings, checkout: Path, git: Git) -> None:
     first = written_revision(settings, "mine", str(checkout), "first")
     (first.folder / "read.me").write_text("kept")
     assert written_revision(settings, "mine", str(checkout), "first") == first
     assert (first.folder / "read.me").read_text() == "kept"
     second = written_revision(settings, "mine", str(checkout), "second")
-    forget_others(settings, "mine", second.commit)
+    forget_others(settings, "mine", str(second.folder))
     assert (first.folder.exists(), second.folder.exists()) == (False, True)
     forget_others(settings, "mine", None)
     assert not second.folder.exists()
