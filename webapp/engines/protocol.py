@@ -22,7 +22,6 @@ from parsers.vocabulary.types import MessageDelta, ToolCallDelta, UsageError
 from parsers.wire.read import MOST_CALLS
 
 PROTOCOL = 1
-_OF_STEPS = ("sent", "micros", "states")  # of a replay: lists with something for each step
 MOST_TEXT = 10_000_000  # characters of one text of a delta
 MOST_STEPS = 1_000_002
 MOST_REPLAYS = 10_000
@@ -33,12 +32,15 @@ MOST_ATTRIBUTES = 1_000
 MOST_ROWS = 2_000  # of a table of transitions, and transitions of one step
 MOST_SHOWN = 2_000_000  # characters that one replay shows of its parser
 LEAST_SHOWN = 20  # characters that an attribute, a transition or a share of a call counts for at least
+MOST_OBSERVED = 4  # replays of a message that show so much
 MOST_SENT = 20_000_000  # characters that one replay sends
 FREE_SENT = 1_000_000  # characters that it sends whatever it was fed; else all of that at each step is the most
 ESCAPED = 12  # times what it was fed, however few its steps are: JSON may write a character as two escapes
 MOST_FUNCTIONS = 1_000  # of a parser's files
 MOST_COVERED = 20_000  # lines of all of them
 MOST_SHARES = 50_000  # of calls that the replays of a message send, and two more for each step
+_SMALL_THINGS = MOST_SHOWN // LEAST_SHOWN
+_OF_STEPS = ("sent", "micros", "states")  # of a replay: lists with something for each step
 
 
 class EngineError(UsageError):
@@ -384,46 +386,40 @@ def _bound(answer: Any, steps: list[int]) -> None:
     replays = answer.get("replays") if isinstance(answer, dict) else None
     if isinstance(replays, list) and len(replays) != len(steps):
         raise ProtocolError(f"/replays: {len(steps):,} were asked for, {len(replays):,} came")
-    left = _Left(MOST_SHARES + 2 * sum(steps))
+    most = left = MOST_SHARES + 2 * sum(steps)
+    shown = MOST_OBSERVED * _SMALL_THINGS
     for number, (one, many) in enumerate(zip(_listed(replays), steps, strict=False)):
         if not isinstance(one, dict):
             continue
-        try:
-            _bound_steps(one, many)
-            left.take(one)
-        except ProtocolError as error:
-            raise ProtocolError(f"/replays/{number}{error}") from None
+        one.pop("noticed", None)  # that is for the host to say
+        for key in _OF_STEPS:
+            if (told := len(_listed(one.get(key)))) > many:
+                words = f"it has {many:,} steps, its end among them, and {told:,} were answered"
+                raise ProtocolError(f"/replays/{number}/{key}: {words}")
+        left -= sum([len(_listed(step.get("tool_calls"))) for step in _dicts(one.get("sent"))])
+        if left < 0:
+            raise ProtocolError(f"/replays/{number}/sent: it sends more than {most:,} shares of calls")
+        covered = [*map(_covered_lines, _dicts(one.get("covered")))]
+        if sum(covered) > 2 * MOST_COVERED:
+            raise ProtocolError(f"/replays/{number}/covered: it tells of more than {MOST_COVERED:,} lines")
+        shown -= _bound_states(_dicts(one.get("states")))
+        if shown < 0:
+            raise ProtocolError(f"/replays/{number}/states: all replays show too much")
 
 
-def _bound_steps(replayed: dict[str, Any], many: int) -> None:
-    for key in _OF_STEPS:
-        if (told := len(_listed(replayed.get(key)))) > many:
-            raise ProtocolError(f"/{key}: it has {many:,} steps, its end among them, and {told:,} were answered")
+def _covered_lines(function: dict[str, Any]) -> int:
+    return len(_listed(function.get("lines"))) + len(_listed(function.get("ran")))
 
 
-class _Left:
-    """What all replays of a message may have of what there need not be at every step. `shares`: of calls."""
-
-    def __init__(self, shares: int) -> None:
-        self._most = self._shares = shares
-        self._covered = 2 * MOST_COVERED
-        self._shown = MOST_SHOWN // LEAST_SHOWN
-
-    def take(self, replayed: dict[str, Any]) -> None:
-        """One of them. Raises ProtocolError."""
-        replayed.pop("noticed", None)  # that is for the host to say
-        self._shares -= sum([len(_listed(step.get("tool_calls"))) for step in _dicts(replayed.get("sent"))])
-        if self._shares < 0:
-            raise ProtocolError(f"/sent: it sends more than {self._most:,} shares of calls")
-        functions = _dicts(replayed.get("covered"))
-        self._covered -= sum([len(_listed(one.get("lines"))) + len(_listed(one.get("ran"))) for one in functions])
-        if self._covered < 0:
-            raise ProtocolError(f"/covered: it tells of more than {MOST_COVERED:,} lines")
-        for state in _dicts(replayed.get("states")):
-            if self._shown > 0:
-                self._shown -= len(_listed(state.get("changed"))) + len(_listed(state.get("moves")))
-            else:
-                state.update(changed=[], moves=[])
+def _bound_states(states: list[dict[str, Any]]) -> int:
+    """How many attributes and transitions are left of them."""
+    left = _SMALL_THINGS
+    for state in states:
+        if left > 0:
+            left -= len(_listed(state.get("changed"))) + len(_listed(state.get("moves")))
+        else:
+            state.update(changed=[], moves=[])
+    return _SMALL_THINGS - left
 
 
 def _listed(value: Any) -> list[Any]:

@@ -267,7 +267,7 @@ class Front:
 
     def _reply(self, question: dict[str, Any]) -> Mapping[str, Any]:
         """What a child is told that asks."""
-        return _replied(self._offices[question["of"]], question)
+        return _replied(lambda asked: self._offices[asked["of"]](asked), question)
 
     def _reply_of_engine(self, question: dict[str, Any], gone: Callable[[], bool]) -> Mapping[str, Any]:
         """The same of an engine, which is asked no more once whoever waits is gone."""

@@ -30,9 +30,9 @@ def test_an_engine_is_entered_listed_and_replaced(program: Program, own_engines:
     assert program("engines", "list").out == f"none; `engines add` writes {own_engines / 'engines.toml'}\n"
     done = program("engines", "add", "fake", "--command", COMMAND, "--memory", "300")
     assert (done.code, done.err) == (0, "")
-    assert done.out == f"fake: fake 1.0, 17 parsers, 1 reasoning parser; written to {own_engines / 'engines.toml'}\n"
+    assert done.out == f"fake: fake 1.0, 18 parsers, 1 reasoning parser; written to {own_engines / 'engines.toml'}\n"
     listed = program("engines", "list").out
-    assert listed.startswith(f"fake  fake 1.0  18 parsers  {COMMAND}\n\nfake: echo, upper, raises")
+    assert listed.startswith(f"fake  fake 1.0  19 parsers  {COMMAND}\n\nfake: echo, upper, raises")
     assert listed.endswith("  reasoning: thinks\n")
     again = program("engines", "add", "fake", "--command", COMMAND, "--env", "A=b", "--seconds", "5")
     assert again.err == "fake: replaces the entry of that name\n"

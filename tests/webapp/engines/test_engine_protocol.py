@@ -172,6 +172,12 @@ def test_what_is_too_many_is_refused_before_a_model_is_made_of_any_of_it(
     assert str(caught.value).startswith(words)
 
 
+def test_few_replays_of_a_message_show_all_that_one_may() -> None:
+    states = [{"changed": [1] * (MOST_SHOWN // LEAST_SHOWN)}]
+    with pytest.raises(ProtocolError, match="/replays/4/states: all replays show too much"):
+        read_replays({"replays": [{"sent": [None], "states": states}] * 5}, [1] * 5)
+
+
 @pytest.mark.parametrize(
     "more",
     [
