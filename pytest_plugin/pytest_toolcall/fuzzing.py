@@ -17,7 +17,8 @@ from typing import Any
 
 import pytest
 
-from pytest_toolcall.items import SMALL, CaseFailedError, CaseItem, ParserItem, parser_of_case, write_text
+from pytest_toolcall.case_files import SMALL, item_names, write_text
+from pytest_toolcall.items import CaseFailedError, CaseItem, ParserItem, parser_of_case
 from pytest_toolcall.served import Served
 from pytest_toolcall.session import session_of
 
@@ -37,10 +38,12 @@ def fuzz_items(session: pytest.Session, items: Sequence[pytest.Item]) -> Iterato
     known: dict[str, CaseItem] = {}
     for case in [case for case in cases if not case.path.name.endswith(SMALL)] or cases:
         known.setdefault(_parser_of(case.text), case)
-    for name in named or [one for one in known if one]:
+    formats = named or [one for one in known if one]
+    shown = item_names(formats)
+    for name in formats:
         beside = known.get(name) or (cases[0] if cases else None)
         parent: Any = session if beside is None else beside.parent
-        item: FuzzItem = FuzzItem.from_parent(parent, name=f"toolcall-fuzz[{name}]", callobj=parser_of_case)
+        item: FuzzItem = FuzzItem.from_parent(parent, name=f"toolcall-fuzz[{shown[name]}]", callobj=parser_of_case)
         item.asked = {"format": name}
         if beside is not None and (not named or name == "auto"):  # the parser of a case may be called anything
             item.asked = {"case": beside.text}

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pytest
 
+from pytest_toolcall.case_files import (
+    CASE,
+    CORPUS,
+    SMALL,
+    CorpusError,
+    corpus_texts,
+    item_names,
+    read_text,
+    small_name,
+    write_text,
+)
 from pytest_toolcall.inspector import InspectorError
 from pytest_toolcall.plugin import EXPECTS_NOTHING, TOLD
 from pytest_toolcall.served import Served
@@ -20,8 +28,7 @@ from pytest_toolcall.session import session_of
 from pytest_toolcall.words import failure_words
 from pytest_toolcall.workers.engine_worker import ended_words
 
-CASE, CORPUS, SMALL = ".case.json", ".cases.json", ".min.case.json"
-MOST_BYTES = 50_000_000
+MOST_NAME = 1_000  # characters of what the inspector is told that a case is called
 
 
 class CaseFailedError(Exception):
@@ -36,26 +43,17 @@ class CaseFile(pytest.File):
     """A case, or a corpus: many cases by name."""
 
     def collect(self) -> Iterable[pytest.Item]:
-        """One test for each case."""
-        for name, text in self._cases():
-            shown = name.replace("::", ":")  # pytest parts what it is asked for there, and would find nothing
-            item: CaseItem = CaseItem.from_parent(self, name=shown, callobj=parser_of_case)
-            item.text, item.in_corpus = text, name if self.path.name.endswith(CORPUS) else ""
-            yield item
-
-    def _cases(self) -> Iterator[tuple[str, str]]:
-        text = read_text(self.path)
-        if not self.path.name.endswith(CORPUS):
-            yield self.path.name.rpartition(CASE)[0] or self.path.stem, text
-            return
+        """One test for each case. Raises CollectError for a file of which it is not sure what cases are in it."""
+        text, is_corpus = read_text(self.path), self.path.name.endswith(CORPUS)
         try:
-            cases = json.loads(text)
-        except ValueError as error:
-            raise self.CollectError(f"{self.path}: it is no JSON: {error}") from error
-        if not isinstance(cases, dict) or not all(isinstance(case, dict) for case in cases.values()):
-            raise self.CollectError(f"{self.path}: a corpus is a JSON object of cases by name")
+            cases = corpus_texts(text) if is_corpus else {self.path.name.rpartition(CASE)[0] or self.path.stem: text}
+        except CorpusError as error:
+            raise self.CollectError(f"{self.path}: {error}") from error
+        shown = item_names(cases)
         for name, case in cases.items():
-            yield name, json.dumps(case)
+            item: CaseItem = CaseItem.from_parent(self, name=shown[name], callobj=parser_of_case)
+            item.text, item.in_corpus = case, name if is_corpus else None
+            yield item
 
 
 class ParserItem(pytest.Function):
@@ -96,13 +94,13 @@ class CaseItem(ParserItem):
     """One case. `toolcall_fixed`: why it was expected to fail, where it does not."""
 
     text = ""
-    in_corpus = ""
+    in_corpus: str | None = None
     toolcall_fixed = ""
 
     def runtest(self) -> None:
         """Raises CaseFailedError, and what skips the test or says that it was to fail."""
         served, chunking = self.served(), self._chunking()
-        asked: dict[str, Any] = {"case": self.text, "name": self._shown()}
+        asked: dict[str, Any] = {"case": self.text, "name": self._called()}
         if chunking is not None:
             asked["chunking"] = chunking
         checked = self.ask("check", asked, served)
@@ -116,7 +114,7 @@ class CaseItem(ParserItem):
             raise CaseFailedError(self._words(checked, served, everything=chunking is not None))
         if outcome not in ("FAIL", "unusable"):
             if not json.loads(self.text).get("expect"):
-                self.user_properties.append((EXPECTS_NOTHING, self._shown()))
+                self.user_properties.append((EXPECTS_NOTHING, self._title()))
             return
         words = self._words(checked, served, everything=chunking is not None)
         if outcome == "FAIL" and self.config.getoption("toolcall_find"):
@@ -130,7 +128,7 @@ class CaseItem(ParserItem):
             commands.append(f"pytest {shlex.quote(self.nodeid)} --toolcall-chunking {chunking}")
             if served is None:
                 commands.append(shown["command"])
-        title = f"{self._shown()}{f' by {served.words}' if served is not None else ''}"
+        title = f"{self._title()}{f' by {served.words}' if served is not None else ''}"
         return failure_words(title, checked, commands, everything=everything)
 
     def _smaller(self, served: Served | None) -> str:
@@ -138,15 +136,16 @@ class CaseItem(ParserItem):
         if self.path.name.endswith(SMALL):
             return "it is the smallest form of another case already: it was not searched"
         try:
-            found = self.ask("find", {"case": self.text, "name": self._shown()}, served)
+            found = self.ask("find", {"case": self.text, "name": self._called()}, served)
         except CaseFailedError as error:
             return f"the search gives nothing: {error}"
         if found["case"] is None:
             return str(found["headline"])
         if found.get("same"):
             return "its output is the smallest that fails like this already: nothing was written"
-        stem = self.path.name.rpartition(CORPUS if self.in_corpus else CASE)[0] or self.path.stem
-        name = f"{stem}.{self.in_corpus}" if self.in_corpus else stem
+        is_corpus = self.in_corpus is not None
+        stem = self.path.name.rpartition(CORPUS if is_corpus else CASE)[0] or self.path.stem
+        name = f"{stem}.{self.in_corpus}" if is_corpus else stem
         path = self.path.with_name(small_name(name))
         write_text(path, found["case"])
         words = f"wrote {os.path.relpath(path, self.config.rootpath)}: {found['headline']}"
@@ -160,32 +159,14 @@ class CaseItem(ParserItem):
         except ValueError as error:
             raise CaseFailedError(f"--toolcall-chunking: it is no JSON: {error}") from error
 
-    def _shown(self) -> str:
-        """The case as the commands of the inspector name it."""
-        name = os.path.relpath(self.path, self.config.rootpath)
-        return f"{name}::{self.in_corpus}" if self.in_corpus else name
+    def _called(self) -> str:
+        """The case as the commands of the inspector name it, as far as it takes names."""
+        name = self._path() if self.in_corpus is None else f"{self._path()}::{self.in_corpus}"
+        return name.encode("utf-8", "backslashreplace").decode("utf-8")[:MOST_NAME]
 
+    def _title(self) -> str:
+        """The same on one line."""
+        return self._path() if self.in_corpus is None else f"{self._path()}::{self.name}"
 
-def small_name(name: str) -> str:
-    """What the file of the smaller form of a case is called. A name that a file is not given has a few digits of its
-    own, so that two of them do not share one."""
-    plain = re.sub(r"[^\w.-]+", "_", name)
-    digits = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:6]
-    return f"{plain}{SMALL}" if plain == name else f"{plain}-{digits}{SMALL}"
-
-
-def read_text(path: Path) -> str:
-    """The text of a case file. Raises CollectError where it has none."""
-    try:
-        if path.stat().st_size > MOST_BYTES:
-            raise pytest.Collector.CollectError(f"{path}: it has more than {MOST_BYTES:,} bytes")
-        return path.read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise pytest.Collector.CollectError(f"{path}: it cannot be read: {error}") from error
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file whole or not at all, whoever else writes it."""
-    new = path.with_name(f".{path.name}.{os.getpid()}")
-    new.write_text(text, "utf-8")
-    new.replace(path)
+    def _path(self) -> str:
+        return os.path.relpath(self.path, self.config.rootpath)

@@ -2,6 +2,7 @@
 
 =================  ====================================================================================================
 plugin.py          options, and which files are case files
+case_files.py      the cases in a file, and their names
 items.py           a case as a test
 fuzzing.py         generated outputs as a test
 session.py         what the tests of one process share: the inspector, the parser that is served

@@ -16,7 +16,6 @@ import pytest
 
 from pytest_toolcall import inspector, served
 from pytest_toolcall.inspector import HEADER_VARIABLE, InspectorError, Piped, Server, inspector_at
-from pytest_toolcall.items import small_name
 from pytest_toolcall.served import MOST_HANGING, Served, at_most
 from pytest_toolcall.words import failure_words
 from pytest_toolcall.workers.engine_worker import Hangs
@@ -296,12 +295,3 @@ def test_errors_of_checks_are_listed_and_long_texts_are_cut() -> None:
     assert "check c3 at step 3: m" in words
     assert "'xxxxxxxxxxxxxxxxxxxx'...'xxxxxxxxxxxxxxxxxxxx'" in words
     assert "failed: ValueError: no" in words
-
-
-def test_no_two_cases_share_the_file_of_their_smaller_form() -> None:
-    names = ["a b", "a/b", "a_b", "a:b", "\u00fc", ""]
-    found = [small_name(name) for name in names]
-    assert len({*found}) == len(names)
-    assert found[2] == "a_b.min.case.json"
-    assert found[4] == "\u00fc.min.case.json"
-    assert not any(set(name) & set(" /:") for name in found)

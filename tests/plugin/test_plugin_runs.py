@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import sys
 import threading
 from pathlib import Path
@@ -263,8 +264,32 @@ def test_a_small_case_beside_its_own_brings_no_format_of_its_own(
 
 
 def test_the_command_of_a_failure_finds_its_case_whatever_that_is_called(tmp_path: Path) -> None:
-    write(tmp_path, odd__cases__json={"x::y": TEXT, "p[1] q": TEXT, "other": TEXT})
-    assert "2 passed" in run(tmp_path, "odd.cases.json::x:y", "odd.cases.json::p[1] q").out
+    wrong = case("Just text.", expect={"content": "Else"})
+    names = {"x::y": "x:y", "p[1] q": "p[1] q", "new\nline": "new\\nline", "": "(no name)", "\ud800": "\\ud800"}
+    write(tmp_path, odd__cases__json={**dict.fromkeys(names, wrong), "other": TEXT})
+    lines = run(tmp_path).out.splitlines()
+    told = [line for line in lines if line.startswith("shown by  pytest ")]
+    found = [shlex.split(line)[3] for line in told]
+    assert found == [f"odd.cases.json::{name}" for name in names.values()]
+    assert [sum(line.startswith(f"FAILED {one} - ") for line in lines) for one in found] == [1] * len(names)
+    assert f"{len(found)} failed" in run(tmp_path, *found).out
+
+
+@pytest.mark.parametrize("words", [(), ("-n", "2")])
+def test_a_corpus_with_two_cases_of_one_name_is_red(tmp_path: Path, words: tuple[str, ...]) -> None:
+    wrong = json.dumps(case("Just text.", expect={"content": "WRONG"}))
+    write(tmp_path, dup__cases__json=f'{{\n"same": {wrong},\n"same": {json.dumps(TEXT)}\n}}', one__case__json=TEXT)
+    done = run(tmp_path, *words)
+    assert done.code != 0
+    assert 'dup.cases.json: two cases are called "same": at line 2, column 9 and at line 3, column 9' in done.out
+
+
+def test_a_key_that_a_case_has_twice_is_red(tmp_path: Path) -> None:
+    text = json.dumps(TEXT).replace('"expect":', '"expect": {"content": "WRONG"}, "expect":')
+    write(tmp_path, one__case__json=text, many__cases__json=f'{{"a": {text}, "b": {json.dumps(TEXT)}}}')
+    out = run(tmp_path).out
+    assert "2 failed, 1 passed" in out
+    assert out.count(': key "expect" is given twice in one object') >= 2
 
 
 def test_a_case_that_says_nothing_of_what_is_right_is_named(tmp_path: Path) -> None:

@@ -1,0 +1,75 @@
+"""The cases in a file as the plugin reads it: names that are given twice, and what tests are called."""
+
+from __future__ import annotations
+
+import pytest
+
+from parsers.cases.case import CaseError
+from parsers.cases.corpus import case_texts
+from pytest_toolcall.case_files import CorpusError, corpus_texts, item_names, small_name
+
+SPELLED = ("a\\nb", "x:y", "(no name)", "p[1] q", "\u00fc")
+NAMES = (*SPELLED, "a\nb", "x::y", "x:::y", "::", "", "\x1b[31m", "\u2028", "\ud800")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{\n"same": {"a": 1},\n  "same": {"b": 2}\n}\n',
+        '{"a": {}, "b": {}, "\\u0061": {}}',
+        '{"a\\n": {},\n\n"a\\n": {}, "a\\n": {}}',
+        '{"one": {"x": {"same": {}}},\r\n"same": {}, "same": {}}',
+    ],
+)
+def test_a_name_that_is_given_twice_is_told_with_both_places_as_check_tells_it(text: str) -> None:
+    with pytest.raises(CaseError) as told:
+        case_texts(text)
+    with pytest.raises(CorpusError) as found:
+        corpus_texts(text)
+    assert str(found.value) == told.value.message
+
+
+@pytest.mark.parametrize("text", ["{}", ' { "a" : {"b": [1, "}"]} , "c":{"b": {}, "b": {}} }\n', '{"a":{"x":NaN}}'])
+def test_the_text_of_each_case_is_passed_on_as_it_stands(text: str) -> None:
+    found = corpus_texts(text)
+    assert [one in text for one in found.values()] == [True] * len(found)
+    assert "".join(found.values()).count("{") == text.count("{") - 1
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "a corpus is a JSON object"),
+        ("[1]", "a corpus is a JSON object"),
+        ('{"a": 7}', "a corpus is a JSON object"),
+        ("{", "it is no JSON: Expecting a name: line 1 column 2"),
+        ('{"a" {}}', "it is no JSON: Expecting ':': line 1 column 6"),
+        ('{"a": {"b" 1}}', "it is no JSON: Expecting ':' delimiter: line 1 column 12"),
+        ('{"a": {}', "it is no JSON: Expecting '}': line 1 column 9"),
+        ('{"a": {},}', "it is no JSON: Expecting a name"),
+        ('{"a": {}} {}', "it is no JSON: Expecting the end: line 1 column 11"),
+        (f'{{"a": {"[" * 100_000}', "it is no JSON"),
+    ],
+)
+def test_what_is_no_corpus_is_told_in_a_sentence(text: str, words: str) -> None:
+    with pytest.raises(CorpusError) as error:
+        corpus_texts(text)
+    assert words in str(error.value)
+
+
+def test_each_test_has_a_name_of_one_line_that_no_other_one_has() -> None:
+    found = item_names(NAMES)
+    assert len({*found.values()}) == len(NAMES)
+    assert all(name.isprintable() and name and "::" not in name for name in found.values())
+    assert tuple([found[name] for name in SPELLED]) == SPELLED
+    assert (found["\x1b[31m"], found["\u2028"]) == ("\\x1b[31m", "\\u2028")
+    assert item_names(reversed(NAMES)) == found, "the order does not matter"
+
+
+def test_no_two_cases_share_the_file_of_their_smaller_form() -> None:
+    names = ["a b", "a/b", "a_b", "a:b", "\u00fc", ""]
+    found = [small_name(name) for name in names]
+    assert len({*found}) == len(names)
+    assert found[2] == "a_b.min.case.json"
+    assert found[4] == "\u00fc.min.case.json"
+    assert not any(set(name) & set(" /:") for name in found)
