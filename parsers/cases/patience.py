@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from parsers.replays.chunking import Chunking
+from parsers.replays.chunking import WHOLE, Chunking
 from parsers.replays.replayer import Replayer
+from parsers.vocabulary.trace import Trace
 
 ENGINE_SECONDS = 10.0  # of work on all comparisons of one output
 NOT_MADE = (
     "{left} of {all} other chunkings were not run: the engine had worked for {spent:.0f} seconds on the others, and"
     f" {ENGINE_SECONDS:g} are what they may take."
 )
+REFUSED = "{left} of {all} other chunkings {were} not run. {failure}."  # which says why
 
 
 class Patience:
@@ -45,3 +47,13 @@ class Patience:
             return 1
         each = max(self.spent / self._made, 1e-6)
         return max(int((ENGINE_SECONDS - self.spent) / each), 0)
+
+
+def refused_words(refused: Sequence[Trace], whole: Trace, others: Sequence[Chunking]) -> str:
+    """That so many of the replays were not made, the one in one delta among them, for what the parser did in others."""
+    beside = [whole] * (WHOLE not in others)
+    left = [*refused, *[one for one in beside if not one.is_made]]
+    if not left:
+        return ""
+    were, asked = "was" if len(left) == 1 else "were", len(others) + len(beside)
+    return REFUSED.format(left=len(left), all=asked, were=were, failure=left[0].failure)

@@ -10,8 +10,9 @@ all of it. Whoever writes it out takes `run_parts`, for it is many times the out
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from parsers.cases.case import Case, CaseError
@@ -19,7 +20,7 @@ from parsers.cases.departure import departure
 from parsers.cases.engines import ENGINES, RECORDED, Choice, Engine, choose, contract_of, engine_of, policy_of
 from parsers.cases.input import Input
 from parsers.cases.known import known_json
-from parsers.cases.patience import NOT_MADE, Patience
+from parsers.cases.patience import NOT_MADE, Patience, refused_words
 from parsers.checks import run_each_check
 from parsers.checks.causes import by_cause
 from parsers.checks.check import CheckReport, Need
@@ -140,22 +141,14 @@ def checked_in_parts(
         grader = Grader(replayer)
         others = [chunking for chunking in others if grader.chunking(chunking) is CutGrade.HONEST]
     says_order = case.known.expect is not None and case.known.expect.events is not None  # which a message does not
-    beside, late, patience = list[Compared](), "", Patience(choice.spent)
-    for number, chunking in enumerate(others):
-        if not patience.foreseen(replayer, others[number:]):
-            late = NOT_MADE.format(left=len(others) - number, all=len(others), spent=patience.spent)
-            break
-        yield number / (len(others) + 1)
-        if chunking == WHOLE:
-            replayer.trace(chunking)  # its steps are wanted below, and answer for its message
-        for part in replayer.in_parts(chunking):
-            yield (number + part) / (len(others) + 1)
-        beside.append(compare_chunking(replayer, chunking, trace, rules, in_full=says_order))
-    if len(chunkings) == 1 and not late and not all(one.same for one in beside):
-        sure = _certain(replayer, [traced, *others])
-        beside += [compare_chunking(replayer, one, trace, rules, in_full=says_order) for one in sure]
+    compare_with = partial(compare_chunking, replayer, trace=trace, rules=rules, in_full=says_order)
+    made, late = yield from _compared(replayer, others, compare_with, Patience(choice.spent))
+    beside, refused = [one for one in made if one.trace.is_made], [one.trace for one in made if not one.trace.is_made]
+    if len(chunkings) == 1 and not late and not refused and not all(one.same for one in beside):
+        beside += map(compare_with, _certain(replayer, [traced, *others]))
     # One delta is one part, however long: not the first one, for whoever has just opened the output moves.
     whole = trace if choice.plays else replayer.trace(WHOLE)
+    late = late or refused_words(refused, whole, others)
     yield len(others) / (len(others) + 1)
     written = tuple(variants(replayer, trace, kinds=("rerendered",)))
     subject = subject_of(replayer, trace, whole, beside, rules=rules, variants=written, counted=compare and not late)
@@ -183,6 +176,24 @@ def checked_in_parts(
         stored=stored,
         late=late,
     )
+
+
+def _compared(
+    replayer: Replayer, others: Sequence[Chunking], compare: Callable[[Chunking], Compared], patience: Patience
+) -> Generator[float, None, tuple[list[Compared], str]]:
+    """The other chunkings beside the first, as many as there is patience for, and what is said where they are not
+    all. Yields as `checked_in_parts`."""
+    made: list[Compared] = []
+    for number, chunking in enumerate(others):
+        if not patience.foreseen(replayer, others[number:]):
+            return made, NOT_MADE.format(left=len(others) - number, all=len(others), spent=patience.spent)
+        yield number / (len(others) + 1)
+        if chunking == WHOLE:
+            replayer.trace(chunking)  # its steps are wanted below, and answer for its message
+        for part in replayer.in_parts(chunking):
+            yield (number + part) / (len(others) + 1)
+        made.append(compare(chunking))
+    return made, ""
 
 
 def _certain(replayer: Replayer, tried: Sequence[Chunking]) -> list[Chunking]:

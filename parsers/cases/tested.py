@@ -75,7 +75,7 @@ def as_test(run: CaseRun, *, alone: bool = False) -> CaseTest:
 def _replays(run: CaseRun) -> Iterator[Tried]:
     traced = traced_chunking(run.case)
     yield tried(run, traced, run.trace)
-    if not run.plays and traced != WHOLE:
+    if not run.plays and traced != WHOLE and run.whole.is_made:
         yield tried(run, WHOLE, run.whole)
     for other in run.compared:
         if other.chunking != WHOLE:

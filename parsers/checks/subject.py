@@ -313,14 +313,16 @@ def subject_of(
     the parser takes for the output made longer, by its length. `counted`: what it examines is counted, which takes two
     replays.
     """
-    differ = not all(other.same for other in others) or not same_message(trace.message, whole.message, rules)
+    seen_whole = whole if whole.is_made else None
+    differ = seen_whole is not None and not same_message(trace.message, seen_whole.message, rules)
+    differ = differ or not all(other.same for other in others)
     known = known or known_of(replayer)
     cuts, supposed = _graded(replayer, trace, others)
     server = None if replayer.plays else replayer.server
     return Subject(
         Replays(
             trace,
-            whole=None if replayer.plays else whole,
+            whole=None if replayer.plays else seen_whole,
             compared=[(other.label, other.trace) for other in others],
             shares={other.label: other.chunkings for other in others},
             one_shot=replayer.one_shot is not None,

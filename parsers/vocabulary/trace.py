@@ -497,6 +497,11 @@ class Trace:
         return next((event.failure for *_, event in self.columns.event_runs(Raised) if isinstance(event, Raised)), None)
 
     @property
+    def is_made(self) -> bool:
+        """Return whether the parser was tried at all: one that hung several times is asked no more."""
+        return self.failure is None or not self.failure.unasked
+
+    @property
     def nbytes(self) -> int:
         """About how many bytes of memory it takes with its message, besides the tokens of the output."""
         cuts, calls = self.chunking.get("cuts", ()), self.message.tool_calls

@@ -108,6 +108,8 @@ class _Trial:
         return cases
 
     def _try(self, text: str) -> None:
+        if self._served is not None:
+            self._served.begin()
         checked = self._item.ask("check", {"case": text}, self._served)
         self._tried += 1
         if checked["outcome"] == "ok":

@@ -10,18 +10,15 @@ from __future__ import annotations
 import copy
 import inspect
 import os
-import signal
 import sys
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from time import monotonic
+from collections.abc import Callable, Mapping
+from contextlib import redirect_stderr, redirect_stdout
 from types import SimpleNamespace
 from typing import Any
 
-from pytest_toolcall.workers.engine_worker import PROTOCOL, Hangs, Printed, Worker, module_of
+from pytest_toolcall.patience import Patience
+from pytest_toolcall.workers.engine_worker import PROTOCOL, Printed, Worker, module_of
 
-MOST_HANGING = 2  # replays of one test that are waited for
 SERVERS = frozenset(("vllm", "sglang"))  # whose parsers run under the code of their server
 ASKED = frozenset(
     ("parser", "reasoning_parser", "request", "template_kwargs", "prompt_ids", "finish_reason", "vocabulary", "tokens",
@@ -40,10 +37,9 @@ class Served:
         finally:
             os.environ.clear()  # adapters of servers set some, for a process of their own
             os.environ.update(before)
-        self._seconds = seconds
-        self._hanging = 0
+        self._patience = Patience(seconds)
         self._printed = Printed(sys.stderr)
-        self._worker = Worker(adapter, self._printed, SimpleNamespace(on=False), self._within)
+        self._worker = Worker(adapter, self._printed, SimpleNamespace(on=False), self._patience.within)
 
     @property
     def words(self) -> str:
@@ -51,26 +47,16 @@ class Served:
         return str(self.card["parsers"][0]["name"])
 
     def begin(self) -> None:
-        """Another test begins."""
-        self._hanging = 0
+        """Another test begins, or another output."""
+        self._patience.renew()
 
     def play(self, run: Mapping[str, Any]) -> dict[str, Any]:
         """The answer to a `run` of the protocol."""
         asked = {key: value for key, value in run.items() if key in ASKED}
+        self._patience.begin(asked)
         with redirect_stdout(self._printed), redirect_stderr(self._printed):
             found: dict[str, Any] = self._worker.run(asked)
-        return found
-
-    @contextmanager
-    def _within(self) -> Iterator[None]:
-        if self._hanging >= MOST_HANGING:
-            raise Hangs(f"it was not asked again: {self._hanging} replays of this test did not return")
-        try:
-            with at_most(self._seconds):
-                yield
-        except Hangs:
-            self._hanging += 1
-            raise
+        return {**found, "replays": self._patience.told(found["replays"])}
 
 
 def made_by(found: Any) -> tuple[type, Callable[..., Any] | None]:
@@ -98,24 +84,3 @@ def copied(parser: Any) -> Any:
     except Exception as error:
         words = f"a {type(parser).__name__} cannot be copied ({error}), and each replay needs one of its own"
         raise TypeError(f"{words}: let the fixture toolcall_parser give the class, or a function") from error
-
-
-@contextmanager
-def at_most(seconds: float) -> Iterator[None]:
-    """Raise Hangs inside the block after so many seconds, where the system has alarms and this is the main thread."""
-    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def ring(_signal: int, _frame: Any) -> None:
-        raise Hangs(f"it did not return in {seconds:g} seconds")
-
-    began, before = monotonic(), signal.signal(signal.SIGALRM, ring)
-    left, again = signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-        if left:  # somebody else's alarm, such as pytest-timeout's
-            signal.setitimer(signal.ITIMER_REAL, max(left - (monotonic() - began), 0.001), again)

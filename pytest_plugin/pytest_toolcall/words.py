@@ -16,7 +16,8 @@ def failure_words(title: str, checked: Mapping[str, Any], commands: Iterable[str
     if checked["outcome"] == "unusable":
         return f"{title}: {checked['why']}"
     shown = checked["shown"]
-    lines = [f"{title}: {_headline(checked, shown)}", ""]
+    late = checked.get("late") or ""
+    lines = [f"{title}: {_headline(checked, shown)}", *[late] * bool(late), ""]
     lines += [line for one in shown["differences"] for line in _difference(one)]
     lines += [f"  check {one['check']}{_place(one)}: {one['message']}" for one in checked["errors"][:MOST_ERRORS]]
     if len(checked["errors"]) > MOST_ERRORS:
@@ -29,7 +30,8 @@ def failure_words(title: str, checked: Mapping[str, Any], commands: Iterable[str
 def _headline(checked: Mapping[str, Any], shown: Mapping[str, Any]) -> str:
     deltas = f"{shown['label']} ({shown['deltas']:,} {'delta' if shown['deltas'] == 1 else 'deltas'})"
     if checked["failing"]:
-        return f"not as expected in {checked['failing']} of {checked['replays']} replays; the smallest: {deltas}"
+        smallest = "the smallest of them" if checked.get("late") else "the smallest"
+        return f"not as expected in {checked['failing']} of {checked['replays']} replays; {smallest}: {deltas}"
     return f"checks find errors; the smallest chunking that shows it: {deltas}"
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
+import re
 import signal
 import sys
 import threading
@@ -16,9 +18,11 @@ import pytest
 
 from pytest_toolcall import inspector, served
 from pytest_toolcall.inspector import HEADER_VARIABLE, InspectorError, Piped, Server, inspector_at
-from pytest_toolcall.served import MOST_HANGING, Served, at_most
+from pytest_toolcall.patience import MOST_HANGING, at_most
+from pytest_toolcall.served import Served
 from pytest_toolcall.words import failure_words
 from pytest_toolcall.workers.engine_worker import Hangs
+from tests.webapp.engines import own_parsers
 from tests.webapp.engines.own_parsers import Plain, Stuck
 
 RUN: dict[str, Any] = {"parser": "Plain", "request": {}, "finish_reason": None, "path": "stream"}
@@ -51,12 +55,45 @@ def test_each_replay_has_a_parser_of_its_own() -> None:
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no alarms")
 def test_a_parser_that_hangs_is_left_and_not_waited_for_again_and_again() -> None:
     parser = Served(Stuck, 0.05)
-    told = [played(parser, "!", parser="Stuck")["raised"] for _ in range(MOST_HANGING + 1)]
+    told = [played(parser, "!" * (number + 1), parser="Stuck")["raised"] for number in range(MOST_HANGING + 1)]
     assert [one["slow"] for one in told] == [True] * (MOST_HANGING + 1)
     assert "it did not return in 0.05 seconds" in told[0]["message"]
-    assert "it was not asked again" in told[-1]["message"]
+    assert (told[-1]["message"], told[-1]["place"]) == (
+        "2 replays of this test did not return, so it was not asked again",
+        "",
+    )
+    assert [one.get("unasked", False) for one in told] == [*[False] * MOST_HANGING, True]
     parser.begin()
     assert played(parser, "a", parser="Stuck")["raised"] is None
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no alarms")
+def test_a_replay_that_hung_is_answered_again_as_it_was_and_not_waited_for() -> None:
+    parser = Served(Stuck, 0.05)
+    replays = [[["a"]], [["!"]], [["b"]], [["!"]], [["!", []], ["!"]], [["c"]]]
+    first = parser.play({**RUN, "parser": "Stuck", "replays": replays})["replays"]
+    assert [one["raised"] is None for one in first] == [True, False, True, False, False, False]
+    assert first[1] == first[3] == played(parser, "!", parser="Stuck")
+    assert [bool((one["raised"] or {}).get("unasked")) for one in first] == [*[False] * 5, True]
+
+
+class Printing(Plain):
+    """It prints for ever, and never returns from a function of the library."""
+
+    def feed(self, text: str, ids: list[int]) -> Any:
+        while True:
+            print(threading.Event().wait(0.001))
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no alarms")
+@pytest.mark.parametrize(("kind", "file"), [(Stuck, own_parsers.__file__), (Printing, __file__)])
+def test_the_line_that_hangs_is_one_of_the_parser(kind: type, file: str) -> None:
+    place = played(Served(kind, 0.05), "!", parser=kind.__name__)["raised"]["place"]
+    lines, first = inspect.getsourcelines(kind.feed)  # type: ignore[attr-defined]
+    told = re.fullmatch(r"feed, line (\d+) of (\w+\.py)", place)
+    assert told is not None, place
+    assert told[2] == os.path.basename(file)
+    assert first < int(told[1]) <= first + len(lines)
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no alarms")
@@ -290,8 +327,11 @@ def test_errors_of_checks_are_listed_and_long_texts_are_cut() -> None:
     shown = {"label": "whole", "deltas": 1, "at": 2, "differences": [], "steps": [step, failed]}
     told = {"outcome": "FAIL", "failing": 0, "replays": 3, "errors": errors, "shown": shown}
     words = failure_words("a", told, ["show it"], everything=False)
-    assert "checks find errors; the smallest chunking that shows it: whole (1 delta)" in words
+    assert "checks find errors; the smallest chunking that shows it: whole (1 delta)\n\n" in words
     assert "and 2 more errors of checks" in words
     assert "check c3 at step 3: m" in words
     assert "'xxxxxxxxxxxxxxxxxxxx'...'xxxxxxxxxxxxxxxxxxxx'" in words
     assert "failed: ValueError: no" in words
+    told = {**told, "failing": 2, "late": "1 of 3 was not run."}
+    words = failure_words("a", told, ["show it"], everything=False)
+    assert "not as expected in 2 of 3 replays; the smallest of them: whole (1 delta)\n1 of 3 was not run.\n\n" in words

@@ -7,6 +7,7 @@ answers.py     the answers of a guest that come with a request, for those who ca
 requests.py    what is asked about a case, and what is answered
 tasks.py       check a case, find a smaller one, generate outputs
 judged.py      what came of a case: its differences, the smallest chunking that shows them, the deltas around
+alike.py       of what kind a failure is
 narrowed.py    the smallest case that fails as a case does
 =============  ========================================================================================================
 """

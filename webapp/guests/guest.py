@@ -45,7 +45,9 @@ class Guest:
         for replays in _batches(run["replays"]):
             steps = [1 if run.get("path") == "whole" else len(deltas) + 1 for deltas in replays]
             try:
-                found += [one.bounded() for one in read_replays(self._ask({**run, "replays": replays}), steps)]
+                answer = self._ask({**run, "replays": replays})
+                made = [one.bounded() for one in read_replays(answer, steps)]
+                found += map(_marked, made, answer["replays"])
             except ProtocolError as error:
                 raise EngineError(f"the parser that is served does not speak the protocol: {error}") from error
         return found
@@ -68,6 +70,15 @@ class Guest:
         tool = self._card.names("tool")
         ref = ParserRef(name=tool[0] if tool else self._card.parsers[0].name, engine=self.name)
         return case.model_copy(update={"parser": ref, "contract": None})
+
+
+def _marked(replayed: Replayed, said: Mapping[str, Any]) -> Replayed:
+    """A replay that was not made, for others of the same test hung, is marked so: of a guest, which is no process of
+    ours, nobody else knows."""
+    fault = replayed.raised
+    if fault is None or not said["raised"].get("unasked"):
+        return replayed
+    return replayed.model_copy(update={"raised": fault.model_copy(update={"unasked": True})})
 
 
 def _batches(replays: Sequence[Any]) -> Iterator[list[Any]]:

@@ -25,6 +25,7 @@ from parsers.vocabulary.channels import CONTENT, REASONING, Channel, delta_texts
 from parsers.vocabulary.events import Raised
 from parsers.vocabulary.trace import Step, Trace
 from parsers.vocabulary.types import Message
+from webapp.guests.alike import Kind, kinds, kinds_of
 from webapp.guests.requests import Checked, Different, ErrorFound, Shown, StepShown
 
 TRIALS = 100  # replays that making a chunking smaller may take
@@ -50,6 +51,7 @@ def judged(run: CaseRun, replayer: Replayer, name: str, words: Sequence[str] = (
         outcome=found.outcome,
         replays=len(found.replays),
         failing=len(found.failing),
+        late=run.late,
         holds=len(run.holding),
         errors=tuple(told),
         shown=shown,
@@ -76,18 +78,23 @@ def _cut_less(run: CaseRun, replayer: Replayer, first: Tried) -> Chunking:
 
 
 class _Wrong(NamedTuple):
-    """What a smaller chunking has to show: that it is not as expected, or else that another one reads it otherwise."""
+    """What a smaller chunking has to show: that it is not as expected, in the same way, or else that another one reads
+    it otherwise."""
 
     case: Case
     expect: Expect | None
+    kinds: frozenset[Kind]
     other: Message
 
     def shows(self, outcome: Outcome) -> bool:
-        if outcome.raised is not None:
-            return True
+        failure = outcome.raised
+        if failure is not None and failure.unasked:
+            return False
         if self.expect is not None:
-            return bool(differences(self.expect, outcome.message, None, self.case.compare))
-        return not same_message(outcome.message, self.other, self.case.compare.rules())
+            different = differences(self.expect, outcome.message, None, self.case.compare)
+            found = kinds(different, self.expect, outcome.message, failure)
+            return bool(found) and found <= self.kinds
+        return failure is not None or not same_message(outcome.message, self.other, self.case.compare.rules())
 
 
 def _wrong(run: CaseRun, first: Tried) -> _Wrong:
@@ -95,7 +102,7 @@ def _wrong(run: CaseRun, first: Tried) -> _Wrong:
     expect = run.case.known.expect if first.different else None
     plain = None if expect is None else expect.model_copy(update={"finish_reason": None, "events": None})
     other = run.whole if first.chunking == traced_chunking(run.case) else run.trace
-    return _Wrong(run.case, plain, other.message)
+    return _Wrong(run.case, plain, kinds_of(run, first), other.message)
 
 
 def _shown(found: CaseTest, smallest: Tried, name: str, words: Sequence[str]) -> Shown:

@@ -20,12 +20,15 @@ from parsers.cases.io import dumps
 from parsers.cases.tested import CaseTest, as_test
 from parsers.search.found import Progress
 from parsers.search.verdict_phrases import harm
+from webapp.guests.alike import is_alike
 from webapp.guests.guest import Ask
 from webapp.guests.requests import CaseAsked, Smaller
 from webapp.guests.tasks import Subject, limits_as_usage, subject_of
 from webapp.settings import Settings
 
-NONE = "No smaller case was found."
+NONE = "No smaller case that fails alike was found."
+ELSE = "A search of its output says something else:"
+TOO_SLOW = "It was not made smaller: the parser did not return, and each smaller form would be waited for as long."
 
 
 class _Searching(Protocol):
@@ -39,25 +42,31 @@ def find(asked: CaseAsked, settings: Settings, ask: Ask, seconds: float, most: i
     with limits_as_usage():
         subject = subject_of(asked, settings, ask)
         whole = as_test(subject.run()[0])
+        failure = whole.smallest.trace.failure
+        if failure is not None and failure.slow:
+            return Smaller(headline=TOO_SLOW)
         found = _by_search(subject, whole, end, most)
-        if found is not None and found.check in {finding.check for finding in whole.run.findings}:
+        if found.case is not None or monotonic() > end:
             return found
-        beside = None if monotonic() > end else _beside(subject, whole, end, most)
-        return beside or found or Smaller(headline=NONE)
+        return _beside(subject, whole, end, most) or found
 
 
-def _by_search(subject: Subject, whole: CaseTest, end: float, most: int) -> Smaller | None:
+def _by_search(subject: Subject, whole: CaseTest, end: float, most: int) -> Smaller:
+    """What a search finds, if it fails alike; else what it is about is said."""
     ready = subject.prepared()
     search = CaseSearch(ready.case, pieces=ready.stored, engines=subject.engines, max_replays=most)
     _run(search, end)
     found = search.result()
     check = found.found.minimized.check if found.found.minimized is not None else ""
     small, headline = found.minimized, found.found.verdict.headline
-    return None if small is None else _kept(subject, whole, small, headline, check)
+    if small is None:
+        return Smaller(headline=NONE)
+    return _kept(subject, whole, small, headline, check) or Smaller(headline=f"{NONE} {ELSE} {headline}")
 
 
 def _beside(subject: Subject, whole: CaseTest, end: float, most: int) -> Smaller | None:
-    """By what the built-in parser of the format says, where that is what the case expects."""
+    """By what the built-in parser of the format says, where that is what the case expects: first under the chunking
+    that is shown."""
     grammar, expect = subject.grammar or subject.prepared().choice.grammar, subject.case.known.expect
     if grammar is None or expect is None:
         return None
@@ -65,7 +74,7 @@ def _beside(subject: Subject, whole: CaseTest, end: float, most: int) -> Smaller
     right = subject.case.model_copy(update={"parser": ref, "contract": None, "expect": expect})
     if as_test(subject.run(right)[0]).failing:
         return None
-    ready = subject.prepared()
+    ready = subject.prepared(subject.case.model_copy(update={"replay": (whole.smallest.chunking,)}))
     search = SearchBetween((ready.case, right), pieces=ready.stored, engines=subject.engines, max_replays=most)
     _run(search, end)
     small = search.result().smallest
@@ -84,16 +93,11 @@ def _run(search: _Searching, end: float) -> None:
             return
 
 
-def _is_always_wrong(found: CaseTest) -> bool:
-    """Return whether no chunking gives what is expected."""
-    return len(found.failing) == len(found.replays)
-
-
 def _kept(subject: Subject, whole: CaseTest, small: Case, headline: str, check: str) -> Smaller | None:
     """The smaller case for the parser of the one it came from, `whole`, if it fails as that does."""
     run, _ = subject.run(small)
     found = as_test(run)
-    if found.outcome != "FAIL" or (_is_always_wrong(found) and not _is_always_wrong(whole)):
+    if found.outcome != "FAIL" or not is_alike(whole, found, check):
         return None
     parser = subject.given.parser
     if parser.name == "auto" and parser.engine is None:

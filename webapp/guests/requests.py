@@ -85,12 +85,14 @@ class Shown(_Model):
 
 
 class Checked(_Model):
-    """What came of a case. `failing` of `replays` are not as expected; `why` it did not run."""
+    """What came of a case. `failing` of `replays` are not as expected; `late`: which other chunkings were not run, and
+    why, in a sentence; `why` it did not run."""
 
     outcome: CaseOutcome
     why: str = ""
     replays: int = 0
     failing: int = 0
+    late: str = ""
     holds: int = 0
     errors: tuple[ErrorFound, ...] = ()
     shown: Shown | None = None

@@ -15,6 +15,7 @@ from webapp.guests.guest import Ask
 
 CALL = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Bern"}}\n</tool_call>'
 EXPECT = {"content": "Sure.", "tool_calls": [{"name": "get_weather", "arguments": {"city": "Bern"}}]}
+HANGS = {"step": 0, "kind": "Hangs", "message": "2 replays did not return", "slow": True}
 
 
 class Naive:
@@ -101,6 +102,39 @@ class Hasty:
         return {"content": self.buffer}
 
 
+class Rash(Calm):
+    """It keeps the blanks around calls, which is always wrong, and holds nothing back, which is wrong where a marker is
+    cut."""
+
+    def begin(self, request: dict[str, Any]) -> None:
+        self.buffer, self.inside, self.calls = "", False, 0
+
+    def feed(self, text: str, ids: list[int]) -> Any:
+        self.buffer += text
+        content: str = ""
+        calls: list[Any] = []
+        while (marker := "</tool_call>" if self.inside else "<tool_call>") in self.buffer:
+            before, _, self.buffer = self.buffer.partition(marker)
+            if self.inside:
+                call = json.loads(before)
+                function = {"name": call["name"], "arguments": json.dumps(call["arguments"])}
+                calls.append({"index": self.calls, "function": function})
+                self.calls += 1
+            else:
+                content += before
+            self.inside = not self.inside
+        if not self.inside:
+            content, self.buffer = content + self.buffer, ""
+        return {"content": content, "tool_calls": calls}
+
+
+class Fickle(Calm):
+    """It loses deltas of one character, and sends something else for those of a few."""
+
+    def feed(self, text: str, ids: list[int]) -> Any:
+        return {"content": "" if len(text) == 1 else "?" if len(text) < 60 else text}
+
+
 class Greedy(Calm):
     """It loses deltas of middle length, which no token is and no whole output."""
 
@@ -122,6 +156,22 @@ def served(kind: type) -> tuple[dict[str, Any], Ask]:
     adapter = Class(kind)
     worker = Worker(adapter, Printed(sys.stderr), SimpleNamespace(on=False))
     return {"protocol": 1, **adapter.hello()}, lambda run: json.loads(json.dumps(worker.run(run)))
+
+
+def patient(ask: Ask, right: int, fed: list[Any]) -> Ask:
+    """Whoever serves waits for a few replays that hang and no more. So many are right before; `fed`: what was tried."""
+
+    def answered(run: Mapping[str, Any]) -> Any:
+        told = ask(run)["replays"]
+        for number, deltas in enumerate(run["replays"]):
+            before = fed.index(deltas) if deltas in fed else len(fed)
+            if before < right + 2 and before == len(fed):
+                fed.append(deltas)
+            if before >= right:
+                told[number] = {"sent": [], "raised": {**HANGS, "unasked": before >= right + 2}}
+        return {"replays": told}
+
+    return answered
 
 
 def nobody(_run: Mapping[str, Any]) -> Any:

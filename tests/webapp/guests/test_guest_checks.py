@@ -8,7 +8,20 @@ from typing import Any
 import pytest
 
 from parsers.replays.chunking import Chunking
-from tests.webapp.guests.serving import CALL, EXPECT, Greedy, Hasty, Hermes, Naive, Raising, case_text, nobody, served
+from tests.webapp.guests.serving import (
+    CALL,
+    EXPECT,
+    Fickle,
+    Greedy,
+    Hasty,
+    Hermes,
+    Naive,
+    Raising,
+    case_text,
+    nobody,
+    patient,
+    served,
+)
 from webapp.engines.protocol import Card, EngineError, read_card
 from webapp.guests.guest import BATCH, Guest
 from webapp.guests.requests import CaseAsked, Checked
@@ -113,6 +126,37 @@ def test_of_many_steps_those_around_the_wrong_one_are_shown() -> None:
     assert shown is not None
     assert shown.deltas > 300
     assert [step.index for step in shown.steps] == [*range(shown.at - 3, shown.at + 4)]
+
+
+def test_a_smaller_chunking_shows_the_same_failure() -> None:
+    text = "It is a fine day and the sun is out, so that nobody stays at home for long."
+    found = checked(Fickle, case_text(text, expect={"content": text}, replay=[{"by": "char"}, {"by": "whole"}]))
+    assert found.shown is not None
+    assert [(one.field, one.actual) for one in found.shown.differences] == [("content", "")]
+
+
+@pytest.mark.parametrize(
+    ("right", "sizes", "numbers", "left"),
+    [
+        (0, [], (2, 2), "9 of 10 other chunkings were"),
+        (1, [], (3, 2), "8 of 10 other chunkings were"),
+        (0, [1, 2, 3], (2, 2), "2 of 3 other chunkings were"),
+        (0, [1, 2], (2, 2), "1 of 2 other chunkings was"),
+        (0, [1], (2, 2), "9 of 10 other chunkings were"),
+    ],
+)
+def test_what_hangs_counts_where_it_was_tried_and_the_rest_is_told_as_not_run(
+    right: int, sizes: list[int], numbers: tuple[int, int], left: str
+) -> None:
+    fed: list[Any] = []
+    card, ask = served(Hermes)
+    text = case_text(replay=[{"by": "char", "size": one} for one in sizes])
+    found = check(CaseAsked(case=text, card=card), Settings(), patient(ask, right, fed))
+    late = f"{left} not run. Hangs: 2 replays did not return."
+    assert (found.outcome, found.replays, found.failing, found.late) == ("FAIL", *numbers, late)
+    assert found.shown is not None
+    assert found.shown.steps[found.shown.at - 1].raised == "Hangs: 2 replays did not return"
+    assert found.shown.deltas in [len(deltas) for deltas in fed[right:]]
 
 
 def test_a_failure_of_the_parser_is_told_at_its_step() -> None:

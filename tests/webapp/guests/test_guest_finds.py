@@ -9,9 +9,9 @@ import pytest
 
 from parsers.cases.io import loads
 from parsers.vocabulary.types import UsageError
-from tests.webapp.guests.serving import CALL, Calm, Hasty, Hermes, Musing, Naive, case_text, served
+from tests.webapp.guests.serving import CALL, Calm, Hasty, Hermes, Musing, Naive, Rash, case_text, patient, served
 from webapp.guests.answers import MOST_RUNS, Answers, Known, WantedError, digest
-from webapp.guests.narrowed import NONE, find
+from webapp.guests.narrowed import ELSE, NONE, TOO_SLOW, find
 from webapp.guests.requests import CaseAsked, OutputsAsked, Smaller
 from webapp.guests.tasks import check, outputs, stand_in_for
 from webapp.settings import Settings
@@ -21,9 +21,9 @@ EXPECT = {"content": "Let me see what the weather will be like.", "tool_calls": 
     {"name": "get_weather", "arguments": {"city": "Bern"}}]}  # fmt: skip
 
 
-def found(kind: type, **keys: Any) -> Smaller:
+def found(kind: type, output: str = LONGER, **keys: Any) -> Smaller:
     card, ask = served(kind)
-    text = case_text(LONGER, **{"expect": EXPECT, **keys})
+    text = case_text(output, **{"expect": EXPECT, **keys})
     return find(CaseAsked(case=text, card=card), Settings(), ask, 60, 150)
 
 
@@ -83,7 +83,28 @@ def test_a_call_that_a_cut_loses_is_lost_by_a_cut_in_the_smaller_case(replay: di
 )
 @pytest.mark.replays
 def test_where_nothing_smaller_fails_that_is_said(kind: type, keys: dict[str, Any]) -> None:
-    assert found(kind, **keys) == Smaller(headline=NONE)
+    smaller = found(kind, **keys)
+    assert (smaller.case, smaller.headline.startswith(f"{NONE} {ELSE} ")) == (None, True)
+
+
+@pytest.mark.replays
+def test_a_smaller_case_is_about_the_failure_that_is_shown_and_about_no_other_one_of_the_parser() -> None:
+    """Blanks between calls are shown, under every chunking; the search finds a marker that is cut."""
+    calls = [{"name": name, "arguments": {"x": 1}} for name in "ab"]
+    text = "\n".join([f"<tool_call>\n{json.dumps(call)}\n</tool_call>" for call in calls])
+    smaller = found(Rash, text, parser={"name": "qwen"}, expect={"content": None, "tool_calls": calls})
+    assert (smaller.headline, smaller.case is None) == ("Beside what qwen reads, `\\n` is added to the content.", False)
+    card, ask = served(Rash)
+    again = check(CaseAsked(case=smaller.case or "", card=card), Settings(), ask)
+    assert again.shown is not None
+    assert (again.failing, [one.field for one in again.shown.differences]) == (again.replays, ["content"])
+
+
+def test_what_hangs_is_not_made_smaller() -> None:
+    card, ask = served(Hermes)
+    assert find(CaseAsked(case=case_text(), card=card), Settings(), patient(ask, 0, []), 60, 150) == Smaller(
+        headline=TOO_SLOW
+    )
 
 
 def test_a_search_ends_with_its_time() -> None:

@@ -1,0 +1,65 @@
+"""Of what kind a failure is, so that a smaller one can be held to that which was shown: the same exception, or the same
+parts of the message, that lost or gained something as they do there."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from parsers.cases.case import Expect
+from parsers.cases.expect import Difference
+from parsers.cases.run import CaseRun
+from parsers.cases.tested import CaseTest, Tried
+from parsers.vocabulary.events import Failure
+from parsers.vocabulary.types import Message
+
+Kind = tuple[str, str]
+RAISED = "raised"
+
+
+def is_alike(whole: CaseTest, small: CaseTest, check: str) -> bool:
+    """Return whether a smaller case fails as the one that it comes from: under every chunking where that does, with
+    nothing that it does not show, or else, where nothing is expected of that, by an error of the same check. The
+    smaller one may expect more: what that one says nothing of does not count."""
+    expect = whole.run.case.known.expect
+    if expect is None or not whole.failing:
+        return check in {one.check for one in whole.errors}
+    always = [len(one.failing) == len(one.replays) for one in (whole, small)]
+    found = {one for one in kinds_of(small.run, small.smallest) if _is_said(one, expect)}
+    return always[0] == always[1] and bool(found) and found <= kinds_of(whole.run, whole.smallest)
+
+
+def _is_said(kind: Kind, expect: Expect) -> bool:
+    """Return whether an expectation says anything of that."""
+    return kind[0] == RAISED or getattr(expect, kind[0].partition("[")[0]) is not None
+
+
+def kinds_of(run: CaseRun, one: Tried) -> frozenset[Kind]:
+    """Those of a replay of a case; none where it is as expected, and where nothing is expected."""
+    expect = run.case.known.expect
+    return frozenset() if expect is None else kinds(one.different, expect, one.trace.message, one.trace.failure)
+
+
+def kinds(
+    different: Iterable[Difference], expect: Expect, message: Message, failure: Failure | None
+) -> frozenset[Kind]:
+    """Those of what is not as expected; of a parser that failed its exception alone, for the rest follows from that."""
+    if failure is not None:
+        return frozenset(((RAISED, failure.kind),))
+    return frozenset(_kinds(different, expect, message))
+
+
+def _kinds(different: Iterable[Difference], expect: Expect, message: Message) -> Iterator[Kind]:
+    for one in different:
+        if one.field == "tool_calls":
+            yield one.field, "more" if len(message.tool_calls) > len(expect.tool_calls or ()) else "fewer"
+        else:
+            yield re.sub(r"\d+", "0", one.field), _how(one)
+
+
+def _how(one: Difference) -> str:
+    """Whether characters came, went, or both."""
+    expected, actual = Counter(one.expected), Counter(one.actual)
+    came, went = bool(actual - expected), bool(expected - actual)
+    return "changed" if came == went else "gained" if came else "lost"
