@@ -25,6 +25,7 @@ from pytest_toolcall.session import session_of
 BATCH = 10  # outputs that are drawn at once
 MOST_KEPT = 5  # failures, after which a test ends
 LEAST_SECONDS = 4.0  # for making a failure small that was found when the time was nearly over
+NO_TIME = "one that fails was not made small in the time that was left: give more seconds"
 MOST_ALIKE = 2  # of those that look alike are made small
 
 
@@ -123,10 +124,11 @@ class _Trial:
             self._keep(found)
 
     def _keep(self, found: Mapping[str, Any]) -> None:
-        """Write a small case, once for all that have its shape."""
-        if found["case"] is None:
-            if monotonic() >= self._end:
-                self.lines.append("one that fails was not made small in the time that was left: give more seconds")
+        """Write a small case, once for all that have its shape. One that the time did not suffice for is not written:
+        the same seed gives the same files, as far as a run gets."""
+        is_over = monotonic() >= self._end
+        if found["case"] is None or (is_over and found.get("late")):
+            self._tell(NO_TIME if is_over else found["headline"])
             return
         output = "".join(_texts(json.loads(found["case"])["input"]))
         shape = re.sub(r"\w+", "a", output)
@@ -137,6 +139,10 @@ class _Trial:
         path = self._folder() / f"fuzz-{self._format}-{digest}{SMALL}"
         write_text(path, found["case"])
         self.lines.append(f"wrote {os.path.relpath(path, self._item.config.rootpath)}: {found['headline']}")
+
+    def _tell(self, words: str) -> None:
+        if words not in self.lines:
+            self.lines.append(words)
 
     def _folder(self) -> Path:
         config = self._item.config

@@ -309,7 +309,7 @@ def test_the_seconds_are_for_making_failures_small_too(tmp_path: Path) -> None:
         "hello": {"protocol": 1},
         "outputs": {"format": "qwen", "cases": ["{}"] * 10},
         "check": {"outcome": "FAIL"},
-        "find": {"case": None},
+        "find": {"headline": "Nothing.", "case": None},
     }
     script = f"""import json, sys, time
 for line in sys.stdin:
@@ -326,3 +326,22 @@ for line in sys.stdin:
     asked = [float(line) for line in notes.read_text("utf-8").splitlines()]
     assert [4 <= one <= 5.5 for one in asked] == [True, True], out
     assert asked[1] < asked[0]
+
+
+def test_a_case_that_time_did_not_suffice_to_make_small_is_not_written(tmp_path: Path) -> None:
+    """The same seed gives the same files, however fast the machine is."""
+    answers = {
+        "hello": {"protocol": 1},
+        "outputs": {"format": "qwen", "cases": [json.dumps(TEXT)] * 10},
+        "check": {"outcome": "FAIL"},
+        "find": {"headline": "It fails.", "case": json.dumps(TEXT), "late": True},
+    }
+    script = f"""import json, sys
+for line in sys.stdin:
+    (name, asked), = json.loads(line).items()
+    print(json.dumps({{"answer": {answers!r}[name]}}), flush=True)
+"""
+    write(tmp_path, one__case__json=TEXT, conftest__py=CONFTEST, inspector__py=script)
+    out = run(tmp_path, "--toolcall-fuzz", "0", "-k", "fuzz", inspector=f"{sys.executable} {tmp_path}/inspector.py").out
+    assert "one that fails was not made small in the time that was left: give more seconds" in out
+    assert [*tmp_path.glob("*.min.case.json")] == []

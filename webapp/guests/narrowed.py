@@ -55,13 +55,14 @@ def _by_search(subject: Subject, whole: CaseTest, end: float, most: int) -> Smal
     """What a search finds, if it fails alike; else what it is about is said."""
     ready = subject.prepared()
     search = CaseSearch(ready.case, pieces=ready.stored, engines=subject.engines, max_replays=most)
-    _run(search, end)
+    late = _is_late(search, end)
     found = search.result()
     check = found.found.minimized.check if found.found.minimized is not None else ""
     small, headline = found.minimized, found.found.verdict.headline
     if small is None:
-        return Smaller(headline=NONE)
-    return _kept(subject, whole, small, headline, check) or Smaller(headline=f"{NONE} {ELSE} {headline}")
+        return Smaller(headline=NONE, late=late)
+    kept = _kept(subject, whole, small, headline, check) or Smaller(headline=f"{NONE} {ELSE} {headline}")
+    return kept.model_copy(update={"late": late})
 
 
 def _beside(subject: Subject, whole: CaseTest, end: float, most: int) -> Smaller | None:
@@ -76,7 +77,7 @@ def _beside(subject: Subject, whole: CaseTest, end: float, most: int) -> Smaller
         return None
     ready = subject.prepared(subject.case.model_copy(update={"replay": (whole.smallest.chunking,)}))
     search = SearchBetween((ready.case, right), pieces=ready.stored, engines=subject.engines, max_replays=most)
-    _run(search, end)
+    late = _is_late(search, end)
     small = search.result().smallest
     if small is None:
         return None
@@ -84,13 +85,13 @@ def _beside(subject: Subject, whole: CaseTest, end: float, most: int) -> Smaller
     gives = subject.run(small)[0].trace
     expected = small.model_copy(update={"expect": accept(said)})
     wrong = harm(said, gives.message) if gives.failure is None else "the parser failed"
-    return _kept(subject, whole, expected, f"Beside what {grammar.name} reads, {wrong}.", "expectation")
+    kept = _kept(subject, whole, expected, f"Beside what {grammar.name} reads, {wrong}.", "expectation")
+    return kept and kept.model_copy(update={"late": late})
 
 
-def _run(search: _Searching, end: float) -> None:
-    for _ in search.run():
-        if monotonic() > end:
-            return
+def _is_late(search: _Searching, end: float) -> bool:
+    """Run a search; return whether its time was over before it was."""
+    return any(monotonic() > end for _ in search.run())
 
 
 def _kept(subject: Subject, whole: CaseTest, small: Case, headline: str, check: str) -> Smaller | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from parsers.cases.io import loads
 from parsers.vocabulary.types import UsageError
 from tests.webapp.guests.serving import CALL, Calm, Hasty, Hermes, Musing, Naive, Rash, case_text, patient, served
+from webapp.guests import narrowed
 from webapp.guests.answers import MOST_RUNS, Answers, Known, WantedError, digest
 from webapp.guests.narrowed import ELSE, NONE, TOO_SLOW, find
 from webapp.guests.requests import CaseAsked, OutputsAsked, Smaller
@@ -107,6 +109,17 @@ def test_what_hangs_is_not_made_smaller() -> None:
     )
 
 
+def test_a_search_that_its_time_ended_says_that_it_was_not_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock that goes on by a second whenever it is looked at."""
+    told = []
+    for seconds in (30, 52, 1_000_000):
+        monkeypatch.setattr(narrowed, "monotonic", itertools.count().__next__)
+        card, ask = served(Naive)
+        told.append(find(CaseAsked(case=case_text(LONGER, expect=EXPECT), card=card), Settings(), ask, seconds, 150))
+    assert [(one.case is None, one.late) for one in told] == [(True, True), (False, True), (False, False)]
+    assert len(loads(told[1].case or "").text()) > len(loads(told[2].case or "").text())
+
+
 def test_a_search_ends_with_its_time() -> None:
     card, ask = served(Hermes)
     assert find(CaseAsked(case=case_text(), card=card), Settings(), ask, 0, 150).case is None
@@ -193,4 +206,4 @@ def test_whoever_asks_may_have_less_time_than_a_search_takes() -> None:
     """Then both ways to look for a smaller case end at once, and there is none."""
     card, ask = served(Musing)
     asked = CaseAsked(case=case_text(LONGER, expect=EXPECT), card=card, seconds=0)
-    assert find(asked, Settings(), ask, 60, 150) == Smaller(headline=NONE)
+    assert find(asked, Settings(), ask, 60, 150) == Smaller(headline=NONE, late=True)
