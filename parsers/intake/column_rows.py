@@ -15,14 +15,16 @@ from typing import Any
 from parsers.cases import jsontext
 from parsers.cases.case import CaseError
 from parsers.cases.io import dumps, load_case
+from parsers.cases.made_tools import made_tools
 from parsers.intake.evidence import ColumnTaken, Intake, Payload, Skipped, number, skipped_warnings, unused_name
 from parsers.intake.written_values import whole_value
-from parsers.vocabulary.types import UsageError
+from parsers.vocabulary.types import ToolCall, UsageError
 
 _TAIL = 400  # characters of a prompt that are kept
 _ARGUMENTS = ("arguments", "parameters", "args", "input")
 _SHOWN = 12
 _NOT_THERE = object()
+_MADE = "The row has no tools; these are made of the calls that it expects."
 
 
 class RowError(Exception):
@@ -203,7 +205,16 @@ def case_of_row(row: Any, columns: Mapping[str, str]) -> Payload:
         within = data.setdefault(place[0], {}) if len(place) > 1 else data
         within[place[-1]] = made
     _settle_text(data, columns["text"])
+    _settle_tools(data)
     return data
+
+
+def _settle_tools(data: Payload) -> None:
+    """The tools that the calls name which a row expects, where it has none: engines read no call without any."""
+    expected = data.get("expect", {}).get("tool_calls", ())
+    calls = [ToolCall(None, one["name"], jsontext.line(one.get("arguments", {}))) for one in expected]
+    if "tools" not in data and (made := made_tools(calls)):
+        data |= {"tools": [dict(one) for one in made], "notes": [_MADE]}
 
 
 def _settle_text(data: Payload, path: str) -> None:

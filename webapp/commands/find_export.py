@@ -22,6 +22,7 @@ from webapp.engines import choose
 from webapp.runs.exports import TARGETS, exported
 
 WHOLE = ("markdown", "html")
+LEFT = "the search was left before it had a smaller case, so this is the one that was given; --seconds gives it longer"
 export_option = click.option(
     "--export",
     "target",
@@ -42,7 +43,8 @@ def refuse_with(target: str, *, as_json: bool, engines: Sequence[str]) -> None:
 
 
 def write_smallest(name: str, found: CaseFound, target: str) -> None:
-    """Write the smallest case; the case itself where what it expects is not met and no smaller one says what is right;
+    """Write the smallest case; the case itself where what it expects is not met and no smaller one says what is right,
+    or where the search was left before there was a smaller one;
     nothing where nothing was found in the output itself; or the report of the search. Raises UsageError where the
     target cannot say it."""
     small, case = found.found.minimized, found.minimized
@@ -50,6 +52,9 @@ def write_smallest(name: str, found: CaseFound, target: str) -> None:
     says_less = case is None or of_changed or case.known.expect is None
     if found.departs is not None and found.fails and says_less:
         case, of_changed = found.case, False
+    if case is None and found.fails and not found.found.complete:
+        case = _as_given(found)
+        click.echo(f"{shown(name)}: {LEFT}", err=True)
     if target in WHOLE:
         with named(name):
             print_parts([exported(run_case_of(name, found.case), target, found=found).text])
@@ -61,6 +66,12 @@ def write_smallest(name: str, found: CaseFound, target: str) -> None:
     else:
         with named(name):
             print_parts([_exported(name, case, target)])
+
+
+def _as_given(found: CaseFound) -> Case:
+    """The case of a search, cut as in the smallest chunking of each outcome but the first, which is as it is traced."""
+    others = [one.smallest for one in found.found.outcomes[1:]]
+    return found.case.model_copy(update={"replay": tuple(dict.fromkeys([*others, *found.case.replay]))})
 
 
 def _exported(name: str, case: Case, target: str) -> str:

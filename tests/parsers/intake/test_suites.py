@@ -151,6 +151,28 @@ def test_rows_become_cases_by_columns_that_are_named_or_guessed() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("row", "tools"),
+    [
+        ({}, [{"a": {"type": "integer"}}]),
+        ({"tools": None}, [{"a": {"type": "integer"}}]),
+        ({"tools": []}, []),
+        ({"tools": [{"name": "g"}]}, [None]),
+    ],
+)
+def test_a_row_without_tools_has_those_that_its_expected_calls_name(
+    row: dict[str, Any], tools: list[dict[str, Any]]
+) -> None:
+    found = read_rows(
+        json.dumps([{"text": "t", "expected_tool_calls": [{"name": "f", "arguments": {"a": 1}}], **row}]), {}
+    )
+    assert found is not None
+    (case,) = map(loads, found.cases.values())
+    told: Any = [one.get("function", {}).get("parameters", {}).get("properties") for one in case.tools]
+    assert told == tools
+    assert bool(case.notes) is bool(tools and tools[0]), "a case says what nobody declared"
+
+
 def test_no_case_takes_the_place_of_another() -> None:
     found = read_rows(
         json.dumps([{"text": one, "id": name} for one, name in (("x", "a"), ("y", "a (3)"), ("z", "a"))]), {}

@@ -16,9 +16,9 @@ from parsers.cases.departure import Departure
 from parsers.cases.find import CaseFound
 from parsers.cases.io import load_case, loads
 from parsers.replays.chunking import WHOLE
-from parsers.search.found import Detail, Found, Minimized, Progress, Verdict
+from parsers.search.found import Detail, Found, Minimized, OutcomeClass, Progress, Verdict
 from parsers.vocabulary.trace import Finding
-from parsers.vocabulary.types import Context, Piece
+from parsers.vocabulary.types import Context, Message, Piece
 from tests.webapp.engines.entering import own
 from webapp.commands import find as command
 from webapp.engines.entered import use_engines
@@ -154,6 +154,25 @@ def test_a_case_whose_smaller_form_says_nothing_of_what_is_right_is_written_itse
     said = load_case({**SMALL, "title": "Said", "expect": {"content": "right"}})
     played.result = lambda: CaseFound(whole, found, said, departs)
     assert loads(program("find", output, "--export", "case").out).title == "Said"
+
+
+@pytest.mark.parametrize("complete", [False, True])
+def test_a_search_that_was_left_writes_the_case_that_was_given_as_it_fails(
+    program: Program, monkeypatch: pytest.MonkeyPatch, output: Path, *, complete: bool
+) -> None:
+    shown = Finding("chunking", "error", "parser", "It depends.")
+    worse = OutcomeClass(1, Message(), "stop", 1, 1, WHOLE, "in one delta")
+    found = Found(
+        "x", [shown], [], [], [worse, worse], [], [], Verdict("chunk_boundary", "error", "parser", "It."),
+        complete=complete,
+    )  # fmt: skip
+    searched = SimpleNamespace(run=list, result=lambda: CaseFound(load_case(SMALL), found))
+    monkeypatch.setattr(command, "case_search", lambda case, *_: searched)
+    done = program("find", output, "--export", "case")
+    assert (done.out == "") is complete
+    assert ("--seconds gives it longer" in done.err) is not complete
+    if not complete:
+        assert loads(done.out).replay[0] == worse.smallest
 
 
 def test_nothing_is_written_where_nothing_was_found(program: Program, found: Any, output: Path) -> None:
