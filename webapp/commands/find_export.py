@@ -52,14 +52,16 @@ def write_smallest(name: str, found: CaseFound, target: str) -> None:
     says_less = case is None or of_changed or case.known.expect is None
     if found.departs is not None and found.fails and says_less:
         case, of_changed = found.case, False
-    if case is None and found.fails and not found.found.complete:
+    wrong = any(finding.severity != "info" for finding in found.found.findings)
+    if case is None and wrong and not found.found.complete:
         case = _as_given(found)
         click.echo(f"{shown(name)}: {LEFT}", err=True)
     if target in WHOLE:
         with named(name):
             print_parts([exported(run_case_of(name, found.case), target, found=found).text])
     elif case is None:
-        click.echo(f"{shown(name)}: nothing was found to export", err=True)
+        more = "" if found.found.complete else "; the search was left before its end, --seconds gives it longer"
+        click.echo(f"{shown(name)}: nothing was found to export{more}", err=True)
     elif small is not None and of_changed:
         words = f"only a changed output shows {small.check}; find --json has its case"
         click.echo(f"{shown(name)}: nothing was found to export in this output: {words}", err=True)

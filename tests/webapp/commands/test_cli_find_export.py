@@ -17,6 +17,7 @@ from parsers.cases.find import CaseFound
 from parsers.cases.io import load_case, loads
 from parsers.replays.chunking import WHOLE
 from parsers.search.found import Detail, Found, Minimized, OutcomeClass, Progress, Verdict
+from parsers.vocabulary.events import Severity
 from parsers.vocabulary.trace import Finding
 from parsers.vocabulary.types import Context, Message, Piece
 from tests.webapp.engines.entering import own
@@ -156,11 +157,12 @@ def test_a_case_whose_smaller_form_says_nothing_of_what_is_right_is_written_itse
     assert loads(program("find", output, "--export", "case").out).title == "Said"
 
 
+@pytest.mark.parametrize("severity", ["error", "info"])
 @pytest.mark.parametrize("complete", [False, True])
 def test_a_search_that_was_left_writes_the_case_that_was_given_as_it_fails(
-    program: Program, monkeypatch: pytest.MonkeyPatch, output: Path, *, complete: bool
+    program: Program, monkeypatch: pytest.MonkeyPatch, output: Path, severity: Severity, *, complete: bool
 ) -> None:
-    shown = Finding("chunking", "error", "parser", "It depends.")
+    shown = Finding("chunking", severity, "parser", "It depends.")
     worse = OutcomeClass(1, Message(), "stop", 1, 1, WHOLE, "in one delta")
     found = Found(
         "x", [shown], [], [], [worse, worse], [], [], Verdict("chunk_boundary", "error", "parser", "It."),
@@ -169,9 +171,9 @@ def test_a_search_that_was_left_writes_the_case_that_was_given_as_it_fails(
     searched = SimpleNamespace(run=list, result=lambda: CaseFound(load_case(SMALL), found))
     monkeypatch.setattr(command, "case_search", lambda case, *_: searched)
     done = program("find", output, "--export", "case")
-    assert (done.out == "") is complete
     assert ("--seconds gives it longer" in done.err) is not complete
-    if not complete:
+    assert (done.out != "") is (severity == "error" and not complete)
+    if done.out:
         assert loads(done.out).replay[0] == worse.smallest
 
 
