@@ -21,7 +21,6 @@ from parsers.vocabulary.words import quoted
 # People and models write these in sentences: a form that is of words alone takes nothing away from a pass. A report
 # that shows what a program sent is more than words.
 _WORDED = frozenset((Pasted.REPORT, Pasted.ERROR, Pasted.CONVERSATION))
-_PROMISING = ("tool_calls", "function_call")  # finish reasons by which more was sent than an empty message
 
 
 def no_output(evidence: Evidence) -> Verdict | None:
@@ -31,8 +30,8 @@ def no_output(evidence: Evidence) -> Verdict | None:
     message = evidence.message
     texts = ((message.reasoning or "").strip(), (message.content or "").strip())
     short = any(found.id == "K3" and found.topic in (Topic.LOSS, Topic.CUT) for found in evidence.findings)
-    promised = short or evidence.trace.finish_reason in _PROMISING
-    empty = not promised and not (message.tool_calls or any(texts))
+    ended = short or bool(evidence.trace.finish_reason)  # it is all of an answer, and others say what that lacks
+    empty = not ended and not (message.tool_calls or any(texts))
     return _said(Pasted.EMPTY_MESSAGE, Fact.STREAM) if empty else None
 
 

@@ -162,11 +162,22 @@ def _nearest(evidence: Evidence) -> Guess | None:
 
 
 def unanswered(evidence: Evidence) -> Verdict | None:
-    """Only reasoning came, or not the call that the request asks for. That is nobody's fault where it was cut off."""
+    """Only reasoning came, or nothing, or not the call that the request asks for. That is nobody's fault where it was
+    cut off."""
     numbers = evidence.numbers(Topic.UNANSWERED)
     if not numbers:
-        return None
+        return _empty(evidence)
     first = evidence.findings[numbers[0]]
     return Verdict(
         "no_answer", first.severity, first.about, first.message, evidence.messages(numbers[1:]), tuple(numbers)
     )
+
+
+def _empty(evidence: Evidence) -> Verdict | None:
+    """A server ended its answer, and nothing is in it: what the model wrote nobody knows."""
+    known, message = evidence.known, evidence.message
+    said = "".join([message.reasoning or "", message.content or ""]).strip()
+    if known.raw or not known.whole or said or message.tool_calls:
+        return None
+    words = "The server sent no text and no call: without the raw output nobody knows whether there was any."
+    return Verdict("no_answer", "warning", "request", words)

@@ -61,6 +61,11 @@ def searched(stream: list[dict[str, Any]], *, how: dict[str, Any] | None = None,
     return search.result()
 
 
+def counting(tokens: int, **apart: Any) -> dict[str, Any]:
+    """The chunk that counts what was generated."""
+    return {"choices": [], "usage": {"completion_tokens": tokens, **apart}}
+
+
 FAILED: dict[str, Any] = {"error": {"message": "out of memory", "code": 500}}
 GOOD = streamed(begun(""), more('{"city": '), more('"Paris"}'))
 SHAPES: dict[str, tuple[list[dict[str, Any]], str, str, str | None, str]] = {
@@ -156,7 +161,30 @@ SHAPES: dict[str, tuple[list[dict[str, Any]], str, str, str | None, str]] = {
         "all_hold", "pass", None, "plain answer",
     ),
     "nothing at all": (
-        answered({"content": None}, finish_reason="stop"), "no_output", "warning", "request", "a message without text",
+        answered({"content": None}, finish_reason="stop"), "no_answer", "warning", "request", "no text and no call",
+    ),
+    "nothing, and no end": (
+        answered({"content": None}), "no_output", "warning", "request", "a message without text",
+    ),
+    "nothing of many tokens": (
+        [*streamed({"content": ""}, finish="stop"), counting(57)],
+        "text_lost", "warning", "parser", "The server sent nothing of 57 generated tokens.",
+    ),
+    "nothing of many tokens in one answer": (
+        [counting(257) | answered({"content": "\n", "tool_calls": []}, finish_reason="stop")[0]],
+        "text_lost", "warning", "parser", "The server sent nothing of 257 generated tokens.",
+    ),
+    "nothing of tokens that reasoning took": (
+        [*streamed({"content": ""}, finish="stop"), counting(57, completion_tokens_details={"reasoning_tokens": 55})],
+        "no_answer", "warning", "request", "The server sent no text and no call",
+    ),
+    "nothing of tokens that SGLang says reasoning took": (
+        [*streamed({"content": ""}, finish="stop"), counting(57, reasoning_tokens=55)],
+        "no_answer", "warning", "request", "The server sent no text and no call",
+    ),
+    "nothing of the few tokens that markers take": (
+        [*streamed({"content": ""}, finish="stop"), counting(5)],
+        "no_answer", "warning", "request", "The server sent no text and no call",
     ),
     "no arguments": (
         streamed(begun("")),
