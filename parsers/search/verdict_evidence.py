@@ -88,7 +88,9 @@ class Evidence:
     @cached_property
     def own(self) -> Reading | None:
         """Return what the format's own machine makes of the output: the right reading, where the grammar is known."""
-        return read(self.fmt, self.text, self.context) if self.fmt is not None and self.known.has(*BESIDE) else None
+        if self.fmt is None or not self.known.has(*BESIDE):
+            return None
+        return read(self.fmt, self.text, self.context, None if self.replayer.black_box else self.replayer)
 
     @cached_property
     def allowed(self) -> str | None:
