@@ -193,7 +193,7 @@ def _departures(evidence: Evidence) -> list[Detail]:
 def _unknown_marker(evidence: Evidence) -> list[Detail]:
     found = _THINK.search(evidence.message.content or "")
     known = () if evidence.fmt is None else evidence.fmt.terminals.values()
-    if found is None or found.group() in known:
+    if found is None or found.group() in known or not evidence.known.parser:
         return []
     name = quoted(evidence.trace.parser)
     return [Detail(f"{quoted(found.group())} stays in the content: {name} has no such marker of reasoning.")]

@@ -262,6 +262,26 @@ def test_a_call_of_a_declared_tool_in_the_content_was_left_there(content: str) -
     assert searched(stream).found.verdict.kind == "all_hold"
 
 
+@pytest.mark.parametrize(
+    ("content", "kind", "severity"),
+    [
+        ("<p>Old price: <s>$5</s> now <s>$4</s> $3</p>", "all_hold", "pass"),
+        ("Tokens such as <|im_start|> and <|im_end|> delimit turns.", "all_hold", "pass"),
+        ("Wrap your thoughts in <think> tags.", "all_hold", "pass"),
+        ("The tags are:\n- <tool_call>\n- </tool_call>\n", "marker_leak", "warning"),
+        ("Hello.</s>", "marker_leak", "warning"),
+        ("<s>Hello</s>", "marker_leak", "warning"),
+        ("Hi.</s><s>Bye", "marker_leak", "warning"),
+        ("Hello. <think>", "marker_leak", "warning"),
+        ("I wonder <think> about that </think> and so on", "marker_leak", "warning"),
+    ],
+)
+def test_prose_about_tokens_is_no_leak_and_tokens_in_prose_are(content: str, kind: str, severity: str) -> None:
+    said = searched(streamed({"content": content}, finish="stop")).found.verdict
+    assert (said.kind, said.severity, said.cause) == (kind, severity, ""), said.headline
+    assert not any("has no such marker" in words for words in said.sentences)
+
+
 @pytest.mark.replays
 @pytest.mark.parametrize(
     "content", ["Use the `<tool_call>` tag.", "```\n<think>x</think>\n```", 'Say "<|python_tag|>".']
