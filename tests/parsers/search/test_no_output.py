@@ -58,6 +58,23 @@ def test_an_output_is_judged() -> None:
     assert no_output_in(CALL, Context(), None) is None
 
 
+@pytest.mark.parametrize(
+    ("text", "kind", "words"),
+    [
+        ('{"added_tokens_decoder": {"1": {"content": "<tool_call>"}}}', "no_output", "the configuration of a model"),
+        ('<tool_response>\n{"a": 22}\n</tool_response>', "perhaps_no_output", "the result of a tool"),
+        ('tool_call_regex = re.compile(r"<tool_call>(.*?)</tool_call>", re.S)', "perhaps_no_output", "a program"),
+    ],
+)
+@pytest.mark.replays
+def test_what_holds_markers_for_a_parser_or_from_a_tool_is_no_pass(text: str, kind: str, words: str) -> None:
+    search = CaseSearch(load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": text}}), max_replays=5)
+    assert list(search.run())
+    said = search.result().found.verdict
+    assert said.kind == kind
+    assert words in said.headline
+
+
 TABLE = "id,model,ms\n1,m,20\n2,m,31\n"
 
 
