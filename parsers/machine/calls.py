@@ -504,7 +504,7 @@ class Calls(Writer):
         if kind == "name" and _SPACE.search(text):
             self._refusal = DropReason(Cause.SPACE_IN_NAME)
         elif kind == "name" and text and text not in self._tools and not any(map(str.isalnum, text)):
-            self._refusal = DropReason(Cause.NO_NAME)  # dots, a dash: a placeholder in prose
+            self._refusal = DropReason(Cause.NO_NAME)  # dots, a dash: what prose has in place of one
         elif kind == "name" and text:
             end = at + len(text)
             self.name(said, at, end, None if said == text else (Segment(said, at, end, "converted"),))
