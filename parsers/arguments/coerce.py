@@ -23,7 +23,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 from typing import Any
 
-from parsers.vocabulary.json_values import is_json
+from parsers.vocabulary.json_values import is_strict_json
 
 Schema = Mapping[str, Any]
 
@@ -299,4 +299,4 @@ def _as(name: str, text: str) -> str | None:
         return _BOOLEANS.get(text.lower())
     if name == "string":
         return json.dumps(text, ensure_ascii=False)
-    return text if text.startswith("{" if name == "object" else "[") and is_json(text) else None
+    return text if text.startswith("{" if name == "object" else "[") and is_strict_json(text) else None

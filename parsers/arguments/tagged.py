@@ -26,7 +26,6 @@ out as it is read; others wait for their end and are written by the types their 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
@@ -44,6 +43,7 @@ from parsers.arguments.python_text import plain_to_json
 from parsers.arguments.tag_places import BETWEEN, CLOSER_WAITS, IN_KEY, TAG_WAITS, before_value, in_value, why_whole
 from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.events import Segment
+from parsers.vocabulary.json_values import is_strict_json
 from parsers.vocabulary.seen import Waits
 from parsers.vocabulary.states import NOWHERE, Pieces, Placed
 from parsers.vocabulary.trace import CodecState, Tail
@@ -61,10 +61,6 @@ _NAME_TEXT = re.compile(r"[^\s<]*")
 def _stem(tag: str) -> str:
     """What a tag begins with in another spelling too: up to its name's end, if anything follows that in the tag."""
     return re.split(r"[\s=\"]", tag)[0]
-
-
-def _refuse(word: str) -> None:
-    raise ValueError(f"{word} is no JSON")
 
 
 class Tagged(ArgumentParser):
@@ -505,11 +501,7 @@ class Tagged(ArgumentParser):
     def _as_json(self, text: str) -> str | None:
         """The value as the JSON it is said to be, or None where it is none."""
         found = text.strip()
-        try:
-            json.loads(found, parse_int=float, parse_constant=_refuse)  # int() refuses thousands of digits
-        except (ValueError, RecursionError):
-            return None
-        return coerce_json(json_to_json(found, self._schema), self._schema)
+        return coerce_json(json_to_json(found, self._schema), self._schema) if is_strict_json(found) else None
 
     def finish(self, at: int) -> None:
         """At a terminal between parameters the object is whole; elsewhere it was cut off."""

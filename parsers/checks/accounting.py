@@ -16,6 +16,7 @@ from itertools import islice, zip_longest
 
 from parsers.checks.check import LIMIT, Need, any_of, check
 from parsers.checks.departures import moved
+from parsers.checks.json_text import Node, read_object, walk
 from parsers.checks.known import Fact, Origin
 from parsers.checks.leaks import begins_call, is_marker
 from parsers.checks.origins import false_copies, is_sound
@@ -406,8 +407,21 @@ def _wanted(subject: Subject, reference: Trace) -> list[str]:
     texts = [(content, given.content), (message.reasoning, given.reasoning)]
     sound = [call for call in message.tool_calls if is_sound(subject, call)]
     mine = given.tool_calls if len(given.tool_calls) == len(sound) else []
-    texts += list(zip_longest(map(_call_text, sound), map(_call_text, mine)))
+    texts += list(zip_longest(map(_kept_text, sound), map(_call_text, mine)))
     return [right or "" for right, wrong in texts if squeezed(right) != squeezed(wrong)]
+
+
+def _kept_text(call: ToolCall) -> str:
+    """The text of a whole call as most readers keep it: of a key that is given twice, the last value."""
+    dropped: list[Node] = []
+    for node in walk(read_object(call.arguments)):
+        last = {member.key: member for member in node.members}
+        dropped += [member.value for member in node.members if last[member.key] is not member]
+    kept, at = [call.name], 0
+    for value in sorted(dropped, key=lambda value: value.start):
+        kept.append(call.arguments[at : value.start])
+        at = max(at, value.end)
+    return " ".join([*kept, call.arguments[at:]])
 
 
 def _unrefused(subject: Subject, reference: Trace) -> str:

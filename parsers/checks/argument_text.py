@@ -160,7 +160,13 @@ def _may_stream(subject: Subject) -> bool:
 
 
 def _repeated_keys(subject: Subject, index: int) -> Iterator[Finding]:
-    call = subject.calls[index]
+    """Keys that the output gives twice in one object: beside a black box, as the built-in parser reads it."""
+    reference = subject.builtin.trace
+    own = subject.calls if reference is None or subject.server.plays else reference.message.tool_calls
+    call = own[index] if len(own) == len(subject.calls) else subject.calls[index]
+    if not is_whole_object(call.arguments):
+        return
+    is_given = call.arguments == subject.calls[index].arguments
     for node in walk(read_object(call.arguments)):
         seen: set[str] = set()
         for member in node.members:
@@ -169,7 +175,7 @@ def _repeated_keys(subject: Subject, index: int) -> Iterator[Finding]:
                     f"`{member.key}` is given twice in {call_words(index, call.name)}; most readers keep the last.",
                     severity="info",
                     about="output",
-                    at=subject.arguments(index).place(member.at),
+                    at=subject.arguments(index).place(member.at if is_given else 0),
                 )
             seen.add(member.key)
 

@@ -47,7 +47,7 @@ def _strings_whole(subject: Subject) -> Iterator[Finding]:
             root = read_object(call.arguments)
             if call.arguments not in subject.trace.text and index not in beside:  # else values_kept says so
                 yield from _cut_strings(subject, index, root)
-            yield from _retyped_strings(subject, index, root)
+            yield from _retyped_strings(subject, index, root, beside.get(index))
 
 
 def _read_beside(subject: Subject) -> Iterator[tuple[int, ToolCall]]:
@@ -105,15 +105,20 @@ def _goes_on(text: str, raw: str, start: int) -> str:
     return ""
 
 
-def _retyped_strings(subject: Subject, index: int, root: Node) -> Iterator[Finding]:
-    """Values that the schema wants as strings, that are something else, where the output does not write them so."""
+def _retyped_strings(subject: Subject, index: int, root: Node, right: ToolCall | None) -> Iterator[Finding]:
+    """Values that the schema wants as strings, that are something else, where the output does not write them so, nor
+    does the built-in parser beside a black box read them so."""
     call = subject.calls[index]
+    kinds = {} if right is None else {one.key: one.value.kind for one in read_object(right.arguments).members}
     for member in root.members:
-        if not _is_retyped(subject, call.name, (member.key,), member.value):
+        given = member.value.kind
+        if given == kinds.get(member.key) or not _is_retyped(subject, call.name, (member.key,), member.value):
             continue
         spelling = call.arguments[member.value.start : member.value.end]
-        # Behind its key and a colon or equals sign it stands where the output itself writes it, as JSON or Python does.
-        ways = "|".join([re.escape(way[:40]) for way in (spelling, _PYTHON.get(spelling)) if way])
+        # Behind its key and a colon or equals sign it stands where the output itself writes it, as JSON or Python does:
+        # a list or an object begins there, however it is spelled.
+        found = ("[", "{", "(") if given in ("array", "object") else (spelling[:40], _PYTHON.get(spelling))
+        ways = "|".join([re.escape(way) for way in found if way])
         written = rf"""{re.escape(member.key)}["']?\s*[:=]\s*(?:{ways})"""
         if not re.search(written, subject.trace.text):
             yield _strings_whole.finding(

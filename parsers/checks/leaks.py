@@ -25,6 +25,7 @@ from parsers.checks.origins import align
 from parsers.checks.subject import Subject
 from parsers.compare.divergence import ANY_ID, same_message
 from parsers.formats.model import builtin_formats
+from parsers.machine.reasoning import reasoning_markers
 from parsers.selection.claims import GLUED, first_meant
 from parsers.vocabulary.channels import CONTENT, REASONING, Channel, call_words, message_texts
 from parsers.vocabulary.events import Marker, ReasoningEnd, ReasoningText, Severity
@@ -60,6 +61,7 @@ _LEAST = 3  # characters: fewer of a marker may be anything
 SHOWN = 20  # so many places of a marker are looked at one by one
 _FENCE = re.compile(r"^```(\w*)", re.MULTILINE)
 _PLAIN_TAG = re.compile(r"</?[a-z]+>")
+_STRUCK = re.compile(r"</?s>")
 _GIVEN_BACK = frozenset(("rejected_call", "rejected_block", "fallback_released"))  # they tell of text again
 _BRACKETS = frozenset("<>[]|｜")
 _BODY = re.compile(r"""\s*(?:[{\["'(<]|[\w.:-]+(?:[({\[<"'=]|\s*\n))""")  # the beginning of a call behind its marker
@@ -217,7 +219,7 @@ def _markers_in(
                 message = f"`{literal}` leaks into {where}, while {reader} reads it as a marker."
                 severity = _weight_of_leak(subject, literal)
                 yield of.finding(message, severity=severity, step=first.step, span=span, actual=literal)
-            elif _is_mentioned(subject, channel, literal) or is_all_shown(text.text, literal):
+            elif _is_mentioned(subject, channel, literal) or _is_shown_in(subject, text.text, literal):
                 message = f"`{literal}` is mentioned in {where}."
                 yield of.finding(message, severity="info", about="output", step=first.step, span=span)
             else:
@@ -254,6 +256,26 @@ def is_all_shown(text: str, literal: str) -> bool:
     return len(places) <= SHOWN and all(
         is_shown(text, at) or (spoken and is_spoken_of(text, at, end)) for at, end in places
     )
+
+
+def _is_shown_in(subject: Subject, text: str, literal: str) -> bool:
+    """Return whether a marker is shown wherever it stands. In what a server sent, one that opens reasoning is but a
+    word in the middle of a sentence where nothing closes it."""
+    if is_all_shown(text, literal):
+        return True
+    openers, closers = _reasoning_markers()
+    if subject.known.raw or literal not in openers or any(one in text for one in closers):
+        return False
+    places = [match.span() for match in islice(re.finditer(re.escape(literal), text), SHOWN + 1)]
+    return len(places) <= SHOWN and all(is_spoken_of(text, at, end) for at, end in places)
+
+
+@cache
+def _reasoning_markers() -> tuple[frozenset[str], frozenset[str]]:
+    """What opens reasoning in any built-in format, and what closes it."""
+    pairs = [reasoning_markers(fmt) for fmt in builtin_formats().values()]
+    closers = frozenset(text.strip() for pair in pairs for text in pair.closers)
+    return frozenset(text.strip() for pair in pairs for text in pair.openers) - closers, closers
 
 
 def _is_mentioned(subject: Subject, channel: Channel, literal: str) -> bool:
@@ -377,6 +399,14 @@ def _first_unshown(text: str, literal: str) -> int:
     return at if at >= 0 else text.find(literal, text.rfind("`") + 1)
 
 
+def _strikes_out(text: str, literal: str) -> bool:
+    """Return whether `<s>` and `</s>` stand in a text in pairs, as HTML strikes words out. Around all of it they are
+    tokens."""
+    inner, pairs = text.strip(), _STRUCK.findall(text)
+    whole = inner.startswith("<s>") or inner.endswith("</s>")
+    return literal in ("<s>", "</s>") and not whole and pairs == ["<s>", "</s>"] * (len(pairs) // 2)
+
+
 @check("L5", "No token that ends a turn, or begins or fills up a text, is sent as text.")
 def _no_control_tokens(subject: Subject) -> Iterator[Finding]:
     """One finding per token and channel: an error where it is a token by its id, else the model may have written it.
@@ -400,7 +430,7 @@ def _no_control_tokens(subject: Subject) -> Iterator[Finding]:
                     " At the end of an output a server may leave it out before its parser is asked." if stops else ""
                 )
                 told = channel.part in ("content", "reasoning") and literal not in recorded
-                mentioned = told and is_all_shown(text.text, literal)
+                mentioned = told and (is_all_shown(text.text, literal) or _strikes_out(text.text, literal))
                 mild = stops or mentioned or (channel.part == "arguments" and not token)
                 yield _no_control_tokens.finding(
                     f"`{literal}` is sent in {channel.words(subject.calls)}.{before}",

@@ -245,6 +245,20 @@ def _chunk_shape(subject: Subject) -> Iterator[Finding]:
         more = f" ({counted(1 + len(others), 'time')} in all)" if others else ""
         message = f"Chunk {number}: {first.message.rstrip('.')}{more}."
         yield _chunk_shape.finding(message, severity=first.severity, step=number)
+    yield from _swallowed(subject)
+
+
+_OF_MARKERS = 8  # tokens: so many may be those around an answer that is empty
+
+
+def _swallowed(subject: Subject) -> Iterator[Finding]:
+    """The server counts tokens that it generated, and what it sent, all of which is there, holds nothing of them."""
+    server, message = subject.server, subject.trace.message
+    said = "".join([message.reasoning or "", message.content or ""]).strip()
+    ended = subject.trace.finish_reason and subject.known.whole and server.error is None
+    if ended and not (said or message.tool_calls) and (server.tokens or 0) > _OF_MARKERS:
+        words = f"The server sent nothing of {counted(server.tokens or 0, 'generated token')}."
+        yield _chunk_shape.finding(words, topic=Topic.LOSS, severity="warning")
 
 
 # What is about all of a log, though one chunk notes it.

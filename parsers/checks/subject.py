@@ -139,6 +139,7 @@ class Server:
     plays: bool = False  # the replay under study is itself what the server sent
     error: str | None = None  # what the server says went wrong, where its stream ends with that
     end: End | None = None  # why it ended its answer, in the words of another API than OpenAI's chat
+    tokens: int | None = None  # how many generated tokens it counts, without reasoning that it counts apart
     told: Sequence[str] | None = None  # the arguments of each call that its serving layer was told of beside the parser
     sent: Sequence[str] = ()  # the arguments of each call that its serving layer has down as sent
 
@@ -345,6 +346,7 @@ def subject_of(
             plays=replayer.plays,
             error=None if replayer.server is None else replayer.server.error,
             end=None if replayer.server is None else replayer.server.end,
+            tokens=None if replayer.server is None else replayer.server.tokens,
         ),
         _builtin(replayer, trace, known, differ=differ),
         Costs(_examined_twice(replayer) if counted else None, **grown),

@@ -131,7 +131,7 @@ class _Sorter:
             output.part = self.part
             output.choices.append(choice)
             output.payloads.append(payload)
-            output.send(payload if len(found or []) == 1 else {**payload, "choices": [choice]}, moment)
+            output.send(payload if len(found or []) == 1 else _of_one(payload, choice), moment)
             if choice.get("finish_reason") or "message" in choice:
                 output.finished = self.part
         if not found:
@@ -191,6 +191,11 @@ class _Sorter:
             words = f"Chunks of {number(len(set(self.runs)), 'response')} are mixed; they were parted by their id."
             yield Warn("interleaved", words)
         yield from several_outputs_warning(len(self.outputs))
+
+
+def _of_one(payload: Payload, choice: Payload) -> Payload:
+    """A payload with one of its choices, and without what is counted of all of them."""
+    return {key: [choice] if key == "choices" else value for key, value in payload.items() if key != "usage"}
 
 
 def _one_id_per_chunk(log: Log) -> bool:

@@ -503,6 +503,8 @@ class Calls(Writer):
     def _give_head(self, kind: TextKind | None, text: str, at: int, said: str) -> None:
         if kind == "name" and _SPACE.search(text):
             self._refusal = DropReason(Cause.SPACE_IN_NAME)
+        elif kind == "name" and text and text not in self._tools and not any(map(str.isalnum, text)):
+            self._refusal = DropReason(Cause.NO_NAME)  # dots, a dash: what prose has in place of one
         elif kind == "name" and text:
             end = at + len(text)
             self.name(said, at, end, None if said == text else (Segment(said, at, end, "converted"),))

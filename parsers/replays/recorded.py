@@ -162,6 +162,11 @@ class ServerStream:
         return any(chunk.whole for chunk in self.chunks)
 
     @property
+    def tokens(self) -> int | None:
+        """The last count of generated tokens that was sent."""
+        return next((chunk.tokens for chunk in reversed(self.chunks) if chunk.tokens is not None), None)
+
+    @property
     def error(self) -> str | None:
         """What the server says went wrong, where it sent nothing after that."""
         last = next(

@@ -144,12 +144,16 @@ def _guess(fmt: Format, reading: Reading | None, mended: tuple[Reading, Leave] |
         return Guess(fmt.name, fmt.title, fixed.score - MENDED_COSTS, len(calls), 0, (words,), leave)
     if reading is None:
         return Guess(fmt.name, fmt.title, UNREAD, 0, 0, ("none of its markers is in the output",))
-    calls = reading.message.tool_calls
+    return guess_of(reading)
+
+
+def guess_of(reading: Reading) -> Guess:
+    """How well the format of a reading fits."""
     return Guess(
-        fmt.name,
-        fmt.title,
+        reading.fmt.name,
+        reading.fmt.title,
         reading.score,
-        len(calls),
+        len(reading.message.tool_calls),
         reading.complete,
         _evidence(reading),
         first_leave(reading),

@@ -6,9 +6,12 @@ Nothing is judged then: no parser reads what no model wrote, and no search looks
 from __future__ import annotations
 
 from parsers.checks.known import Fact
+from parsers.checks.leaks import CONTROL
 from parsers.formats.model import Format
+from parsers.replays.replayer import Replayer
 from parsers.search.found import Detail, Found, Verdict, Why
 from parsers.search.guess import guesses
+from parsers.search.markup import is_marked
 from parsers.search.pasted import look, pasted_as
 from parsers.search.pasted_kinds import Pasted
 from parsers.search.pasted_outputs import quoted_in
@@ -18,22 +21,40 @@ from parsers.vocabulary.trace import Proof, Topic
 from parsers.vocabulary.types import Context
 from parsers.vocabulary.words import quoted
 
+_PROMPTED = (Pasted.PROMPT, Pasted.CONVERSATION)
 # People and models write these in sentences: a form that is of words alone takes nothing away from a pass. A report
 # that shows what a program sent is more than words.
 _WORDED = frozenset((Pasted.REPORT, Pasted.ERROR, Pasted.CONVERSATION))
-_PROMISING = ("tool_calls", "function_call")  # finish reasons by which more was sent than an empty message
 
 
 def no_output(evidence: Evidence) -> Verdict | None:
     """What was given is no output of a model: a traceback, a list of packages, a script, a message without anything."""
     if evidence.known.parser or evidence.known.raw:  # an empty answer to an output that is known is the server's
-        return no_output_in(evidence.text, evidence.context, evidence.fmt)
+        written = is_written(evidence.replayer)
+        return None if written else no_output_in(evidence.text, evidence.context, evidence.fmt)
     message = evidence.message
     texts = ((message.reasoning or "").strip(), (message.content or "").strip())
     short = any(found.id == "K3" and found.topic in (Topic.LOSS, Topic.CUT) for found in evidence.findings)
-    promised = short or evidence.trace.finish_reason in _PROMISING
-    empty = not promised and not (message.tool_calls or any(texts))
+    ended = short or bool(evidence.trace.finish_reason)  # it is all of an answer, and others say what that lacks
+    empty = not ended and not (message.tool_calls or any(texts))
     return _said(Pasted.EMPTY_MESSAGE, Fact.STREAM) if empty else None
+
+
+def is_written(replayer: Replayer) -> bool:
+    """Return whether more than its words shows that a model wrote a text: it was recorded as it came, or with the
+    reason why it ended, or one token ends it that stands nowhere else in it, nor any marker.
+
+    A prompt may be recorded with what was written to it.
+    """
+    text = replayer.text.rstrip()
+    if pasted_as(text) in _PROMPTED:
+        return False
+    recorded = replayer.server is not None or replayer.sent is not None or any(one.recorded for one in replayer.pieces)
+    if recorded or replayer.context.finish_reason is not None:
+        return True
+    ends = (*CONTROL, *(() if replayer.format is None else replayer.format.end_tokens))
+    end = next((one for one in ends if text.endswith(one)), None)
+    return end is not None and text.find(end) == len(text) - len(end) and not is_marked(text[: -len(end)])
 
 
 def no_output_in(text: str, context: Context, fmt: Format | None) -> Verdict | None:
@@ -67,7 +88,7 @@ def _offer(said: Verdict, quote: str, span: tuple[int, int], context: Context, f
 
 def looks_pasted(evidence: Evidence) -> tuple[Detail, ...]:
     """Say that an output looks like something else, where a model may have written it as well."""
-    found = look(evidence.text)
+    found = None if is_written(evidence.replayer) else look(evidence.text)
     if found is None:
         return ()
     words = f"It looks like {found.kind.words}. If a model wrote it, the verdict stands; if not: {found.kind.advice}"
@@ -78,7 +99,7 @@ def perhaps_no_output(evidence: Evidence) -> Verdict | None:
     """Nothing is wrong, and what was given has the form of something else from its first line to its last: who wrote it
     nobody can say."""
     message, found = evidence.message, look(evidence.text)
-    if found is None or message.tool_calls or message.reasoning:
+    if found is None or message.tool_calls or message.reasoning or is_written(evidence.replayer):
         return None
     shows = found.kind is Pasted.REPORT and next(blocks_in(evidence.text), None) is not None
     if found.kind in _WORDED and not shows:
@@ -88,7 +109,8 @@ def perhaps_no_output(evidence: Evidence) -> Verdict | None:
     return Verdict("perhaps_no_output", "info", "request", words, (advice,))
 
 
-def nothing_judged(text: str, context: Context, fmt: Format | None) -> Found | None:
+def nothing_judged(replayer: Replayer) -> Found | None:
     """What a search finds of a text that is no output: the verdict alone. None where there is something to judge."""
-    said = no_output_in(text, context, fmt)
+    text = replayer.text
+    said = None if is_written(replayer) else no_output_in(text, replayer.context, replayer.format)
     return None if said is None else Found(text, [], [], [], [], [], [], said)

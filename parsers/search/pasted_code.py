@@ -42,4 +42,12 @@ def _is_program(given: Given) -> bool:
     )
 
 
-CODE = (Shape(Pasted.PROGRAM, _is_program, never),)
+_MADE = re.compile(r"\s*[\w.]{1,80} = [\w.]{1,80}\([^\n]*[\"'][^\n]*\)\s*\Z")
+
+
+def _is_made(given: Given) -> bool:
+    """Return whether it is one line that makes something of a text, such as the pattern of a parser."""
+    return _MADE.match(given.text) is not None
+
+
+CODE = (Shape(Pasted.PROGRAM, _is_program, never), Shape(Pasted.PROGRAM, _is_made, never))

@@ -18,7 +18,7 @@ from parsers.wire.chat_parts import ChatPart, chat_part_of
 
 _TOKENS = ("bos_token_id", "eos_token_id", "pad_token_id", "bos_token", "eos_token", "pad_token", "unk_token")
 _MODEL = (
-    "architectures", "model_type", "transformers_version", "torch_dtype", "tokenizer_class", "added_tokens_decoder",
+    "architectures", "model_type", "transformers_version", "torch_dtype", "tokenizer_class",
     "chat_template", "model_max_length", "rope_theta", "do_sample", "added_tokens", "pre_tokenizer", "hidden_size",
 )  # fmt: skip
 _SERVER = frozenset((
@@ -176,6 +176,8 @@ def _is_model_config(value: Any) -> bool:
     """Return whether it configures a model or its tokenizer."""
     if not isinstance(value, dict):
         return False
+    if "added_tokens_decoder" in value:
+        return True
     own, tokens = [key for key in _MODEL if key in value], [key for key in _TOKENS if key in value]
     return len(own) + len(tokens) >= 2 and bool(tokens or "architectures" in own or "model_type" in own)
 

@@ -46,6 +46,7 @@ class Pasted(Enum):
         "a whole conversation",
         "Paste only the last turn of the assistant: what stands before is its prompt.",
     )
+    RESULT = "the result of a tool", f"Paste {_RAW}: results are given to it."
     PRINTED = "objects that a program printed", f"Paste {_RAW}, or the answer as the server sent it."
     REQUEST = "a request to a server", f"Paste {_RAW}, or the answer, below the request."
     ANSWER = "a part of a server's answer", "Give it as a recording, or paste the whole answer."

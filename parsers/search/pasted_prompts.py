@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from parsers.search.pasted_kinds import Given, Pasted, Shape, always
+from parsers.search.pasted_kinds import Given, Pasted, Shape, always, never
 
 _OWN = frozenset(("assistant", "model", "ai", "chatbot", "bot"))
 _OTHERS = frozenset(("system", "user", "developer", "tool", "observation", "ipython", "human", "documents"))
@@ -139,7 +139,16 @@ def _is_surely_spoken(given: Given) -> bool:
     return not last[1] and not given.text[last.end() :].strip()
 
 
+_RESULT = re.compile(r"\s*<(tool_response|tool_result|function_results?)>.*</\1>\s*\Z", re.DOTALL)
+
+
+def _is_result(given: Given) -> bool:
+    """Return whether it is what a tool gave, as chat templates write it; a model may make one up."""
+    return _RESULT.match(given.text) is not None
+
+
 PROMPTS = (
+    Shape(Pasted.RESULT, _is_result, never),
     Shape(Pasted.PROMPT, _is_prompt, always),
     Shape(Pasted.CONVERSATION, _is_conversation, always),
     Shape(Pasted.CONVERSATION, _is_spoken, _is_surely_spoken),

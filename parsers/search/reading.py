@@ -13,10 +13,11 @@ from itertools import pairwise
 
 from parsers.checks.ill_formed import MENDED
 from parsers.checks.json_text import JsonPrefix, is_whole_object, misfit
-from parsers.formats.layers import TOPMOST
+from parsers.formats.layers import FORCED, TOPMOST, layered
 from parsers.formats.model import Format, State
 from parsers.machine.machine import Machine
 from parsers.replays.partition import partition
+from parsers.replays.replayer import Replayer
 from parsers.search.found import Leave
 from parsers.search.markup import LEFT_OVER
 from parsers.selection.claims import CALL_NAME, SHORT, is_bare, telling_literals
@@ -113,16 +114,20 @@ class Reading:
         return score - min(unused, 19) - min(said // 2, 15) - 10 * is_bare(fmt)
 
 
-def read(fmt: Format, text: str, context: Context) -> Reading:
-    """Parse the whole text with the format under its own policies."""
-    asked, moves = replace(context, tool_choice="auto"), list[Transition]()
+def read(fmt: Format, text: str, context: Context, given: Replayer | None = None) -> Reading:
+    """Parse the whole text with the format under its own policies. `given`: the replays of it, by which it is read by
+    its tokens, and as guided output where the request forces that; else no call is forced."""
+    forced = given is not None and context.tool_choice in FORCED
+    asked, moves = context if forced else replace(context, tool_choice="auto"), list[Transition]()
     machine = Machine(fmt, fmt.policy.model_dump())
     machine.transitions = moves
-    machine.begin(asked)
-    events = machine.feed(Delta(1, (Piece(text),))) + machine.finish(context.finish_reason)
+    machine.begin(asked, mode="text" if given is None else given.mode, markers=None if given is None else given.markers)
+    pieces = (Piece(text),) if given is None else given.pieces
+    events = machine.feed(Delta(1, pieces)) + machine.finish(context.finish_reason)
     assembler = Assembler()
     assembler.add(events)
-    return Reading(fmt, text, asked, assembler.message(), events, moves, machine.rejected)
+    reached = layered(fmt, asked) if forced else fmt
+    return Reading(reached, text, asked, assembler.message(), events, moves, machine.rejected)
 
 
 def is_good(call: ToolCall, context: Context) -> bool:

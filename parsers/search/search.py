@@ -120,7 +120,7 @@ class Search:
         self._over = False
         self._last = Progress("replay", 0, 2, 0)
         self._always_fails = False
-        self._unjudged = nothing_judged(replayer.text, replayer.context, replayer.format)
+        self._unjudged = nothing_judged(replayer)
 
     def run(self) -> Iterator[Progress]:
         """Search. What is yielded says how far it is; stop iterating to stop it. A spent budget ends it early.

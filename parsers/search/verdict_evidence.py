@@ -19,6 +19,7 @@ from parsers.replays.replayer import Replayer
 from parsers.search.found import Detail, Guess, OutcomeClass
 from parsers.search.guess import guesses
 from parsers.search.markup import BODY, LEFT_OVER, almost_markers, any_marker
+from parsers.search.pasted_json import json_of
 from parsers.search.reading import Reading, is_good, read
 from parsers.selection.registry import Evidence as Selectable
 from parsers.selection.registry import known_format, select
@@ -27,6 +28,9 @@ from parsers.vocabulary.trace import About, Finding, Topic, Trace
 from parsers.vocabulary.types import Context, Message
 
 BESIDE = frozenset((Fact.RAW, Fact.GRAMMAR))  # what it takes to lay another reading beside a message
+_SPELLED = re.compile(r"\[?\s*([\w.-]{1,200})\s*\(.*\)\s*\]?", re.DOTALL)
+_NAMING = ("name", "function", "function_name", "tool", "tool_name", "action")
+_GIVING = frozenset(("arguments", "parameters", "args", "kwargs", "input", "tool_input", "action_input"))
 GUESSED = 50_000  # characters; trying all formats on a longer output takes too long
 
 
@@ -88,7 +92,9 @@ class Evidence:
     @cached_property
     def own(self) -> Reading | None:
         """Return what the format's own machine makes of the output: the right reading, where the grammar is known."""
-        return read(self.fmt, self.text, self.context) if self.fmt is not None and self.known.has(*BESIDE) else None
+        if self.fmt is None or not self.known.has(*BESIDE):
+            return None
+        return read(self.fmt, self.text, self.context, None if self.replayer.black_box else self.replayer)
 
     @cached_property
     def allowed(self) -> str | None:
@@ -144,6 +150,17 @@ class Evidence:
         return start is not None and not self.text[:start].rpartition("\n")[2].strip()
 
     @cached_property
+    def called(self) -> str | None:
+        """The declared tool that all of the content is a call of by its form, as a client sees it, where none is read:
+        a call as programs write it, or JSON with its name under a key for that."""
+        content, names = self.message.content or "", [tool.name for tool in self.context.tools]
+        if self.message.tool_calls or not names or len(content) > GUESSED:
+            return None
+        spelled = _SPELLED.fullmatch(content.strip())
+        said = [spelled[1]] if spelled is not None else _names_in(json_of(content))
+        return next((name for name in names if name in said), None)
+
+    @cached_property
     def doubtful(self) -> bool:
         """Return whether it is worth asking the formats."""
         if self.context.tool_choice == "none" or not self.text.strip() or len(self.text) > GUESSED:
@@ -153,7 +170,7 @@ class Evidence:
             return True
         if self.left or any_marker().search(content) or BODY.search(content):
             return True
-        return not calls and (self.attempt is not None or bool(almost_markers(content)))
+        return not calls and (self.attempt is not None or self.called is not None or bool(almost_markers(content)))
 
     def numbers(self, *topics: Topic, severity: Severity | None = None, about: About | None = None) -> list[int]:
         """The numbers of the findings about these topics, or any, that are no contract."""
@@ -178,6 +195,12 @@ class Evidence:
             message = self.findings[number].message
             details.setdefault(message, Detail(message, number, self.rests_on([number])))
         return tuple(details.values())[:4]
+
+
+def _names_in(value: object) -> list[object]:
+    """What the objects of a JSON value, or of a list of them, have under keys for a tool's name, beside arguments."""
+    objects = [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, dict)]
+    return [one[key] for one in objects if not _GIVING.isdisjoint(one) for key in _NAMING if key in one]
 
 
 def good_calls(message: Message, context: Context) -> int:

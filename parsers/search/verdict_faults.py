@@ -25,6 +25,7 @@ from parsers.search.verdict_outputs import TOLD, unanswered
 from parsers.search.verdict_phrases import lowered, summary
 from parsers.vocabulary.channels import call_words
 from parsers.vocabulary.events import CallEnd, CallStart, Diagnostic
+from parsers.vocabulary.json_values import is_json, is_object
 from parsers.vocabulary.trace import Finding, RejectedCall, Topic
 from parsers.vocabulary.types import Span
 from parsers.vocabulary.words import quoted
@@ -47,6 +48,7 @@ _SENT_FLAWS = {
     "arguments_prefix": "A call has broken JSON",
     "arguments_schema": "Arguments do not fit the schema",
 }
+_NO_OBJECT = "The arguments of a call are JSON of another kind"
 _READ = frozenset((Fact.RAW, Fact.PARSER, Fact.GRAMMAR))
 _CLOSERS = re.compile(r"\s*([}\]]+)(?=\s|[^\w\s}\]]|\Z)")
 
@@ -95,6 +97,8 @@ def _by_finding(evidence: Evidence, numbers: Sequence[int]) -> Iterator[_Fault]:
     first = evidence.findings[found[0]]
     words_of, whose = (_FLAWS, "The output") if evidence.known.raw else (_SENT_FLAWS, "What was sent")
     flaw = TOLD.get(first.topic, words_of.get(first.check, f"{whose} is at fault"))
+    if first.check == "arguments_json" and first.topic is Topic.ARGUMENTS and _is_other_json(evidence):
+        flaw = _NO_OBJECT
     kind: VerdictKind = "types_changed" if first.topic is Topic.VALUE else "output_flawed"
     said = Verdict(
         kind,
@@ -106,6 +110,12 @@ def _by_finding(evidence: Evidence, numbers: Sequence[int]) -> Iterator[_Fault]:
         first.proof,
     )
     yield _Fault(_place(evidence, first), said)
+
+
+def _is_other_json(evidence: Evidence) -> bool:
+    """Return whether the first arguments that are no object are JSON all the same."""
+    wrong = (call.arguments for call in evidence.message.tool_calls if not is_object(call.arguments))
+    return is_json(next(wrong, ""))
 
 
 def _place(evidence: Evidence, finding: Finding) -> int:

@@ -23,6 +23,7 @@ _DOUBT = 180  # a reading that loses more than this dropped text or left markup 
 _LOOSE = re.compile(
     r"\bfunctions\.[\w.-]{1,64}:\d{1,4}|\bto=functions\.\w|✿[A-Z]{3,9}✿|```tool_code(?=\r?\n)"
 )  # calls' own, but no terminals
+_TAGS = re.compile(r"(</?[\w:.-]{1,60}>)(?:\s*</?[\w:.-]{1,60}>)*")
 _LAST = frozenset((*CONTROL, "<|return|>", "<|end|>"))  # a server may leave them out before its parser is asked
 # What follows from a wrong parser.
 _MISREAD = frozenset((
@@ -66,7 +67,7 @@ def stray_markup(evidence: Evidence) -> Verdict | None:
     others = (match for match in islice(places, SHOWN) if match.group() not in own)
     found = next((match for match in others if not _is_told(content, match)), None)
     if found is None:
-        return _almost(evidence) or _opened(evidence)
+        return _almost(evidence) or _opened(evidence) or _unread(evidence)
     whose = [fmt.name for fmt in builtin_formats().values() if found.group() in fmt.terminals.values()]
     names = [quoted(name) for name in whose[:3]] + ([counted(len(whose) - 3, "more format")] if whose[3:] else [])
     of = f"a marker of {listed(names)}" if whose else "which looks like part of a call"
@@ -89,6 +90,19 @@ def _almost(evidence: Evidence) -> Verdict | None:
     text = quoted(content[found.start : found.end])
     words = f"The content holds {text}, which is almost {quoted(found.literal)}: {quoted(evidence.trace.parser)}"
     return Verdict("output_flawed", "warning", "output", f"{words} does not read it as that.")
+
+
+def _unread(evidence: Evidence) -> Verdict | None:
+    """All of the content is a call of a declared tool by its form, and no format reads one; or all that is left beside
+    calls is tags, of no format that is built in."""
+    if evidence.called is None:
+        tags = _TAGS.fullmatch((evidence.message.content or "").strip()) if evidence.message.tool_calls else None
+        words = f"stays in the content beside the calls: {quoted(evidence.trace.parser)} has no such marker."
+        return None if tags is None else Verdict("output_flawed", "warning", "output", f"{quoted(tags[1])} {words}")
+    words = (
+        f"The content looks like a call to {quoted(evidence.called)}, and {quoted(evidence.trace.parser)} reads none."
+    )
+    return Verdict("output_flawed", "warning", "output", words)
 
 
 def _opened(evidence: Evidence) -> Verdict | None:

@@ -6,9 +6,12 @@ from dataclasses import replace
 
 from parsers.checks.json_text import JsonPrefix
 from parsers.compare.divergence import ANY_ID, same_message
+from parsers.formats.layers import FORCED
 from parsers.replays.chunking import WHOLE
 from parsers.search.found import Detail, Guess, Verdict
+from parsers.search.guess import guess_of
 from parsers.search.markup import BODY
+from parsers.search.reading import Reading
 from parsers.search.verdict_evidence import GUESSED, Evidence
 from parsers.search.verdict_formats import may_call
 from parsers.search.verdict_phrases import harm, summary
@@ -86,7 +89,7 @@ def incomplete(evidence: Evidence) -> Verdict | None:
         return None  # what is wrong before it comes first
     limited = evidence.context.finish_reason == "length"
     cut = limited and leave.at >= size
-    grammar = f"the grammar of {quoted(nearest.name)}"
+    grammar = "the guided JSON" if _guided(evidence) is not None else f"the grammar of {quoted(nearest.name)}"
     place = f"it ends inside {grammar}" if leave.at >= size else f"it leaves {grammar} at character {leave.at}"
     none = "no call that a tool could have" if leave.misnamed else "no complete call"
     words = f"The output holds {none}{', cut off by its length limit' if cut else ''}: {place}"
@@ -152,7 +155,17 @@ def _is_begun(evidence: Evidence, nearest: Guess) -> bool:
     return named or (evidence.attempt is not None and (bool(rejected) or nearest.calls > 0))
 
 
+def _guided(evidence: Evidence) -> Reading | None:
+    """The reading of an output that begins a call without any marker, as a server guides it where one is forced."""
+    own = evidence.own
+    forced = own is not None and own.context.tool_choice in FORCED
+    return own if own is not None and forced and own.message.tool_calls and not own.markers else None
+
+
 def _nearest(evidence: Evidence) -> Guess | None:
+    guided = _guided(evidence)
+    if guided is not None:
+        return guess_of(guided)
     best = evidence.guesses[0] if evidence.guesses else None
     own = None if evidence.fmt is None else evidence.fmt.name
     mine = next((guess for guess in evidence.guesses if guess.name == own and guess.leaves is not None), None)
@@ -162,11 +175,22 @@ def _nearest(evidence: Evidence) -> Guess | None:
 
 
 def unanswered(evidence: Evidence) -> Verdict | None:
-    """Only reasoning came, or not the call that the request asks for. That is nobody's fault where it was cut off."""
+    """Only reasoning came, or nothing, or not the call that the request asks for. That is nobody's fault where it was
+    cut off."""
     numbers = evidence.numbers(Topic.UNANSWERED)
     if not numbers:
-        return None
+        return _empty(evidence)
     first = evidence.findings[numbers[0]]
     return Verdict(
         "no_answer", first.severity, first.about, first.message, evidence.messages(numbers[1:]), tuple(numbers)
     )
+
+
+def _empty(evidence: Evidence) -> Verdict | None:
+    """A server ended its answer, and nothing is in it: what the model wrote nobody knows."""
+    known, message = evidence.known, evidence.message
+    said = "".join([message.reasoning or "", message.content or ""]).strip()
+    if known.raw or not known.whole or said or message.tool_calls:
+        return None
+    words = "The server sent no text and no call: without the raw output nobody knows whether there was any."
+    return Verdict("no_answer", "warning", "request", words)

@@ -6,14 +6,13 @@ import re
 from dataclasses import replace
 
 from parsers.checks.causes import flattened
-from parsers.checks.known import Tokens
 from parsers.checks.metamorphic_request import SAME_CALLS
 from parsers.compare.divergence import same_message
 from parsers.formats.contract_words import policy_words
 from parsers.formats.contracts import contract_keys
 from parsers.search.found import Detail, Verdict
 from parsers.search.markup import is_marked
-from parsers.search.no_output import looks_pasted
+from parsers.search.no_output import is_written, looks_pasted
 from parsers.search.pasted import look
 from parsers.search.verdict_evidence import BESIDE, Evidence
 from parsers.search.verdict_phrases import harm
@@ -34,9 +33,9 @@ def nothing_to_parse(evidence: Evidence) -> Verdict | None:
 
     Who wrote it nobody can say, and every parser passes it on as it is, so that all checks hold proves nothing.
     """
-    known, context, content = evidence.known, evidence.context, evidence.message.content
-    told = known.stream or known.start or known.tokens is Tokens.RECORDED
-    if told or context.finish_reason is not None or context.tool_choice != "auto" or evidence.replayer.black_box:
+    context, content = evidence.context, evidence.message.content
+    told = evidence.known.start or context.tool_choice != "auto" or is_written(evidence.replayer)
+    if told or evidence.replayer.black_box:
         return None
     if content != evidence.text or evidence.findings or is_marked(content) or _THINK.search(content):
         return None
@@ -194,7 +193,7 @@ def _departures(evidence: Evidence) -> list[Detail]:
 def _unknown_marker(evidence: Evidence) -> list[Detail]:
     found = _THINK.search(evidence.message.content or "")
     known = () if evidence.fmt is None else evidence.fmt.terminals.values()
-    if found is None or found.group() in known:
+    if found is None or found.group() in known or not evidence.known.parser:
         return []
     name = quoted(evidence.trace.parser)
     return [Detail(f"{quoted(found.group())} stays in the content: {name} has no such marker of reasoning.")]

@@ -54,7 +54,8 @@ def _left_markup(evidence: Evidence) -> Verdict | None:
         details = evidence.messages(evidence.numbers(Topic.START))
         words = evidence.findings[left[0]].message if left else ""
         return Verdict("marker_leak", "warning", "parser", words, details, tuple(left)) if left else None
-    numbers = evidence.numbers(Topic.LEAK, about="parser")
+    leaks = evidence.numbers(Topic.LEAK, about="parser")
+    numbers = [number for number in leaks if evidence.findings[number].severity != "info"]
     if not numbers:
         return _left_call(evidence)
     first = evidence.findings[numbers[0]]

@@ -35,7 +35,8 @@ from parsers.vocabulary.types import Context, Delta, Piece
 SHORT = 4  # a literal below this many characters tells nothing: braces, brackets, fences of other kinds
 # What is left of a Harmony header where a server leaves special tokens out: the role, and the channel right behind it.
 GLUED = frozenset(("assistantanalysis", "assistantcommentary", "assistantfinal"))
-CALL_NAME = re.compile(r"[\w.$:/@-]{1,1000}")  # servers take long ones; prose has blanks before that
+# Servers take long ones; prose has blanks before that, and placeholders have no letter.
+CALL_NAME = re.compile(r"(?=[._$:/@-]{0,1000}[^\W_])[\w.$:/@-]{1,1000}")
 _BARE = re.compile(r"[\[{]\s{0,8}\{?\s{0,8}[\"'](?:name|function|tool_name|type|arguments|parameters)[\"']|\w\(")
 _TAG = re.compile(r"<[|/]?\w[^<>\n]{0,40}>|\[/?[A-Z_]{3,}\]")
 _CLOSER = re.compile(r"\s{0,8}(?:</[^<>\n]{1,40}>|<[^<>\n]{1,40}\|>)")

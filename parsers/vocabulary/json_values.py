@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 _DIGITS = 4_000  # int() refuses a little more
@@ -12,6 +13,15 @@ _LARGEST = 1.7976931348623157e308  # the largest float
 def is_json(text: str) -> bool:
     """Return whether a text is one JSON value."""
     return _read(text)[0]
+
+
+def is_strict_json(text: str) -> bool:
+    """The same without NaN and the infinities, which are Python's own."""
+    return _read(text, _refuse)[0]
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(constant)
 
 
 def is_object(text: str) -> bool:
@@ -25,9 +35,9 @@ def object_of(text: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _read(text: str) -> tuple[bool, Any]:
+def _read(text: str, constant: Callable[[str], Any] | None = None) -> tuple[bool, Any]:
     try:
-        return True, json.loads(text, parse_int=_integer, parse_float=_number)
+        return True, json.loads(text, parse_int=_integer, parse_float=_number, parse_constant=constant)
     except (ValueError, RecursionError):
         return False, None
 

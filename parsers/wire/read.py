@@ -90,6 +90,8 @@ class ServerChunk:
     error: str | None = field(default=None, compare=False)
     end: End | None = field(default=None, compare=False)
     """Why the answer ended, in the words of another API that sent it."""
+    tokens: int | None = field(default=None, compare=False)
+    """How many tokens the server counted by then, without those of reasoning that it counts apart."""
 
     @property
     def note(self) -> str:
@@ -131,7 +133,8 @@ class _Reader:
             self._note("after_finish", f"It comes after {last}: clients may not read it any more.")
         error = _error_words(payload) if is_error(payload) else None
         ends = {"may_finish": "finish_reason" in choice, "whole": "message" in choice and "delta" not in choice}
-        return ServerChunk(delta, finish, _ids(choice), tuple(self.notes), error=error, end=end, **ends)
+        notes, tokens = tuple(self.notes), _tokens(payload)
+        return ServerChunk(delta, finish, _ids(choice), notes, error=error, end=end, tokens=tokens, **ends)
 
     def _note(self, code: str, words: str) -> None:
         self.notes.append(_Note(code, words))
@@ -296,6 +299,21 @@ def _ids(choice: Mapping[str, Any]) -> tuple[int, ...] | None:
     if not isinstance(ids, list) or not all(isinstance(one, int) and one >= 0 for one in ids):
         return None
     return tuple(ids)
+
+
+def _tokens(payload: Any) -> int | None:
+    """The generated tokens that a payload counts, where they are those of one choice. Those of reasoning stand in a
+    field inside it (OpenAI API reference), or beside it (SGLang 0.5)."""
+    usage = payload.get("usage") if isinstance(payload, Mapping) else None
+    if not isinstance(usage, Mapping) or type(usage.get("completion_tokens")) is not int:
+        return None
+    choices = payload.get("choices")
+    if isinstance(choices, list) and len(choices) > 1:
+        return None
+    apart = usage.get("completion_tokens_details")
+    apart = apart if isinstance(apart, Mapping) else usage
+    hidden = apart.get("reasoning_tokens")
+    return int(usage["completion_tokens"]) - (hidden if type(hidden) is int else 0)
 
 
 def is_error(payload: Any) -> bool:

@@ -14,8 +14,9 @@ from parsers.cases.tested import as_test
 from parsers.checks.check import Need
 from parsers.compare.divergence import Divergence
 from parsers.replays.chunking import label
+from parsers.replays.replayer import Replayer
 from parsers.search.found import Verdict, Why
-from parsers.search.no_output import no_output_in
+from parsers.search.no_output import nothing_judged
 from parsers.search.verdict import first_look
 from parsers.vocabulary.events import Dropped
 from parsers.vocabulary.trace import Finding, Step, Trace
@@ -53,10 +54,11 @@ def report(run: CaseRun, given: Given, again: Sequence[str] = ()) -> str:
 
 def _judged(run: CaseRun) -> list[str]:
     """The findings; before them, that a text may be no output of a model; of what surely is none, that alone."""
-    said = None if run.plays else no_output_in(run.trace.text, run.context, run.format)
-    if said is not None:
-        return _said(said)
-    doubt = _doubt(run)
+    replayer = None if run.plays else replayer_of(run.case, choose(run.case), run.stored)
+    none = None if replayer is None else nothing_judged(replayer)
+    if none is not None:
+        return _said(none.verdict)
+    doubt = None if replayer is None else _doubt(run, replayer)
     return [*(_said(doubt) if doubt is not None else []), *finding_section(run.findings, run.holding, run.skipped)]
 
 
@@ -64,12 +66,11 @@ def _said(verdict: Verdict) -> list[str]:
     return section(f"verdict: {verdict.headline}", [f"  {sentence}" for sentence in verdict.sentences])
 
 
-def _doubt(run: CaseRun) -> Verdict | None:
+def _doubt(run: CaseRun, replayer: Replayer) -> Verdict | None:
     """What takes away from a pass: nobody knows whether a model wrote the text, or nothing in it is for a parser."""
     message = run.trace.message
-    if run.plays or message.tool_calls or message.reasoning:
+    if message.tool_calls or message.reasoning:
         return None
-    replayer = replayer_of(run.case, choose(run.case), run.stored)
     said = first_look(run.findings, run.trace, replayer, held=len(run.holding))
     return said if said is not None and said.why in (Why.DOUBTFUL, Why.UNMARKED) else None
 

@@ -113,6 +113,8 @@ def test_the_schema_of_an_item(schema: Any, found: Any) -> None:
         ("number", "1e3", "1e3"),
         ("number", "NaN", '"NaN"'),
         ("number", "Infinity", '"Infinity"'),
+        ("array", "[NaN]", '"[NaN]"'),
+        ("object", '{"a": -Infinity}', '"{\\"a\\": -Infinity}"'),
         ("number", "108.", '"108."'),
         ("boolean", "True", "true"),
         ("boolean", "0", "false"),

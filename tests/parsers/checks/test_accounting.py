@@ -292,3 +292,24 @@ def test_a_lost_word_that_is_spelled_with_escapes_has_no_place(build: Build) -> 
 def test_a_black_box_that_loses_everything_is_an_error(build: Build) -> None:
     (finding,) = findings(build([("dropped", "get_weather", "x")], blind=True), **BLACK_BOX)
     assert (finding.severity, finding.message) == ("error", "The whole output is lost: the message is empty.")
+
+
+@pytest.mark.parametrize(
+    ("written", "given", "lost"),
+    [
+        ('{"a": "one", "a": "two"}', '{"a": "two"}', ""),
+        ('{"o": {"a": ["one"], "a": {"b": "two", "b": "six"}}}', '{"o": {"a": {"b": "six"}}}', ""),
+        ('{"a": {"b": "one", "b": "two"}, "a": "six"}', '{"a": "six"}', ""),
+        ('{"a": "one", "a": "two"}', '{"a": "one"}', "two"),
+        ('{"a": "one", "b": "two"}', '{"b": "two"}', "a"),
+    ],
+)
+def test_of_a_key_that_is_given_twice_a_black_box_may_keep_the_last(
+    build: Build, written: str, given: str, lost: str
+) -> None:
+    trace = build([("name", "f"), ("arguments", written, given), ("end",)])
+    reference = build([("name", "f"), ("arguments", written), ("end",)])
+    reference.message.tool_calls[0].complete = True
+    beside = subject(trace, Context((Tool("f"),)), black_box=True, reference=reference)
+    found = run_checks(beside, ["spans_cover_input"]).findings
+    assert [f"The word `{lost}` of the output is nowhere" in one.message for one in found] == [True] * bool(lost)

@@ -129,6 +129,26 @@ def test_a_key_given_twice_is_a_note_where_it_comes_again(build: Build) -> None:
     assert (finding.severity, finding.about, finding.step) == ("info", "output", 2)
 
 
+@pytest.mark.parametrize(
+    ("own", "count"),
+    [
+        (call(("arguments", '{"a": 1, "a": 2}')), 1),
+        (call(("arguments", '{"a": 2}')), 0),
+        (call(("arguments", '{"a": 1, "a"')), 0),
+        ([*call(("arguments", "{}")), *call(("arguments", "{}"))], 0),
+    ],
+)
+def test_a_key_that_the_output_gives_twice_is_a_note_also_where_a_black_box_keeps_one(
+    build: Build, own: list[Any], count: int
+) -> None:
+    given = build(call(("arguments", '{"a": 1, "a": 2}', '{"a": 2}')))
+    for one in (given, reference := build(own)):
+        for each in one.message.tool_calls:
+            each.complete = True
+    notes = found("arguments_json", given, black_box=True, reference=reference)
+    assert [(note.severity, note.about, note.step) for note in notes] == [("info", "output", 1)] * count
+
+
 def test_the_fault_of_a_flood_of_broken_calls_is_not_looked_for(build: Build) -> None:
     trace = build(*[call(("arguments", '{"a": 1'), ("marker", "}"))] * (LIMIT + 1))
     assert len(found("arguments_closed", trace)) == LIMIT

@@ -230,3 +230,30 @@ def test_a_string_that_may_be_null_has_become_another_value_only_where_it_is_nei
     for context in (TYPED, Context((Tool("f"),)), Context()):
         found = run_checks(subject(scripted(call), context), ["strings_whole"]).findings
         assert bool(found) == (said and context is TYPED)
+
+
+@pytest.mark.parametrize(
+    ("written", "given", "said"),
+    [
+        ("{zip:[1,2]}", '{"zip": [1, 2]}', False),
+        ('{zip:[<|"|>a<|"|>]}', '{"zip": ["a"]}', False),
+        ("(zip=(1,2))", '{"zip": [1, 2]}', False),
+        ("{zip:{a:1}}", '{"zip": {"a": 1}}', False),
+        ('{"zip": "[1,2]"}', '{"zip": [1, 2]}', True),
+        ("<zip>[1,2]</zip>", '{"zip": [1, 2]}', True),
+        ("<zip>{}</zip>", '{"zip": {}}', True),
+    ],
+)
+def test_a_list_that_the_output_itself_begins_there_is_no_string_that_became_one(
+    written: str, given: str, said: bool
+) -> None:
+    call: list[Entry] = [("name", "f"), ("arguments", written, given), ("end",)]
+    found = run_checks(subject(scripted(call), TYPED), ["strings_whole"]).findings
+    assert [one.severity for one in found] == ["error"] * said
+
+
+def test_a_value_that_the_built_in_parser_reads_as_the_same_type_has_become_nothing_else() -> None:
+    call: list[Entry] = [("name", "f"), ("arguments", "zip: 1_0", '{"zip": 10}'), ("end",)]
+    for own, said in ((call, False), ([("name", "f"), ("arguments", "zip: 1_0", '{"zip": "1_0"}'), ("end",)], True)):
+        fields: dict[str, Any] = {"black_box": True, "reference": scripted(own)}
+        assert bool(run_checks(subject(scripted(call), TYPED, **fields), ["strings_whole"]).findings) == said

@@ -300,3 +300,11 @@ def test_of_texts_the_first_that_is_not_empty_is_meant() -> None:
     assert found.at == 1
     assert found.recording is not None
     assert found.recording.text == "Hi."
+
+
+def test_what_is_counted_of_all_choices_is_not_said_of_one() -> None:
+    answers = [
+        {"index": at, "message": {"content": text}, "finish_reason": "stop"} for at, text in enumerate(("a", ""))
+    ]
+    found = ndjson([{"choices": answers, "usage": {"completion_tokens": 9}}])
+    assert [output.stream for output in found.outputs] == [({"choices": [answer]},) for answer in answers]

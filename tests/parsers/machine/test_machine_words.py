@@ -10,7 +10,7 @@ from parsers.formats.model import Format, load_format
 from parsers.machine.program import literals
 from parsers.vocabulary.drops import LOST
 from parsers.vocabulary.events import ContentText
-from parsers.vocabulary.types import Context
+from parsers.vocabulary.types import Context, Tool
 from tests.parsers.parsing import calls, codes, deltas, dropped, events_of, owners, rows, tokens, trace_of
 from tests.parsers.properties.invariants import Run, as_text, check
 
@@ -73,7 +73,6 @@ def test_marker_text_is_structure_whatever_it_says() -> None:
         (' "f" ', "f"),
         ('"f', '"f'),
         ("'f\"", "'f\""),
-        ('"', '"'),
     ],
 )
 def test_a_pair_of_quotes_around_a_name_is_structure(written: str, name: str) -> None:
@@ -87,6 +86,17 @@ def test_a_name_with_white_space_inside_is_no_call() -> None:
     trace = trace_of(words(), text)
     assert (trace.message.tool_calls, trace.message.content) == ([], ":the name is</c>")
     assert trace.rejected_calls[0].reason.words == "a name has no white space inside"
+
+
+@pytest.mark.parametrize("written", ["...", "-", "*", "…"])
+def test_a_name_without_a_letter_or_digit_is_a_placeholder_and_no_call(written: str) -> None:
+    trace = trace_of(words(), f"<c>x:{written}</c>")
+    assert (trace.message.tool_calls, trace.message.content) == ([], f":{written}</c>")
+    assert trace.rejected_calls[0].reason.words == "what follows is no name of a tool"
+
+
+def test_a_tool_that_is_declared_may_be_called_anything() -> None:
+    assert calls(trace_of(words(), "<c>x:_</c>", context=Context((Tool("_"),))).message) == [("_", "{}")]
 
 
 def test_an_end_token_is_a_marker_and_moves_nothing() -> None:

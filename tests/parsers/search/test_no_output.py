@@ -58,6 +58,23 @@ def test_an_output_is_judged() -> None:
     assert no_output_in(CALL, Context(), None) is None
 
 
+@pytest.mark.parametrize(
+    ("text", "kind", "words"),
+    [
+        ('{"added_tokens_decoder": {"1": {"content": "<tool_call>"}}}', "no_output", "the configuration of a model"),
+        ('<tool_response>\n{"a": 22}\n</tool_response>', "perhaps_no_output", "the result of a tool"),
+        ('tool_call_regex = re.compile(r"<tool_call>(.*?)</tool_call>", re.S)', "perhaps_no_output", "a program"),
+    ],
+)
+@pytest.mark.replays
+def test_what_holds_markers_for_a_parser_or_from_a_tool_is_no_pass(text: str, kind: str, words: str) -> None:
+    search = CaseSearch(load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": text}}), max_replays=5)
+    assert list(search.run())
+    said = search.result().found.verdict
+    assert said.kind == kind
+    assert words in said.headline
+
+
 TABLE = "id,model,ms\n1,m,20\n2,m,31\n"
 
 
@@ -184,3 +201,44 @@ def test_what_it_looks_like_is_said_in_place_of_what_to_paste() -> None:
 def test_what_else_is_known_of_it_says_that_it_is_an_output(given: dict[str, Any]) -> None:
     said = verdict_of("It is done.", **given)
     assert (said.kind, said.severity) == ("all_hold", "pass")
+
+
+SCRIPT = "#!/bin/bash\nset -e\ndocker run -p 8000:80 nginx\ncurl localhost:8000"
+JSON_ERROR = "json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)"
+SAID = {"choices": [{"index": 0, "delta": {"content": SCRIPT}, "finish_reason": "stop"}]}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"input": {"tokens": [[1, SCRIPT], [2, "<|im_end|>", {"kind": "special"}]]}, "source": {"kind": "token_ids"}},
+        {"input": {"text": SCRIPT, "stream": [SAID]}},
+        {"input": {"text": SCRIPT, "deltas": [{"text": SCRIPT[:9]}, {"text": SCRIPT[9:]}]}},
+        {"input": {"text": SCRIPT}, "context": {"finish_reason": "stop"}},
+        {"input": {"text": f"{SCRIPT}<|im_end|>\n"}},
+        {"input": {"text": f"{JSON_ERROR}<|im_end|>"}},
+        {"input": {"text": f"{SCRIPT}</s>"}, "parser": {"name": "mistral"}},
+        {"input": {"text": TABLE}, "context": {"finish_reason": "stop"}},
+    ],
+)
+@pytest.mark.replays
+def test_what_a_model_is_known_to_have_written_is_an_output_whatever_it_looks_like(given: dict[str, Any]) -> None:
+    search = CaseSearch(load_case({"schema": 1, "parser": {"name": "qwen3"}, **given}))
+    assert list(search.run())
+    said = search.result().found.verdict
+    assert (said.kind, said.severity) == ("all_hold", "pass")
+    assert not any("looks like" in words for words in said.sentences)
+
+
+@pytest.mark.parametrize(
+    "text", [SCRIPT, JSON_ERROR, f"{JSON_ERROR}\n{CALL}<|im_end|>", f"{JSON_ERROR} <|im_end|> <|im_end|>", CHAT]
+)
+def test_without_such_a_sign_or_with_other_markers_it_is_none(text: str) -> None:
+    assert searched(text).found.verdict.kind == "no_output"
+
+
+def test_a_prompt_that_was_recorded_is_one() -> None:
+    given = {"parser": {"name": "qwen"}, "input": {"text": CHAT}, "context": {"finish_reason": "stop"}}
+    search = CaseSearch(load_case({"schema": 1, **given}))
+    assert list(search.run())
+    assert search.result().found.verdict.kind == "no_output"

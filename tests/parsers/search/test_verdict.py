@@ -122,7 +122,7 @@ def test_a_broken_parser_is_blamed_for_what_it_does(change: Change | None, kind:
         (MISSPELT, "qwen", "no_complete_call", "warning", "at character 5, where `<tool_call>`"),
         (UNOPENED, "qwen", "no_complete_call", "warning", "the opening `<tool_call>` is missing"),
         (ONE[:44], "qwen", "no_complete_call", "warning", "it ends inside the grammar of `qwen`, where"),
-        (ONE.replace('{"a": 1}', "[1]"), "qwen", "output_flawed", "warning", "The model wrote broken JSON"),
+        (ONE.replace('{"a": 1}', "[1]"), "qwen", "output_flawed", "warning", "JSON of another kind"),
         (f"Hm.</think>{ONE}", "qwen", "prompt_state_unknown", "warning", "becomes reasoning"),
         ("</think>Bern.", "deepseek_r1", "all_hold", "pass", "plain answer"),
         ("<think>\nHmm", "qwen", "no_answer", "info", "it is never closed"),

@@ -61,6 +61,11 @@ def searched(stream: list[dict[str, Any]], *, how: dict[str, Any] | None = None,
     return search.result()
 
 
+def counting(tokens: int, **apart: Any) -> dict[str, Any]:
+    """The chunk that counts what was generated."""
+    return {"choices": [], "usage": {"completion_tokens": tokens, **apart}}
+
+
 FAILED: dict[str, Any] = {"error": {"message": "out of memory", "code": 500}}
 GOOD = streamed(begun(""), more('{"city": '), more('"Paris"}'))
 SHAPES: dict[str, tuple[list[dict[str, Any]], str, str, str | None, str]] = {
@@ -156,7 +161,30 @@ SHAPES: dict[str, tuple[list[dict[str, Any]], str, str, str | None, str]] = {
         "all_hold", "pass", None, "plain answer",
     ),
     "nothing at all": (
-        answered({"content": None}, finish_reason="stop"), "no_output", "warning", "request", "a message without text",
+        answered({"content": None}, finish_reason="stop"), "no_answer", "warning", "request", "no text and no call",
+    ),
+    "nothing, and no end": (
+        answered({"content": None}), "no_output", "warning", "request", "a message without text",
+    ),
+    "nothing of many tokens": (
+        [*streamed({"content": ""}, finish="stop"), counting(57)],
+        "text_lost", "warning", "parser", "The server sent nothing of 57 generated tokens.",
+    ),
+    "nothing of many tokens in one answer": (
+        [counting(257) | answered({"content": "\n", "tool_calls": []}, finish_reason="stop")[0]],
+        "text_lost", "warning", "parser", "The server sent nothing of 257 generated tokens.",
+    ),
+    "nothing of tokens that reasoning took": (
+        [*streamed({"content": ""}, finish="stop"), counting(57, completion_tokens_details={"reasoning_tokens": 55})],
+        "no_answer", "warning", "request", "The server sent no text and no call",
+    ),
+    "nothing of tokens that SGLang says reasoning took": (
+        [*streamed({"content": ""}, finish="stop"), counting(57, reasoning_tokens=55)],
+        "no_answer", "warning", "request", "The server sent no text and no call",
+    ),
+    "nothing of the few tokens that markers take": (
+        [*streamed({"content": ""}, finish="stop"), counting(5)],
+        "no_answer", "warning", "request", "The server sent no text and no call",
     ),
     "no arguments": (
         streamed(begun("")),
@@ -232,6 +260,26 @@ def test_a_call_of_a_declared_tool_in_the_content_was_left_there(content: str) -
     assert (words or "") in said.headline
     assert searched(stream, tools=[{"name": "f"}], context={"tool_choice": "none"}).found.verdict.kind == "all_hold"
     assert searched(stream).found.verdict.kind == "all_hold"
+
+
+@pytest.mark.parametrize(
+    ("content", "kind", "severity"),
+    [
+        ("<p>Old price: <s>$5</s> now <s>$4</s> $3</p>", "all_hold", "pass"),
+        ("Tokens such as <|im_start|> and <|im_end|> delimit turns.", "all_hold", "pass"),
+        ("Wrap your thoughts in <think> tags.", "all_hold", "pass"),
+        ("The tags are:\n- <tool_call>\n- </tool_call>\n", "marker_leak", "warning"),
+        ("Hello.</s>", "marker_leak", "warning"),
+        ("<s>Hello</s>", "marker_leak", "warning"),
+        ("Hi.</s><s>Bye", "marker_leak", "warning"),
+        ("Hello. <think>", "marker_leak", "warning"),
+        ("I wonder <think> about that </think> and so on", "marker_leak", "warning"),
+    ],
+)
+def test_prose_about_tokens_is_no_leak_and_tokens_in_prose_are(content: str, kind: str, severity: str) -> None:
+    said = searched(streamed({"content": content}, finish="stop")).found.verdict
+    assert (said.kind, said.severity, said.cause) == (kind, severity, ""), said.headline
+    assert not any("has no such marker" in words for words in said.sentences)
 
 
 @pytest.mark.replays

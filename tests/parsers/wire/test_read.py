@@ -59,6 +59,23 @@ def test_finish_reason_and_token_ids_come_with_their_chunk() -> None:
     assert [(part.finish_reason, part.ids) for part in found] == [(None, (5, 6)), ("stop", ())]
 
 
+@pytest.mark.parametrize(
+    ("payload", "tokens"),
+    [
+        ({"usage": {"completion_tokens": 9}}, 9),
+        ({"usage": {"completion_tokens": 9, "completion_tokens_details": {"reasoning_tokens": 4}}}, 5),
+        ({"usage": {"completion_tokens": 9, "completion_tokens_details": {}, "reasoning_tokens": None}}, 9),
+        ({"usage": {"completion_tokens": 9}, "choices": [{}, {}]}, None),
+        ({"usage": {"completion_tokens": "9"}}, None),
+        ({"usage": None}, None),
+    ],
+)
+def test_generated_tokens_are_those_of_one_choice_without_reasoning_that_is_counted_apart(
+    payload: dict[str, Any], tokens: int | None
+) -> None:
+    assert one(payload).tokens == tokens
+
+
 @pytest.mark.parametrize("ids", [None, "5", [5, "6"], [-1]])
 def test_token_ids_of_another_shape_are_none(ids: Any) -> None:
     assert one(chunk({"content": "Hi"}, token_ids=ids)).ids is None

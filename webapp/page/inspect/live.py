@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from parsers.cases.case import Case
 from parsers.cases.run import CaseRun, checked_run
+from parsers.replays.replayer import Replayer
 from parsers.search.no_output import nothing_judged
 from webapp.glyphs import count, shorten
 from webapp.page.search.findings import Checked, VerdictLine, findings, verdict
@@ -58,7 +59,7 @@ def _judged(run: Run, note: str) -> Live:
         known = checked_run(run.case, run.choice, replace(run.replayer, rerender=None), run.stored, compare=False)
     return Live(
         note=note,
-        verdict=_quick(known),
+        verdict=_quick(known, run.replayer),
         reasoning=shorten(message.reasoning or "", _SHOWN),
         content=shorten(message.content or "", _SHOWN),
         calls=tuple(calls[:_CALLS_SHOWN]),
@@ -72,7 +73,7 @@ def too_long(tokens: int) -> str:
     return f"Live is off: the output has {count(tokens, 'token')}, more than {LIVE_TOKENS:,}. Run again judges it."
 
 
-def _quick(known: CaseRun) -> VerdictLine:
-    none = nothing_judged(known.trace.text, known.context, known.format)
+def _quick(known: CaseRun, replayer: Replayer) -> VerdictLine:
+    none = nothing_judged(replayer)
     checked = Checked([], [], [], 0, none) if none else Checked(known.findings, known.holding, known.skipped, _REPLAYS)
     return verdict(checked, findings(checked))

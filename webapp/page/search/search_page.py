@@ -545,7 +545,7 @@ def _checked(base: Run, known: CaseRun | None, search: Search) -> Checked | None
         said = (known.findings, known.holding, known.skipped)
         judged = base.beside.get("played", lambda: played(base.replayer, base.trace, *said))
         return Checked(judged.findings, judged.holding, judged.skipped, 1, judged, played=True)
-    none = nothing_judged(known.trace.text, known.context, known.format)
+    none = nothing_judged(base.replayer)
     if none is not None:
         return Checked([], [], [], 0, none)
     looked = Checked(known.findings, known.holding, known.skipped, 1 + len(known.compared))
