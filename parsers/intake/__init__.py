@@ -50,6 +50,7 @@ The modules in the order in which the bytes pass them. Each imports only those a
     python_literals    constants, parameters and keywords of a file of Python that are literals
     own_tests          the stand-alone test that a case was exported as -> that case
     vllm_replays       tests of vLLM's -> the chunkings under which they feed a sample
+    vllm_parsers       a sample of vLLM's tests -> the parser that it is for
     vllm_suites        samples of vLLM's tests -> cases
     peeling            which layers come off by themselves, and which are offered
     report_parts       the parts of a bug report, each named by what it is

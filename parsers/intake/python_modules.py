@@ -82,7 +82,7 @@ class _Reader(Statements):
         self.records: list[Record] = []
         self._modules, self._known_modules = modules, dict[str, Scope | Outside]()
         self._asked: dict[str, Any] = {}  # names of imports, and what they give
-        self._depth, self._under = 0, ""
+        self._under, self._through = "", list[ast.FunctionDef | ast.Lambda]()
         self._done: set[int] = set()  # places of calls that made a record
         self._why: dict[int, dict[str, None]] = {}  # places of those that did not, and why
         self._why_alone: dict[int, str] = {}  # the same in bodies of functions, whose parameters are not known
@@ -101,7 +101,9 @@ class _Reader(Statements):
             for parameter in _parameters(node.args):
                 inner.names[parameter] = Outside(parameter, f"{parameter} is a parameter of {node.name}")
             made = len(self.records)
+            self._through.append(node)
             self._only(made, self.each(node.body, inner))
+            self._through.pop()
             self._keys |= set(map(_key_of, self.records[made:]))
 
     def unread(self, tree: ast.Module) -> Iterator[Skipped]:
@@ -210,7 +212,7 @@ class _Reader(Statements):
         except UnresolvedError as error:
             self._note(node, error.why)
             return Outside(kind, error.why)
-        record.under = self._under
+        record.under, record.through = self._under, self._passed()
         self._done.add(id(node))
         self._keep(record)
         return record
@@ -241,7 +243,7 @@ class _Reader(Statements):
     def _replaced(self, record: Any, more: dict[str, Any]) -> Any:
         if not isinstance(record, Record):
             raise UnresolvedError(record.why if isinstance(record, Outside) else "what is replaced is no record")
-        made = Record(record.kind, plain({**record.fields, **more}), record.line, self._under)
+        made = Record(record.kind, plain({**record.fields, **more}), record.line, self._under, self._passed())
         if record.kind in self.kinds:
             self._keep(made)
         return made
@@ -250,18 +252,22 @@ class _Reader(Statements):
         """What a function of the file returns. Of the records that it makes only those that it returns count, where it
         returns some."""
         scope = Scope(_bound(function, given, more), function.scope)
-        if self._depth >= DEEPEST:
+        if len(self._through) >= DEEPEST:
             raise UnresolvedError("functions call each other too deeply")
-        self._depth += 1
+        self._through.append(function.node)
         made = len(self.records)
         try:
             if isinstance(function.node, ast.Lambda):
                 return self.value(function.node.body, scope)
             found = self.returned(function.node, scope)
         finally:
-            self._depth -= 1
+            self._through.pop()
         self._only(made, found)
         return found
+
+    def _passed(self) -> tuple[ast.FunctionDef, ...]:
+        """The functions that are being followed."""
+        return tuple([one for one in self._through if isinstance(one, ast.FunctionDef)])
 
     def _only(self, made: int, returned: Any) -> None:
         """Of the records since `made` those count that were returned, where some were."""

@@ -91,12 +91,14 @@ class Imported(Outside):
 
 @dataclass(slots=True, eq=False)
 class Record:
-    """An object of a class that only has fields. `line`: where it is made; `under`: the key it was made for."""
+    """An object of a class that only has fields. `line`: where it is made; `under`: the key it was made for;
+    `through`: the functions that were called on the way, the first of them first."""
 
     kind: str
     fields: dict[str, Any]
     line: int
     under: str = ""
+    through: tuple[ast.FunctionDef, ...] = ()
 
 
 @dataclass(slots=True, eq=False)

@@ -17,7 +17,7 @@ from parsers.intake.evidence import Intake, Skipped, number, unused_name
 from parsers.intake.plain_text import BOM, text_of
 from parsers.intake.python_modules import Modules
 from parsers.intake.recognise import recognise
-from parsers.intake.vllm_suites import parser_of
+from parsers.intake.vllm_parsers import parser_of
 from parsers.replays.chunking import DEFAULT_COMPARED, RECORDED
 from parsers.search.sweep import json_of
 

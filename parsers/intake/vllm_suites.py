@@ -8,6 +8,7 @@
 tree and never run. A sample becomes tokens with their ids, which are a model's own, and what its test compares: None is
 not compared there. Where an output begins with the reasoning that is expected, the prompt left it open. How the test
 feeds its sample is kept (`vllm_replays`), and so is all that our own exports say besides (`parsers.cases.export`).
+Which parser it is for is looked for in its file (`vllm_parsers`).
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from parsers.cases.case import CaseError
-from parsers.cases.export.server_parsers import names_of
-from parsers.cases.export.suite_subject import OWN_IDS, identifier, readers_of
+from parsers.cases.export.suite_subject import OWN_IDS, identifier
 from parsers.cases.io import dumps, load_case
 from parsers.intake.evidence import Intake, Payload, Skipped, number, skipped_warnings, unused_name
 from parsers.intake.python_functions import UnresolvedError, plain
 from parsers.intake.python_literals import compared, constants, told
 from parsers.intake.python_modules import Modules, read_module
+from parsers.intake.python_values import Record
+from parsers.intake.vllm_parsers import SuiteParsers, parser_of
 from parsers.intake.vllm_replays import fed
-from parsers.selection.registry import Evidence, known_format, select
 
 _KINDS: Mapping[str, Sequence[str]] = {
     "Sample": (
@@ -50,10 +51,10 @@ def read_vllm_suite(text: str, modules: Modules | None = None) -> Intake | None:
     if read is None or not (read.records or read.skipped):
         return None
     cases: dict[str, str] = {}
-    skipped = list(read.skipped)
+    skipped, parsers = list(read.skipped), SuiteParsers(read.tree)
     for record in read.records:
         try:
-            case = load_case(_READERS[record.kind](plain(dict(record.fields)), record.under, read.tree))
+            case = load_case(_READERS[record.kind](plain(dict(record.fields)), record, parsers))
             cases[unused_name(case.title or record.kind, cases)] = dumps(case)
         except (CaseError, UnresolvedError, _NoSampleError) as error:
             skipped.append(Skipped(record.line, str(error)))
@@ -77,23 +78,14 @@ class _NoSampleError(Exception):
     """What a test says that a case cannot say; the text says why."""
 
 
-def parser_of(name: str) -> str:
-    """Our parser that reads what a parser of vLLM does, by its name; auto where none is known to."""
-    names = names_of("vllm")
-    found = names.tool.get(name) or names.reasoning.get(name)
-    if found is None and (fmt := known_format(name)) is not None:
-        found = fmt.name
-    return found or "auto"
-
-
-def _sample(given: Payload, under: str, tree: ast.Module) -> Payload:
+def _sample(given: Payload, record: Record, parsers: SuiteParsers) -> Payload:
     tokens = given.get("tokens")
     if not isinstance(tokens, list | tuple) or not all(map(_is_token, tokens)):
         raise _NoSampleError("its tokens are no pairs of an id and a text")
     vocab = given.get("vocab") or {}
     if not isinstance(vocab, dict):
         raise _NoSampleError("its vocabulary is no dict")
-    text = "".join([one[1] for one in tokens])
+    tree, text = parsers.tree, "".join([one[1] for one in tokens])
     context = {
         "tool_choice": told(tree, "tool_choice"),
         "template_kwargs": given.get("chat_template_kwargs") or None,
@@ -103,12 +95,13 @@ def _sample(given: Payload, under: str, tree: ast.Module) -> Payload:
     name, said = str(given.get("id") or "sample"), str(given.get("description") or "")
     own = said != "" and identifier(said) == name  # of a test that we wrote, whose id is made of the title
     how = fed(tree, tokens)
+    parser, notes = parsers.of(given, record, text)
     return {
         "schema": 1,
         "title": said if own else name,
-        "notes": [said] if said and not own else [],
+        "notes": [*([said] if said and not own else []), *notes],
         "source": {"kind": "vllm_sample" if any(map(_is_made, tokens)) else "token_ids", **_from(given.get("source"))},
-        "parser": {"name": _parser(tree, under, text, given)},
+        "parser": {"name": parser},
         "input": {"tokens": [list(one) for one in tokens], **{key: how[key] for key in how if key == "deltas"}},
         "tokenizer": {"vocab": vocab},
         "tools": list(given.get("tools") or ()),
@@ -116,19 +109,6 @@ def _sample(given: Payload, under: str, tree: ast.Module) -> Payload:
         "replay": how["replay"],
         "expect": {key: one for key, one in _expected(given, tree) if one is not None},
     }
-
-
-def _parser(tree: ast.Module, under: str, text: str, given: Payload) -> str:
-    """Our parser for those of the server that a test asks for: one which is exported as a test of these, and has its
-    markers if one does."""
-    names, tool, thinking = names_of("vllm"), told(tree, "tool_parser_name"), told(tree, "reasoning_parser_name")
-    known = [names.reasoning.get(str(thinking)), names.tool.get(str(tool)), select(Evidence(text=text)).name]
-    formats = [fmt for name in known if name is not None and (fmt := known_format(name)) is not None]
-    reasoning, vocab = bool(given.get("expected_reasoning")), {*(given.get("vocab") or ())}
-    for fmt in sorted(formats, key=lambda fmt: not vocab >= {*fmt.tokens, *fmt.end_tokens}):
-        if readers_of(names, fmt, text, reasoning=reasoning) == (tool, thinking):
-            return fmt.name
-    return parser_of(under or str(tool or thinking))
 
 
 def _is_made(token: Any) -> bool:
@@ -199,8 +179,8 @@ def _call(call: Any) -> Payload:
     return {"name": call.get("name"), "arguments": call["arguments"]}
 
 
-def _format_fixture(given: Payload, under: str, tree: ast.Module) -> Payload:
-    calls = given.get("expected") or ()
+def _format_fixture(given: Payload, _: Record, parsers: SuiteParsers) -> Payload:
+    tree, calls = parsers.tree, given.get("expected") or ()
     if not all(isinstance(one, list | tuple) and len(one) == 2 for one in calls):
         raise _NoSampleError("its calls are no pairs of a name and arguments")
     name, doc, text = str(given.get("family") or "fixture"), given.get("doc_ref"), given.get("raw_output")

@@ -238,6 +238,7 @@ def _details(found: CaseTest) -> Iterator[str]:
     for finding in found.errors:
         place = "" if finding.step is None else f" at step {finding.step:,}, {label(traced_chunking(found.run.case))}"
         yield f"check {finding.check}{place}: {one_line(finding.message)}"
+    yield from [f"note: {one_line(note)}" for note in found.run.case.notes]
 
 
 def not_expected(found: CaseTest) -> Iterator[str]:

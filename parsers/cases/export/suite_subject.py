@@ -8,7 +8,7 @@ look them up when they are made.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -22,7 +22,7 @@ from parsers.cases.made_tools import made_tools
 from parsers.cases.message_events import MessageEvent, events_of
 from parsers.cases.run import CaseRun, sent_of
 from parsers.checks.leaks import unmistakable_markers
-from parsers.formats.model import Format
+from parsers.formats.model import Format, builtin_sources
 from parsers.machine.reasoning import reasoning_markers
 from parsers.replays.chunking import WHOLE, Chunking, apply, label
 from parsers.selection.registry import Evidence, get_format, known_format, select
@@ -296,14 +296,17 @@ def _sent_call(event: MessageEvent) -> dict[str, Any]:
     return _call(ExpectedCall(name=event.name, raw=event.text))
 
 
-def readers_of(names: ParserNames, fmt: Format, text: str, *, reasoning: bool) -> tuple[str | None, str | None]:
+def readers_of(
+    names: ParserNames, fmt: Format, text: str, *, reasoning: bool, called: str = ""
+) -> tuple[str | None, str | None]:
     """The tool and the reasoning parser of a server that read an output of a format; None where it has none.
 
-    Where only a reasoning parser reads the format, calls are read by the parser of the grammar that they show.
+    Where only a reasoning parser reads the format, calls are read by the parser of the grammar that they show; if that
+    is none of the format's, by that of a format that it extends, if any. `called`: the parser to take of several.
     """
-    tool, thinking = _reader(names.tool, fmt.name), _reader(names.reasoning, fmt.name)
+    tool, thinking = _reader(names.tool, fmt.name, called), _reader(names.reasoning, fmt.name, called)
     if tool is None and thinking is not None:
-        tool = _reader(names.tool, select(Evidence(text=text)).name)
+        tool = _reader_of_calls(names.tool, fmt, text)
     return tool, (thinking or _between_same_markers(names, fmt)) if reasoning else None
 
 
@@ -315,12 +318,32 @@ def case_readers(names: ParserNames, case: Case) -> tuple[str | None, str | None
     text, expect = case.text(), case.known.expect
     told = case.context.reasoning_open or (expect is not None and bool(expect.reasoning))
     ended = any(marker in text for marker in reasoning_markers(fmt).closers)
-    return readers_of(names, fmt, text, reasoning=told or ended)
+    return readers_of(names, fmt, text, reasoning=told or ended, called=case.parser.name)
 
 
-def _reader(names: Mapping[str, str | None], fmt: str) -> str | None:
-    """The parser that reads a format: the one of its name, else the first."""
-    return fmt if names.get(fmt) == fmt else next((name for name, read in names.items() if read == fmt), None)
+def _reader(names: Mapping[str, str | None], fmt: str, called: str = "") -> str | None:
+    """The parser that reads a format: the one that is `called` so, or as the format is, else the first."""
+    first = next((name for name, read in names.items() if read == fmt), None)
+    return next((name for name in (called, fmt) if names.get(name) == fmt), first)
+
+
+def _reader_of_calls(names: Mapping[str, str | None], fmt: Format, text: str) -> str | None:
+    """The tool parser for a format that has none of its own; None where the output shows nothing of calls."""
+    shown = get_format(select(Evidence(text=text)).name)
+    read = _reader(names, shown.name)
+    if _call_codecs(shown) <= _call_codecs(fmt):
+        return read
+    return next((found for name in _extended(fmt.name) if (found := _reader(names, name)) is not None), read)
+
+
+def _call_codecs(fmt: Format) -> set[str]:
+    return {state.codec.name for state in fmt.states.values() if state.codec is not None}
+
+
+def _extended(name: str) -> Iterator[str]:
+    """The built-in formats that a format extends, the nearest first."""
+    while (name := builtin_sources().get(name, {}).get("extends", "")) != "":
+        yield name
 
 
 def _between_same_markers(names: ParserNames, fmt: Format) -> str | None:

@@ -129,3 +129,16 @@ def test_rows_without_an_output_are_told_their_columns(program: Program, tmp_pat
     path.write_text('{"a": 1}', "utf-8")
     done = program("check", path, "--column", "title=a")
     assert "Say which column is the model's output, as text=NAME: the first row has a." in done.out
+
+
+def test_a_case_that_fails_is_told_with_its_notes(program: Program, tmp_path: Path) -> None:
+    case = {
+        "schema": 1, "parser": {"name": "qwen"}, "input": {"text": "a"},
+        "notes": ["Why this\nis right."], "expect": {"content": "b"},
+    }  # fmt: skip
+    path = tmp_path / "some.case.json"
+    path.write_text(json.dumps(case), "utf-8")
+    done = program("check", path)
+    assert (done.code, "           note: Why this is right.\n" in done.out) == (1, True)
+    path.write_text(json.dumps({**case, "expect": {"content": "a"}}), "utf-8")
+    assert "note: " not in program("check", path).out

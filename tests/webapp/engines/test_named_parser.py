@@ -18,7 +18,7 @@ from webapp.settings import Settings
 
 TAGS = "<tool_call>\n<function=f>\n</function>\n</tool_call>"
 TOOLS = ["hermes", "qwen3_coder", "deepseek_v3"]
-REASONING = ["qwen3"]
+REASONING = ["qwen3", "deepseek_r1", "nemotron_v3", "granite_thinking_parser"]
 
 
 class Engines:
@@ -56,6 +56,14 @@ ASKED: list[tuple[str, dict[str, Any], str, list[str]]] = [
      ["--engine", "vllm:qwen3_coder", "--reasoning-parser", "qwen3"]),
     ("vllm", {"parser": {"name": "qwen3"}}, TAGS, ["--engine", "vllm:qwen3_coder"]),
     ("vllm", {"parser": {"name": "qwen3"}, "context": {"reasoning_open": True}}, "a", ["--engine", "vllm:qwen3"]),
+    ("vllm", {"parser": {"name": "nemotron_v3"}}, "</think><tool_call></tool_call>a",
+     ["--engine", "vllm:qwen3_coder", "--reasoning-parser", "nemotron_v3"]),
+    ("vllm", {"parser": {"name": "granite_thinking_parser"}}, f"</think>{TAGS}",
+     ["--engine", "vllm:qwen3_coder", "--reasoning-parser", "granite_thinking_parser"]),
+    ("vllm", {"parser": {"name": "granite_thinking_parser"}}, "</think>a",
+     ["--engine", "vllm:granite_thinking_parser"]),
+    ("vllm", {"parser": {"name": "deepseek_r1"}}, f"R</think>{TAGS}",
+     ["--engine", "vllm:qwen3_coder", "--reasoning-parser", "deepseek_r1"]),
     ("vllm", {"expect": {"reasoning": "a"}}, "a", ["--engine", "vllm:hermes", "--reasoning-parser", "qwen3"]),
 ]  # fmt: skip
 
