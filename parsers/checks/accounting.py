@@ -162,7 +162,7 @@ def _lost_words(subject: Subject) -> Iterator[Finding]:
     sent = _words(message_texts(trace.message).values())
     known = sent | _ENVELOPE | _words(subject.renamed.values())
     bare = _unescaped(_TOKEN.sub(" ", _markup(subject).sub(" ", trace.text)))
-    words = [*lost_prose(bare, known)] if subject.known.grammar is Origin.UNKNOWN else _WORD.findall(bare)
+    words = [*lost_prose(bare, known)] if reference is None and _is_any_grammar(subject) else _WORD.findall(bare)
     lost = [word for word in words if word.casefold() not in known]
     values = {_value(word): word for word in sent}
     gone = set(lost)
@@ -222,6 +222,11 @@ def _lost_end(subject: Subject) -> Finding | None:
         return None
     words = f"The end of the answer is lost: {quoted(lost)} is nowhere in the message."
     return _spans_cover_input.finding(words, within=(trace, start, start + len(lost)))
+
+
+def _is_any_grammar(subject: Subject) -> bool:
+    """Return whether no more than markers are known of the grammar: what stands between them may be markup, too."""
+    return subject.black_box and subject.known.grammar is not Origin.BUILTIN
 
 
 def _is_plain(subject: Subject, text: str) -> bool:
@@ -371,9 +376,15 @@ def _lost_ends(subject: Subject) -> Iterator[Finding]:
     trace, message = subject.trace, subject.trace.message
     if message.tool_calls or message.reasoning:
         return
-    lost = _left_out(trace.text, message.content or "")
+    markup = _markup(subject)
+    text, given = (markup.sub(_blanks, one) for one in (trace.text, message.content or ""))
+    lost = _left_out(text, given)
     if lost and all(trace.text[at] in _ENDS for at in lost):
         yield _lost_sign(subject, trace.text, lost, Place(lost[0], trace.step_at(lost[0])))
+
+
+def _blanks(marker: re.Match[str]) -> str:
+    return " " * len(marker.group())
 
 
 def _left_out(wanted: str, given: str) -> list[int]:

@@ -11,7 +11,8 @@ from dataclasses import replace
 from itertools import chain
 
 from parsers.checks.check import Check, Need, check
-from parsers.checks.json_text import is_whole_object
+from parsers.checks.fuller import is_less, kept, markers_of
+from parsers.checks.known import Origin
 from parsers.checks.prose import TAG
 from parsers.checks.spaces import Spaced, change_words, joined_words, squeezed
 from parsers.checks.subject import Subject, chunking_of
@@ -36,8 +37,15 @@ from parsers.vocabulary.events import Severity
 from parsers.vocabulary.stretches import Place
 from parsers.vocabulary.trace import Finding, Proof, Trace
 from parsers.vocabulary.types import Span
-from parsers.vocabulary.words import counted
+from parsers.vocabulary.words import counted, quoted
 
+FULLER = "a message that has more of the output read"
+# What is said instead of what was expected, where no grammar and no declared markers tell: of a pair of which one
+# message has more of the output read, and of one of which neither has.
+HINTS = (
+    " The grammar is not known: the message that has more of the output read has {there}, the other one {here}.",
+    " The grammar is not known, nor which message is right: one has {there}, the other one {here}.",
+)
 FEW = 3  # so many outcomes are told one by one
 
 Replays = list[tuple[str, Trace]]
@@ -94,7 +102,7 @@ def _whole_equals_streamed(subject: Subject) -> Iterator[Finding]:
         when = "Read by the code path for whole outputs" if one_shot else "Read in one piece"
         grade = CutGrade.HONEST if one_shot else _contradicted(subject, key)
         rest = f"{_supposing(subject, '', trace)}."
-        nearer = _fuller(trace, whole) if subject.builtin.message is None else _nearer(subject, whole)
+        nearer = _fuller(subject, trace, whole) if subject.builtin.message is None else _nearer(subject, whole)
         right, wrong = (trace, whole) if nearer is trace else (whole, trace)
         found = _finding(_whole_equals_streamed, subject, when, rest, right=right, wrong=wrong, shown=whole, cuts=grade)
         yield _by_contract(found, subject, whole) if one_shot else found
@@ -115,18 +123,39 @@ def _contradicted(subject: Subject, key: Key) -> CutGrade:
     """The grade of the surest cuts under which this message and another one come: that of the worse of the two."""
     best = _surest(subject)
     others = [grade for one, grade in best.items() if one != key]
+    if _is_surely_less(subject, key, best):
+        return CutGrade.HONEST
     return worst((best[key], min(others, key=lambda one: one.rank))) if others else CutGrade.HONEST
+
+
+def _is_surely_less(subject: Subject, key: Key, best: Mapping[Key, CutGrade]) -> bool:
+    """Return whether sure cuts lose a call, or leave declared markers, which this message or another shows to be read
+    under cuts that are not sure, where nobody knows what the format reads."""
+    if subject.builtin.message is not None or not subject.raw or best[key] is CutGrade.HOSTILE:
+        return False
+    traces = [subject.trace, *[trace for _, trace in _streamed(subject)]]
+    messages = {message_key(trace.message, subject.rules): trace.message for trace in traces}
+    others = [(best[one], message) for one, message in messages.items() if best[one] is not CutGrade.HOSTILE]
+    mine, text, declared = messages[key], subject.trace.text, subject.declared
+    if best[key] is CutGrade.HONEST:
+        return any(is_less(mine, other, text, declared) for _, other in others)
+    return any(is_less(other, mine, text, declared) for grade, other in others if grade is CutGrade.HONEST)
 
 
 def _surest(subject: Subject) -> dict[Key, CutGrade]:
     """The grade of the surest cuts under which each message comes."""
     best = {message_key(subject.trace.message, subject.rules): subject.replays.grade("")}
-    whole = None if subject.replays.one_shot else subject.replays.whole
-    labelled = [(label, trace) for label, trace in subject.replays.compared if not trace.failure]
-    for label, trace in [("whole", whole), *labelled] if whole is not None and not whole.failure else labelled:
+    for label, trace in _streamed(subject):
         grade, one = subject.replays.grade(label), message_key(trace.message, subject.rules)
         best[one] = min(best.get(one, grade), grade, key=lambda one: one.rank)
     return best
+
+
+def _streamed(subject: Subject) -> Replays:
+    """The other replays that did not fail, the whole output first where it is a chunking among others."""
+    whole = None if subject.replays.one_shot else subject.replays.whole
+    replays = [*([] if whole is None else [("whole", whole)]), *subject.replays.compared]
+    return [(label, trace) for label, trace in replays if not trace.failure]
 
 
 def _outcomes(subject: Subject) -> dict[Key, Replays]:
@@ -174,7 +203,9 @@ def _outcome(subject: Subject, replays: Replays, more: str, cuts: CutGrade) -> F
         rest = f"{_supposing(subject, '', base)}; {share:,} other chunkings agree with one another.{more}"
         return _finding(_chunking, subject, own, rest, right=trace, wrong=base, shown=trace, cuts=cuts)
     if nearer is trace:
-        rest = f"{others} {'gives' if single else 'give'} the message that is nearer to what the format reads.{more}"
+        known = subject.builtin.message is not None
+        which = "the message that is nearer to what the format reads" if known else FULLER
+        rest = f"{others} {'gives' if single else 'give'} {which}.{more}"
         return _finding(_chunking, subject, own, rest, right=trace, wrong=base, shown=trace, cuts=cuts)
     give = f"; {share:,} of {counted(every, 'chunking')} give this message" if share > 1 else ""
     when, rest = f'With the chunking "{label}"', f"{_supposing(subject, label, trace)}{give}.{more}"
@@ -189,7 +220,7 @@ def _nearer(subject: Subject, other: Trace, *, most: bool = False) -> Trace | No
     """
     reading, base, rules = subject.builtin.message, subject.trace, subject.rules
     if reading is None:
-        return None
+        return _with_more(subject, base, other)
     mine, yours = distance(reading, base.message), distance(reading, other.message)
     if mine != yours:
         return base if mine < yours else other
@@ -198,17 +229,33 @@ def _nearer(subject: Subject, other: Trace, *, most: bool = False) -> Trace | No
     return base if same_message(reading, base.message, replace(rules, ids=False)) else None
 
 
-def _fuller(one: Trace, other: Trace) -> Trace:
-    """The replay whose message has more whole calls, then more of a plain answer, or less of what looks like markup.
-    Nobody knows what is right."""
+def _with_more(subject: Subject, one: Trace, other: Trace) -> Trace | None:
+    """The replay that has more of the output read; None where both have as much, and where the output is not known."""
+    text = subject.trace.text if subject.raw else ""
+    markers = markers_of(text, subject.declared, [one.message, other.message])
+    mine, yours = kept(one.message, text, markers), kept(other.message, text, markers)
+    return None if mine == yours or not text else one if mine > yours else other
+
+
+def _fuller(subject: Subject, one: Trace, other: Trace) -> Trace:
+    """The same, else the replay that has more of a plain answer, or less of what looks like markup. Nobody knows what
+    is right."""
     plain = not any(each.message.tool_calls or TAG.search(each.message.content or "") for each in (one, other))
 
     def worth(trace: Trace) -> tuple[int, int]:
         content = trace.message.content or ""
-        whole = sum([call.complete and is_whole_object(call.arguments) for call in trace.message.tool_calls])
-        return whole, len(content) if plain else -len(squeezed(content))
+        return len(trace.message.tool_calls), len(content) if plain else -len(squeezed(content))
 
-    return one if worth(one) > worth(other) else other
+    return _with_more(subject, one, other) or (one if worth(one) > worth(other) else other)
+
+
+def _is_hint(subject: Subject, right: Trace, wrong: Trace) -> bool:
+    """Return whether nobody knows which of two messages is right, nor do declared markers tell."""
+    if not subject.black_box or not subject.raw or subject.builtin.message is not None:
+        return False
+    known = subject.known.grammar
+    told = known is Origin.DECLARED and is_less(wrong.message, right.message, subject.trace.text, subject.declared)
+    return not (known is Origin.BUILTIN or told)
 
 
 def _supposing(subject: Subject, label: str, trace: Trace) -> str:
@@ -240,17 +287,27 @@ def _finding(
     told = by_value(rules) if level in ("calls", "text", "whitespace") else rules
     parting = divergence(right, wrong, told)
     assert parting is not None  # their messages differ
+    hint = _is_hint(subject, right, wrong)
+    rest += _hint(subject, right, wrong, parting) if hint else ""
     return of.finding(
         f"{when}, {_difference(of, subject, right, wrong, parting, level)}{rest}",
         severity=cuts.weigh("error" if _joins(subject, right, wrong) else _WEIGHTS.get(level, "error")),
         step=parting.step_a if right is subject.trace else parting.step_b,
         span=None if parting.raw is None else Span(parting.raw, parting.raw),
-        expected=parting.expected,
-        actual=parting.actual,
+        expected=None if hint else parting.expected,
+        actual=None if hint else parting.actual,
         grade=level,
         policy=subject.allowed_between(right.message, wrong.message),
         proof=Proof(chunking_of(shown), wrong=None if wrong is shown else chunking_of(wrong)),
     )
+
+
+def _hint(subject: Subject, right: Trace, wrong: Trace, parting: Divergence) -> str:
+    """How two messages part of which nobody knows which one is right."""
+    there, here = (quoted(text) if text else "nothing" for text in (parting.expected, parting.actual))
+    more = _with_more(subject, right, wrong)
+    here, there = (there, here) if more is wrong else (here, there)
+    return HINTS[more is None].format(there=there, here=here)
 
 
 def _difference(

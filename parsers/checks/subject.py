@@ -12,7 +12,7 @@ from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, Literal
 
-from parsers.checks.known import Known, known_of
+from parsers.checks.known import Known, Origin, known_of
 from parsers.checks.prose import consumed_tags
 from parsers.compare.allowed import (
     allowed_by,
@@ -194,6 +194,11 @@ class Subject:
     def calls(self) -> list[ToolCall]:
         """The calls of its message."""
         return self.replays.trace.message.tool_calls
+
+    @property
+    def declared(self) -> tuple[str, ...]:
+        """The markers that somebody declared, of a grammar of which no more is known."""
+        return tuple(self.grammar.terminals.values()) if self.known.grammar is Origin.DECLARED else ()
 
     @cached_property
     def has_old_call(self) -> bool:

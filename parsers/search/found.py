@@ -174,7 +174,7 @@ class Minimized:
     `read_unchanged`: it does so of the output before the change that the finding is about, made small alike. `gives` is
     what comes of it, and `meant` what should, which the format itself reads or `beside` gives. `of_changed`: it is a
     form of a changed output, of which the verdict does not speak. `soft`: a chunking beside gives what is right but for
-    white space of the text, which is no matter of this fault.
+    white space of the text, which is no matter of this fault. `unsure`: that `meant` is right nobody knows.
     """
 
     check: str
@@ -192,6 +192,7 @@ class Minimized:
     meant: Message | None = None
     of_changed: bool = False
     soft: bool = False
+    unsure: bool = False
 
     @property
     def text(self) -> str:

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from parsers.checks import CHECKS, run_checks
+from parsers.checks.fuller import declared_of, is_less, kept, markers_of
 from parsers.checks.subject import subject_of
 from parsers.compare.beside import compare_chunking
 from parsers.compare.divergence import ANY_ID, GRADES, HARMFUL, Rules, grade, message_key, same_message
@@ -158,6 +159,8 @@ def _with_harm(shown: Finding, small: Replayer, chunking: Chunking, beside: Sequ
     if other.content == gives.content and other.reasoning == gives.reasoning:
         return shown
     own = own_reading(small)
+    if own is None and _has_more(small, gives, other):
+        return shown
     read = own is not None and not same_message(own.message, gives, LOOSE)
     right = own.message if own is not None and read else other
     if not of_calls(kind_of(gives, right, LOOSE)):
@@ -176,8 +179,16 @@ def _with_messages(said: Minimized, small: Replayer) -> Minimized:
 
     right = others(said.right, None if own is None else own.message)
     meant = min(right, key=lambda one: (distance(one, gives), _texts(one) != _texts(gives)), default=None)
-    beside = others(*[small.outcome(one).message for one in said.beside[:1]])
-    return replace(said, gives=gives, meant=meant or next(iter(beside), None))
+    beside = next(iter(others(*[small.outcome(one).message for one in said.beside[:1]])), None)
+    if beside is not None and own is None and _has_more(small, gives, beside):
+        beside = None
+    return replace(said, gives=gives, meant=meant or beside, unsure=meant is None and own is None)
+
+
+def _has_more(small: Replayer, one: Message, other: Message) -> bool:
+    """Return whether a message has more of the output read than another one, where its grammar is not known."""
+    markers = markers_of(small.text, declared_of(small), (one, other))
+    return kept(one, small.text, markers) > kept(other, small.text, markers)
 
 
 def _texts(message: Message) -> tuple[str, str]:
@@ -315,10 +326,10 @@ def _beside(
     thirds = [one for one in (*sizes, *cuts) if one not in (chunking, target.other)]
     third = next((one for one in thirds if agrees(one)), None)
     # It is right where it is what the format reads, perhaps only of the small case, or, where that is not known, agrees
-    # with a third and gives more than the failing one.
+    # with a third and has calls that the failing one lacks, or none of the declared markers which that leaves.
     small = Differs.at(replayer, chunking, rules, target.other)
     richer = third is not None and _richness(other.message) > _richness(replayer.outcome(chunking).message)
-    richer = richer and _may_be_right(replayer, other.message)
+    richer = richer and _may_be_right(replayer, other.message, replayer.outcome(chunking).message)
     others = [target.other] if third is None else [target.other, third]
     if third is None and target.other == WHOLE and replayer.one_shot is not None:  # a stream differs in this way, too
         others += [
@@ -331,10 +342,13 @@ def _beside(
     ) else None
 
 
-def _may_be_right(replayer: Replayer, message: Message) -> bool:
-    """Return whether nothing says that a message is wrong: where it is known what the format reads, another one is."""
-    own = own_reading(replayer)
-    return own is None or same_message(message, own.message, LOOSE) or is_allowed(replayer, own, message)
+def _may_be_right(replayer: Replayer, message: Message, beside: Message) -> bool:
+    """Return whether nothing says that a message is wrong: where it is known what the format reads, another one is;
+    where only markers are declared, one that has no more read than that beside it may be."""
+    own, declared = own_reading(replayer), declared_of(replayer)
+    if own is None:
+        return bool(declared) and is_less(beside, message, replayer.text, declared)
+    return same_message(message, own.message, LOOSE) or is_allowed(replayer, own, message)
 
 
 def _is_alike(replayer: Replayer, chunking: Chunking, other: Chunking, target: Differs, rules: Rules) -> bool:

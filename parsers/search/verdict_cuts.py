@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from parsers.checks.fuller import Kept, declared_of, is_less, kept
 from parsers.checks.prose import TAG
 from parsers.compare.divergence import ANY_ID, HARMFUL, message_key
 from parsers.compare.divergence import grade as grade_of
@@ -23,6 +24,7 @@ from parsers.vocabulary.words import counted
 
 BY_ONE_SHOT = "read by the one for whole outputs"
 _SENTENCE = re.compile(r"\s*[\"'(]?\w+[.,;:!?]?\s")  # its first word
+_READ = Kept(0, 0, 0, 0)  # of no account beside the grammar's own reading
 ALWAYS, IN_TOKENS = "streamed, in whatever deltas", "streamed, in whatever deltas of whole tokens"
 IN_PARTS = "as soon as the output comes in more than one delta"
 
@@ -31,7 +33,7 @@ def chunk_boundary(evidence: Evidence) -> Verdict | None:
     """What comes out depends on how a server cuts the output, or on which code path reads it, by more than white space
     or how arguments are written. Streams that a server can send go before the path for whole outputs."""
     numbers = evidence.numbers(Topic.CHUNKS, severity="error")
-    others = _differing(evidence, CutGrade.HONEST) or _other_path(evidence)
+    others = _differing(evidence, CutGrade.HONEST) or _other_path(evidence) or _surely_less(evidence)
     if not others:
         if not numbers:
             return None
@@ -191,6 +193,16 @@ def _differing(evidence: Evidence, grade: CutGrade) -> list[OutcomeClass]:
     return [one for one in sure[1:] if grade_of(sure[0].message, one.message, ANY_ID) in HARMFUL]
 
 
+def _surely_less(evidence: Evidence) -> list[OutcomeClass]:
+    """Where no grammar is known, the outcomes of sure cuts that lack a call, or have declared markers left, that the
+    fullest message has not, however unsure the cuts are that show it: it shows what the parser can read."""
+    if evidence.own is not None or all(one.raised is not None for one in evidence.outcomes):
+        return []
+    full, declared = _right(evidence), declared_of(evidence.replayer)
+    sure = [] if full.streamed in (None, CutGrade.HOSTILE) else _streams(evidence, CutGrade.HONEST)
+    return [one for one in sure if is_less(one.message, full.message, evidence.text, declared)]
+
+
 def _is_one_delta(one: OutcomeClass) -> bool:
     """Return whether an outcome comes in one delta, and in no more but for empty ones. What an empty delta is needed
     for comes in more than one."""
@@ -223,8 +235,9 @@ def _is_proven(evidence: Evidence, one: OutcomeClass) -> bool:
 
 def _right(evidence: Evidence) -> OutcomeClass:
     """The outcome that is right: the grammar's own reading, else of those that a server's cuts lead to, where there are
-    such, the one with most good calls, then with the texts nearest to those that the grammar reads, then with the least
-    content, or the most of an answer, then of most chunkings."""
+    such, the one that has most of the output read where no grammar is known, then with most good calls, then with the
+    texts nearest to those that the grammar reads, then with the least content, or the most of an answer, then of most
+    chunkings."""
     read = [one for one in evidence.outcomes if one.raised is None]
     own = None if evidence.own is None else message_key(evidence.own.message, ANY_ID)
     same = next((one for one in evidence.outcomes if message_key(one.message, ANY_ID) == own), None)
@@ -233,11 +246,12 @@ def _right(evidence: Evidence) -> OutcomeClass:
     read = [one for one in read if one.cuts is not CutGrade.HOSTILE] or read
     answer = all(_is_answer(one.message, evidence.text) for one in read) or _part_in_prose(read, evidence)
 
-    def worth(one: OutcomeClass) -> tuple[int, int, int, int, int]:
+    def worth(one: OutcomeClass) -> tuple[Kept, int, int, int, int, int]:
         content = one.message.content or ""
         fullest = len(content) if answer else -len(content)
         _, lost, more = (0, 0, 0) if evidence.own is None else distance(evidence.own.message, one.message)
-        return good_calls(one.message, evidence.context), -lost, -more, fullest, one.count
+        full = kept(one.message, evidence.text, evidence.markers) if evidence.own is None else _READ
+        return full, good_calls(one.message, evidence.context), -lost, -more, fullest, one.count
 
     return max(read, key=worth)
 

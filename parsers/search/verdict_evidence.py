@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import islice
 
 from parsers.checks.check import REGISTERED
+from parsers.checks.fuller import declared_of, markers_of
 from parsers.checks.known import Fact, Known
 from parsers.checks.leaks import SHOWN, is_of_program
 from parsers.checks.mentions import is_inline_code, is_spoken_of
@@ -105,6 +106,13 @@ class Evidence:
             return None
         around = content_around(own.events)
         return allowed_by(contract, own.message, self.message, text=self.text, context=self.context, around=around)
+
+    @cached_property
+    def markers(self) -> tuple[str, ...]:
+        """The markers that may be left over: declared ones, else those that the parser consumes under some chunking."""
+        return markers_of(
+            self.text, declared_of(self.replayer), [self.message, *[one.message for one in self.outcomes]]
+        )
 
     @property
     def good(self) -> int:

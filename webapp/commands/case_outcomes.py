@@ -32,6 +32,7 @@ from webapp.settings import get_settings
 Outcome = Literal[CaseOutcome, "as before"]  # the last is known only beside a baseline, or another engine
 BASE = "base"
 LONGEST = 200
+NOT_SEEN = "it expects nothing, so whether it is fixed is not known: give it an expect, or search with find"
 
 
 @dataclass(slots=True)
@@ -255,6 +256,7 @@ def told(result: CaseResult) -> Iterator[str]:
     """The line of a case, and for one that fails the lines that say where."""
     numbers = f"{count(result.replays, 'replay')}, {count(result.held, 'check holds', 'checks hold')}"
     notes = {"fixed": "passes; set its verdict to required", "skip": result.why, "unusable": result.why}
+    notes["not seen"] = f"not shown by {count(result.replays, 'replay')}; {NOT_SEEN}"
     notes["as before"] = in_words(result.wrong)
     if result.outcome == "ok" and result.better:
         notes["ok"] = f"{numbers}; it was wrong before"

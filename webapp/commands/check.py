@@ -7,7 +7,8 @@ ok                0                     as expected under every chunking, and no
 FAIL              1                     otherwise
 as before         0                     it fails in nothing that the baseline, or the engine `base`, does not too
 known bug         0                     it fails, and its verdict says known_bug
-fixed             0                     it does not fail although its verdict says known_bug
+fixed             0                     it is as it expects although its verdict says known_bug
+not seen          0                     its verdict says known_bug, it expects nothing, and the chunkings show nothing
 differs           0                     not as expected, verdict implementation_defined; a check's error still fails
 skip              0                     its engine is not here, or the one that was named has no parser for it
 unusable          2                     it is no case, or cannot be replayed

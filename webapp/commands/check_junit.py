@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from webapp.commands.baselines import in_words
-from webapp.commands.case_outcomes import CaseResult
+from webapp.commands.case_outcomes import NOT_SEEN, CaseResult
 from webapp.commands.junit import End, JunitTest, junit_text
 
 _ENDS: Mapping[str, End] = {
@@ -47,5 +47,6 @@ def _message(result: CaseResult) -> str:
 
 def _text(result: CaseResult) -> str:
     passes = {"fixed": "known_bug is its verdict, and it passes", "ok": "it was wrong before" if result.better else ""}
+    passes["not seen"] = f"known_bug is its verdict; {NOT_SEEN}"
     said = [passes.get(result.outcome, ""), f"uploaded to {result.link}" if result.link else ""]
     return "\n".join([*result.details, *[line for line in said if line]])

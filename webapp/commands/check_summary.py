@@ -17,7 +17,17 @@ from webapp.commands.words import count
 
 MOST_ROWS = 50
 MOST_DETAILS = 10
-_ORDER: tuple[Outcome, ...] = ("FAIL", "unusable", "as before", "known bug", "fixed", "differs", "skip", "ok")
+_ORDER: tuple[Outcome, ...] = (
+    "FAIL",
+    "unusable",
+    "as before",
+    "known bug",
+    "fixed",
+    "not seen",
+    "differs",
+    "skip",
+    "ok",
+)
 
 
 def tested(asked: Asked) -> Iterator[str]:

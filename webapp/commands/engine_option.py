@@ -51,7 +51,8 @@ def engine_option(data: dict[str, Any], options: _Given) -> None:
     parser = _of_class(word, options.python, options.path) if options.python else named(word)
     if options.reasoning_parser is not None:
         parser["options"] = {OPTIONS[0]: options.reasoning_parser}
-    data["parser"] = parser
+    told = data.get("parser", {}).get("markers") if "engine" in parser else None
+    data["parser"] = {**parser, "markers": told} if told else parser
 
 
 class Named(NamedTuple):

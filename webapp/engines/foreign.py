@@ -19,12 +19,13 @@ from zlib import crc32
 from parsers.cases.case import Case
 from parsers.cases.engines import Choice, Declared, Engine
 from parsers.cases.input import CaseError
-from parsers.checks.leaks import unmistakable_markers
+from parsers.checks.leaks import is_marker, unmistakable_markers
 from parsers.formats.contracts import DEFAULT, builtin_contracts
 from parsers.formats.model import Format
 from parsers.replays.ran_lines import LinesAsked, RanLines
 from parsers.replays.recorded import BlackBox
 from parsers.replays.tapes import Asked, Played, Tape
+from parsers.selection.claims import is_bare
 from parsers.selection.registry import Evidence, Selection, get_format, known_format, select
 from parsers.vocabulary.types import Context, Delta, Piece
 from webapp.engines.protocol import Card, Replayed
@@ -61,7 +62,7 @@ def _chosen(name: str, players: _Players, told_grammar: Format | None, case: Cas
     grammar = known_format(parser) or told_grammar
     told = grammar is not None and bool(grammar.tokens)  # else nobody says which of its markers are tokens
     if grammar is None or not grammar.terminals:
-        grammar = get_format(select(Evidence(text=case.text())).name)
+        grammar = _read_off(case)
     label = f"{name}:{parser}"
     run = _Run(
         name, players, parser, reasoning, card, _vocabulary(case, grammar, () if told else unmistakable_markers()), case
@@ -84,6 +85,17 @@ def _chosen(name: str, players: _Players, told_grammar: Format | None, case: Cas
         declared=declared,
         spent=lambda: run.spent,
     )
+
+
+def _read_off(case: Case) -> Format:
+    """The grammar that an output itself points to; that of plain text where the case declares markers of another one,
+    or where none of its own stands there: a call in JSON, or in Python, may have anybody's markup around it, unless it
+    is all there is."""
+    text, plain = case.text(), get_format("passthrough")
+    found = plain if case.parser.markers else get_format(select(Evidence(text=text)).name)
+    marked = any(is_marker(literal) and literal in text for literal in found.terminals.values())
+    alone = is_bare(found) and text.strip()[:1] in ("{", "[") and text.strip()[-1:] in ("}", "]")
+    return found if marked or alone else plain
 
 
 def _unplayed(label: str) -> BlackBox:

@@ -34,8 +34,9 @@ def case_by_engine(case: Case, word: str, settings: Settings) -> Case:
     EngineError for a name that is not entered, and UsageError for an engine that does not say which parsers it has.
     """
     parser = parser_of_word(word, settings)
-    if parser["name"] == "auto" and "engine" in parser:
-        parser |= _own_readers(case, parser["engine"], settings)
+    if "engine" in parser:
+        parser["markers"] = case.parser.markers
+        parser |= _own_readers(case, parser["engine"], settings) if parser["name"] == "auto" else {}
     return case.model_copy(update={"parser": ParserRef.model_validate(parser), "contract": None})
 
 

@@ -21,7 +21,7 @@ from parsers.replays.chunking import label
         ("required", False, True, "FAIL"),
         ("known_bug", True, False, "known bug"),
         ("known_bug", False, True, "known bug"),
-        ("known_bug", False, False, "fixed"),
+        ("known_bug", False, False, "not seen"),
         ("implementation_defined", False, False, "ok"),
         ("implementation_defined", True, False, "differs"),
         ("implementation_defined", True, True, "FAIL"),
@@ -32,6 +32,14 @@ def test_what_is_known_of_a_case_decides_what_a_difference_is(
 ) -> None:
     case = load_case({"schema": 1, "verdict": verdict, "parser": {"name": "qwen"}, "input": {"text": "x"}})
     assert outcome_of(case, different=different, broken=broken) == word
+
+
+@pytest.mark.parametrize(
+    ("expect", "word"), [({"content": "x"}, "fixed"), ({"content": None}, "fixed"), ({}, "not seen")]
+)
+def test_a_known_bug_is_fixed_where_what_is_expected_came(expect: dict[str, Any], word: str) -> None:
+    keys = {"verdict": "known_bug", "expect": expect, "parser": {"name": "qwen"}, "input": {"text": "x"}}
+    assert outcome_of(load_case({"schema": 1, **keys}), different=False, broken=False) == word
 
 
 def ran(*replay: str, **keys: Any) -> CaseRun:

@@ -48,6 +48,7 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"expect": {"finish_reason": "stop"}}, "FAIL", 1),
         ({"expect": WRONG, "verdict": "known_bug"}, "known bug", 0),
         ({"expect": RIGHT, "verdict": "known_bug"}, "fixed", 0),
+        ({"verdict": "known_bug"}, "not seen", 0),
         ({"expect": WRONG, "verdict": "implementation_defined"}, "differs", 0),
         ({"expect": RIGHT, "verdict": "implementation_defined"}, "ok", 0),
         ({"parser": {"name": "hermes", "engine": "vllm"}, "expect": WRONG}, "skip", 0),

@@ -32,6 +32,7 @@ def suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
         "wrong": {**plain_case, "expect": {**WRONG, "content": "a ``` b\x1b[31m|<b>"}},
         "known": {**plain_case, "expect": WRONG | {"content": "x"}, "verdict": "known_bug"},
         "fixed": {**plain_case, "expect": RIGHT, "verdict": "known_bug"},
+        "unseen": {**plain_case, "verdict": "known_bug"},
         "elsewhere": {**plain_case, "parser": {"name": "hermes", "engine": "vllm"}},
         "none": {**plain_case, "parser": {"name": "nobody"}},
     }
@@ -43,12 +44,13 @@ def test_each_outcome_is_what_readers_of_junit_know(program: Program, suite: str
     done = program("check", suite, "nowhere.case.json", "--junit", "new/junit.xml")
     assert (done.code, done.err) == (2, "")
     root = Xml.parse("new/junit.xml").getroot()
-    numbers = {"tests": "7", "failures": "1", "errors": "2", "skipped": "2"}
+    numbers = {"tests": "8", "failures": "1", "errors": "2", "skipped": "2"}
     assert {key: root.attrib[key] for key in numbers} == numbers
     assert [child.get("name") for child in root] == [suite, "nowhere.case.json"]
     found = {test.get("name"): [child.tag for child in test] for test in root.iter("testcase")}
     assert found == {
-        "right": [], "wrong": ["failure"], "known": ["skipped"], "fixed": ["system-out"], "elsewhere": ["skipped"],
+        "right": [], "wrong": ["failure"], "known": ["skipped"], "fixed": ["system-out"], "unseen": ["system-out"],
+        "elsewhere": ["skipped"],
         "none": ["error"], "nowhere.case.json": ["error"],
     }  # fmt: skip
 
@@ -86,7 +88,7 @@ def test_a_summary_says_what_failed_and_nothing_in_it_is_markup(program: Program
     program("check", suite, "--summary", "summary.md")
     text = Path("summary.md").read_text("utf-8")
     assert text.startswith("## Toolcall Inspector: 2 cases failed\n\n| engine | cases | FAIL | unusable |")
-    assert "| of each case | 6 | 1 | 1 | 1 | 1 | 1 | 1 |" in text
+    assert "| of each case | 7 | 1 | 1 | 1 | 1 | 1 | 1 | 1 |" in text
     assert "- `all.cases.json::wrong`: `content, tool_calls`\n\n  ````\n" in text
     assert "\x1b" not in text
     assert text.count("````") == 2

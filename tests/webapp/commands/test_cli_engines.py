@@ -6,7 +6,7 @@ import json
 import re
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -285,6 +285,15 @@ def test_an_output_is_replayed_and_searched_by_an_engine(program: Program) -> No
     done = program("find", "-", "--engine", "fake:raises", stdin="Hello there, you!\nWell.")
     assert (done.code, "ValueError: no !" in done.out) == (1, True)
     assert "--engine fake:raises" in done.out
+
+
+@pytest.mark.parametrize(("how", "found"), [((), []), (("--markers", "<<call>>,@@ "), ["no_terminal_leak"])])
+def test_declared_markers_count_for_what_an_engine_reads(
+    program: Program, how: Sequence[str], found: list[str]
+) -> None:
+    program("engines", "add", "fake", "--command", COMMAND)
+    report = program("replay", "-", "--engine", "fake:echo", *how, "--json", stdin="Hi <<call>> now").json
+    assert [one["check"] for one in report["findings"]] == found
 
 
 def test_a_parser_that_is_not_there_is_told_under_the_option(program: Program) -> None:

@@ -428,6 +428,28 @@ def test_its_grammar_cuts_the_output(settings: Settings) -> None:
     assert prepared.replayer.trace(Chunking(by="char")).message.content == CALL
 
 
+BARE = '{"name": "f", "arguments": {}}'
+
+
+@pytest.mark.parametrize(
+    ("text", "markers", "read"),
+    [
+        (CALL, [], "qwen"),
+        (CALL, ["<call>"], None),
+        (BARE, [], "llama"),
+        (f"Sure.\n<call>{BARE}</call>", [], None),
+        (f"@@call {BARE}@@", [], None),
+        ("Hello.", [], None),
+    ],
+)
+def test_the_grammar_of_a_parser_without_a_known_name_is_one_whose_markers_stand_in_the_output(
+    text: str, markers: list[str], read: str | None
+) -> None:
+    given = case("auto", input={"text": text}, parser={"markers": markers})
+    choice, _ = chosen(given, parsers=[{"name": "mine"}])
+    assert (None if choice.grammar is None else choice.grammar.name) == read
+
+
 @pytest.mark.parametrize(
     ("context", "prompt"),
     [({}, None), ({"prompt_tail": ""}, []), ({"prompt_tail": "user\n<tool_call>"}, ["user\n", "<tool_call>"])],

@@ -76,6 +76,15 @@ def test_the_parser_of_a_server_is_the_one_that_reads_the_format(
     assert engine_words(case_by_engine(case, word, Settings())) == words
 
 
+@pytest.mark.parametrize(("word", "markers"), [("own", ("<a>", "@@ ")), ("builtin", ())])
+def test_declared_markers_are_those_of_the_output_whichever_engine_reads_it(
+    word: str, markers: tuple[str, ...]
+) -> None:
+    parser = {"name": "auto", "engine": "other", "markers": ["<a>", "@@ "]}
+    case = load_case({"schema": 1, "parser": parser, "input": {"text": "a"}})
+    assert case_by_engine(case, word, Settings()).parser.markers == markers
+
+
 def test_whoever_asks_as_a_guest_gets_the_same_parser() -> None:
     case = {"schema": 1, "parser": {"name": "qwen"}, "input": {"text": "a"}, "contract": "spec"}
     found = subject_of(CaseAsked(case=json.dumps(case), engine="pr"), Settings(), nobody).case

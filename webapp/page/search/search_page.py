@@ -374,7 +374,9 @@ class _Smallest:
     def told(self) -> list[tuple[str, list[Told]]]:
         """What a client should get of it and what it gets, part by part; empty where that is not known."""
         gives, meant = self.found.gives, self.found.meant
-        return [] if gives is None or meant is None else [("right", told(meant)), ("like this", told(gives, meant))]
+        if gives is None or meant is None:
+            return []
+        return [("fullest" if self.found.unsure else "right", told(meant)), ("like this", told(gives, meant))]
 
 
 def search_of_job(jobs: Searches, job: SearchJob | None, size: int) -> Search:
