@@ -16,9 +16,16 @@ from parsers.cases.case import Case
 from parsers.cases.engines import ENGINES, Choice
 from parsers.cases.find import CaseSearch
 from parsers.cases.io import load_case
+from parsers.compare.divergence import EXACT
+from parsers.replays.chunking import WHOLE, Chunking
 from parsers.replays.recorded import BlackBox
+from parsers.replays.replayer import Replayer
 from parsers.search.found import Found
+from parsers.search.minimize import Start, minimized
+from parsers.search.shrink import form_of
+from parsers.search.targets import Differs, Kept
 from parsers.selection.registry import Evidence, Selection, get_format
+from parsers.vocabulary.trace import Finding
 from parsers.vocabulary.types import Context, Delta, MessageDelta, ToolCallDelta
 from tests.parsers.search.test_foreign_parsers import by_tokens
 
@@ -143,8 +150,12 @@ SAID: Mapping[str, Said] = {
 }  # fmt: skip
 
 
-@pytest.mark.replays
-@pytest.mark.parametrize("name", SAID)
+COUNTED = ("the same with declared markers", "a call lost in one delta")  # they reach lines that no others do
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in COUNTED else pytest.mark.replays) for name in SAID]
+)
 def test_a_message_that_lost_a_call_or_left_markers_is_never_called_right(name: str) -> None:
     said = SAID[name]
     found = searched(said.make, said.text, said.markers)
@@ -205,3 +216,16 @@ def test_declared_markers_of_signs_that_end_sentences_are_no_lost_text(markers: 
 def test_what_stands_between_declared_markers_may_be_markup(markers: tuple[str, ...]) -> None:
     odd = json.dumps({"name": "ring", "args": {"a": 1}, "comment": {"hidden": "nobody"}})
     assert searched(Reads, written(TAGS, odd), markers).verdict.kind == "all_hold"
+
+
+def test_a_small_form_whose_other_chunking_lost_a_call_is_not_held_to_that() -> None:
+    pieces, by = tuple(by_tokens(written(TAGS, ONE, TWO))), Chunking(by="char")
+    box = Replayer(lambda: BlackBox("mine", OneADelta()), pieces, black_box=True)
+    differs = Differs.at(box, by, EXACT, WHOLE)
+    assert differs is not None
+    finding = Finding("chunking", "error", "parser", "They differ.")
+    start = Start(finding, form_of(box, by), Kept.of(differs, box, by, []), box)
+    small = minimized(box, start, start.form, EXACT, 1)
+    assert small is not None
+    assert "too many" not in small.finding.message
+    assert (small.meant, small.right) == (None, None)
