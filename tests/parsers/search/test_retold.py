@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from parsers.checks.known import Known, Origin
 from parsers.checks.subject import subject_of
 from parsers.compare.divergence import EXACT, Rules
 from parsers.replays.chunking import TRACED, WHOLE, Chunking, label
@@ -33,7 +34,7 @@ class LosesAll:
         pass
 
 
-def told(text: str, first: Finding, said: Verdict, rules: Rules = EXACT) -> Finding:
+def told(text: str, first: Finding, said: Verdict, rules: Rules = EXACT, known: Known | None = None) -> Finding:
     """The finding that stands in the place of the first one."""
     pieces = tuple([Piece(text[at : at + 2]) for at in range(0, len(text), 2)])
     given = Replayer(lambda: BlackBox("loses", LosesAll()), pieces, black_box=True)
@@ -42,7 +43,7 @@ def told(text: str, first: Finding, said: Verdict, rules: Rules = EXACT) -> Find
         OutcomeClass(number, trace.message, "stop", 3 - 2 * number, 1, chunking, label(chunking))
         for number, (trace, chunking) in enumerate(zip(traces, (TRACED, WHOLE), strict=True))
     ]
-    subject = subject_of(given, traces[0], traces[1], (), rules=rules)
+    subject = subject_of(given, traces[0], traces[1], (), rules=rules, known=known or Known())
     (found,) = retold([first], said, outcomes, subject, given.trace)
     return found
 
@@ -80,6 +81,12 @@ def test_a_finding_of_other_chunkings_is_told_of_those_of_the_verdict(
     found = told("abcdef", first, said)
     assert (found.message.startswith(begins), found.message.endswith(ends)) == (True, True), found.message
     assert (found.proof, len(found.follows), found.step is not None) == (said.proof, under, True)
+
+
+def test_where_nobody_knows_what_is_right_another_difference_is_no_less_another() -> None:
+    first, known = replace(finding("x", "y", WHOLE), expected=None, actual=None), Known(grammar=Origin.UNKNOWN)
+    found = told("abcdef", first, LOST, known=known)
+    assert (found.expected, found.actual, [one.message for one in found.follows]) == (None, None, ["So it is."])
 
 
 def test_where_the_traced_chunking_fails_a_finding_of_the_same_is_shown_by_that_and_not_by_the_right_one() -> None:
