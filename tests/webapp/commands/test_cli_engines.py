@@ -51,8 +51,8 @@ def test_a_package_in_src_is_entered_by_a_relative_path_and_found_from_everywher
     for more, said in (((), "('src' in many projects)"), (("--path", "nowhere"), "there is no folder")):
         refused = program(*how, *more)
         assert (refused.code, said in refused.err) == (2, True)
-    for folder in ("src", "."):
-        assert program(*how, "--path", folder).code == 0
+    for path in ("src", "."):
+        assert program(*how, "--path", path).code == 0
     refused = program(*how, "--path", "nowhere")
     assert "replaces" not in refused.err, "nothing was"
     (tmp_path / "out.txt").write_text("Hello.", "utf-8")
