@@ -25,6 +25,7 @@ from webapp.children.program import Program
 from webapp.engines.culprits import Culprits
 from webapp.engines.entries import Entry
 from webapp.engines.health import Health
+from webapp.engines.idle_watch import IdleWatch
 from webapp.engines.interpreters import too_old
 from webapp.engines.lines import read_lines
 from webapp.engines.patience import PatienceOfAll
@@ -126,6 +127,7 @@ class EngineHost:
         )
         self._child = Child(program)
         self._unasked = Unasked(self._child)
+        self._watch = IdleWatch(self._look)
 
     @property
     def pid(self) -> int | None:
@@ -140,6 +142,7 @@ class EngineHost:
 
     def close(self) -> None:
         """End its process."""
+        self._watch.stop()
         self._child.close()
 
     def begin_anew(self) -> None:
@@ -147,16 +150,27 @@ class EngineHost:
         self.close()
         self._culprits.forget()
         self._patience.forget()
+        self._unasked.forget()
+
+    def _look(self) -> float:
+        """Look at what it does while nothing is asked of it; in how many seconds that is due again."""
+        with self._asking:
+            self._child.tidy()
+            return self._unasked.look()
 
     def raw(
         self, task: str, request: Mapping[str, Any], on_progress: Callable[[dict[str, Any]], object] | None = None
     ) -> dict[str, Any]:
-        """What it answers, as it says it. Raises ChildError."""
-        self._of_thread.given, self._of_thread.little = self._entry.seconds, ""
-        self._unasked.before()
-        answer = self._child.ask(task, request, seconds=self._entry.seconds, on_progress=on_progress)
-        self._unasked.after()
-        return answer
+        """What it answers, as it says it. Raises ChildError, and EngineError where it had to be started and does not
+        come up."""
+        with self._asking:
+            if self._child.pid is None:
+                self._greeted()
+            self._of_thread.given, self._of_thread.little = self._entry.seconds, ""
+            self._unasked.before()
+            answer = self._child.ask(task, request, seconds=self._entry.seconds, on_progress=on_progress)
+            self._unasked.after()
+            return answer
 
     def noticed(self) -> list[Noticed]:
         """What it did that nobody asked it for since that was asked last."""
@@ -164,7 +178,8 @@ class EngineHost:
 
     def idle(self) -> str:
         """What it does in a moment in which it is asked nothing; "" where that is nothing."""
-        return self._unasked.idle()
+        with self._asking:
+            return self._unasked.idle()
 
     def begun(self) -> None:
         """Start and greet it where it is not running. Raises EngineError where it does not come up."""
@@ -212,6 +227,7 @@ class EngineHost:
             raise EngineError(f"engine {self._name} does not speak the protocol: {error}") from error
         self._refuse_another(card.sources)
         self._unasked.greeted()
+        self._watch.begin()
         return card
 
     def _refuse_another(self, sources: Sequence[str] | None) -> None:

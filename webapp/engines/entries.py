@@ -16,13 +16,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from parsers.cases.engines import ENGINES
 from parsers.vocabulary.types import UsageError
 from webapp.engines.protocol import Card, ProtocolError, read_card
 from webapp.engines.response_template.about import NAME as RESPONSE_TEMPLATE
 from webapp.engines.sources import sources_stamp
+from webapp.engines.wrong_values import TOML, first_wrong, matching
 from webapp.settings import Settings
 
 ADAPTERS = ("vllm", "sglang", "lmdeploy", "mlx", "harmony", "mistral", "transformers", "vllm_rust", "class")
@@ -31,6 +32,9 @@ WORKER = Path(__file__).parent / "workers" / "engine_worker.py"
 _MOST_BYTES = 1_000_000
 TAKEN = {*ENGINES, RESPONSE_TEMPLATE, "auto"}  # the last is a parser's name that stands for any
 _MEGABYTE = 1_000_000
+
+
+_ClassName = Annotated[str, matching(r"[\w.]+:\w+", "must be MODULE:CLASS, as in mypackage.module:Class")]
 
 
 class Entry(BaseModel):
@@ -45,7 +49,7 @@ class Entry(BaseModel):
 
     python: str | None = None
     adapter: str | None = None
-    own: Annotated[str | None, Field(alias="class", pattern=r"^[\w.]+:\w+$")] = None
+    own: Annotated[_ClassName | None, Field(alias="class")] = None
     command: tuple[str, ...] = ()
     plugin: str | None = None
     tokenizer: str | None = None
@@ -58,6 +62,18 @@ class Entry(BaseModel):
     seconds: Annotated[float, Field(gt=0, le=3_600)] = 10.0
     start: Annotated[float, Field(gt=0, le=3_600)] = 120.0  # for what an engine imports
     memory: Annotated[int, Field(ge=50, le=1_000_000)] = 4_000
+
+    @field_validator("*")
+    @classmethod
+    def _can_be_given(cls, value: Any) -> Any:
+        """No system gives a program a text with a NUL, nor a variable whose name has a `=`."""
+        names = [*value] if isinstance(value, dict) else []
+        texts = [*names, *value.values()] if isinstance(value, dict) else value if isinstance(value, tuple) else [value]
+        if any("\0" in text for text in texts if isinstance(text, str)):
+            raise ValueError("has a NUL character, which no program can be given")
+        if any(not name or "=" in name for name in names):
+            raise ValueError("has a variable without a name, or with a = in it")
+        return value
 
     def argv(self, name: str) -> tuple[str, ...]:
         """The command line of its worker. Raises UsageError for an entry that names none, or two."""
@@ -96,7 +112,17 @@ class Entry(BaseModel):
     @property
     def variables(self) -> dict[str, str]:
         """The environment it is given besides; a path goes before what its interpreter finds."""
-        return {**self.environment, **({"PYTHONPATH": self.path} if self.path else {})}
+        return {**self.environment, **({"PYTHONPATH": os.pathsep.join(self.modules)} if self.path else {})}
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """The folders that its interpreter finds modules in besides: its path, and there `src` where that is no package
+        but has some."""
+        if self.path is None:
+            return ()
+        packages = os.path.join(self.path, "src")
+        is_layout = os.path.isdir(packages) and not os.path.isfile(os.path.join(packages, "__init__.py"))
+        return (self.path, packages) if is_layout else (self.path,)
 
 
 def file_of(settings: Settings) -> Path:
@@ -130,8 +156,8 @@ def _entry(place: str, name: str, values: Any) -> Entry:
     try:
         entry = Entry.model_validate(values)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise UsageError(f"{place}: {'.'.join(map(str, first['loc'])) or 'it'}: {first['msg']}") from error
+        key, words = first_wrong(error, [Entry], TOML)
+        raise UsageError(f"{place}: {key[1:].replace('/', '.') or 'it'}: {words}") from error
     entry.argv(name)
     return entry
 

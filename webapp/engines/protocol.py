@@ -20,6 +20,7 @@ from parsers.vocabulary.events import Failure
 from parsers.vocabulary.observed import Attribute, Move, Observed, ObservedStep, Table
 from parsers.vocabulary.types import MessageDelta, ToolCallDelta, UsageError
 from parsers.wire.read import MOST_CALLS
+from webapp.engines.wrong_values import first_wrong, matching
 
 PROTOCOL = 1
 MOST_TEXT = 10_000_000  # characters of one text of a delta
@@ -54,7 +55,7 @@ class ProtocolError(Exception):
 def _at_most(most: int) -> BeforeValidator:
     def checked(value: Any) -> Any:
         if value is not None and (not isinstance(value, str) or len(value) > most):
-            raise ValueError(f"give a text of at most {most:,} characters")
+            raise ValueError(f"must be a string of at most {most:,} characters, or null")
         return value
 
     return BeforeValidator(checked)
@@ -65,7 +66,7 @@ def _few(most: int) -> BeforeValidator:
 
     def checked(value: Any) -> Any:
         if isinstance(value, dict) and len(value) > most:
-            raise ValueError(f"give at most {most:,} of them")
+            raise ValueError(f"must have at most {most:,} entries")
         return value
 
     return BeforeValidator(checked)
@@ -77,7 +78,7 @@ Count = Annotated[int, Field(ge=0, le=2**53)]  # more is no number of anything, 
 Sentence = Annotated[Any, _at_most(2_000)]
 
 
-_Path = Annotated[str, Field(max_length=1_000, pattern=r"^[^\x00]+$")]  # the system looks for no other one
+_Path = Annotated[str, Field(max_length=1_000), matching(r"[^\x00]+", "must have characters, and no NUL among them")]
 Sources = Annotated[list[_Path], Field(max_length=MOST_SOURCES)]
 
 
@@ -300,7 +301,7 @@ class ParserCard(Said):
     """A parser of an engine: for tool calls, which may stand behind one for reasoning, or for reasoning alone.
     `plugin`: that of the entry registers it."""
 
-    name: Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\s:,]+$")]
+    name: Annotated[str, Field(max_length=100), matching(r"[^\s:,]+", "must be a word without a colon and a comma")]
     kind: Literal["tool", "reasoning"] = "tool"
     plugin: bool = False
 
@@ -351,9 +352,8 @@ def read(kind: type[_Model], answer: Any) -> _Model:
     try:
         return kind.model_validate(answer)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        place = "".join([f"/{part}" for part in first["loc"]])
-        raise ProtocolError(f"{place or '/'}: {first['msg']}") from None
+        place, words = first_wrong(error, [kind, *Said.__subclasses__()])
+        raise ProtocolError(f"{place or '/'}: {words}") from None
     except RecursionError:
         raise ProtocolError("/: it is nested too deeply") from None
 

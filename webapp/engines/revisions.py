@@ -77,13 +77,16 @@ def runs_another(entry: Entry, sources: Sequence[str]) -> str:
     made, checkout = _real(entry.path), _real(entry.checkout)
     found = [*map(_real, sources)]
     outside = [one for one in found if not one.is_relative_to(made)]
-    others = [one for one in outside if one.is_relative_to(checkout) or (made / one.name).exists()]
+    modules = [*map(_real, entry.modules)]
+    others = [
+        one for one in outside if one.is_relative_to(checkout) or any((there / one.name).exists() for there in modules)
+    ]
     if len(outside) < len(found) and not others:
         return ""
     came = f"{others[0]} is imported, which is not of it" if others else "no module is imported from there"
     return (
         f"it does not run {entry.revision}: {came}; give with --path the folder of the checkout that has its modules "
-        f"('src' in many projects), and a --python where the checkout is not installed in the place of it"
+        f"('python' in some projects), and a --python where the checkout is not installed in the place of it"
     )
 
 

@@ -51,10 +51,13 @@ def test_a_package_in_src_is_entered_by_a_relative_path_and_found_from_everywher
     for more, said in (((), "('src' in many projects)"), (("--path", "nowhere"), "there is no folder")):
         refused = program(*how, *more)
         assert (refused.code, said in refused.err) == (2, True)
-    assert program(*how, "--path", "src").code == 0
+    for path in ("src", "."):
+        assert program(*how, "--path", path).code == 0
     refused = program(*how, "--path", "nowhere")
     assert "replaces" not in refused.err, "nothing was"
     (tmp_path / "out.txt").write_text("Hello.", "utf-8")
+    here = ("--engine", "mypackage.module:Plain", "--python", sys.executable, "--path", ".")
+    assert program("replay", "out.txt", *here).code == 0
     monkeypatch.chdir(elsewhere)
     assert program("replay", "../out.txt", "--engine", "mine").code == 0
 
@@ -223,7 +226,7 @@ def test_an_engine_that_was_not_asked_is_listed_by_its_name(program: Program, ow
         (("find", "-", "--reasoning-parser", "p"), "--reasoning-parser: say which engine with --engine"),
         (("replay", "-", "--engine", "x", "--parser", "qwen"), "--parser and --engine both say who parses"),
         (("check", "x.case.json", "--engine", "x"), "--engine x: engine 'x' is not entered here"),
-        (("replay", "-", "--engine", "a", "--python", "p"), "engine class: class: String should match"),
+        (("replay", "-", "--engine", "a", "--python", "p"), "engine class: class: must be MODULE:CLASS, as in"),
     ],
 )
 def test_what_cannot_be_run_is_one_sentence(program: Program, words: tuple[str, ...], said: str) -> None:

@@ -29,10 +29,12 @@ OLD, NEW = PARSER % "old", PARSER % "new"
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A checkout whose package lies in src; its only commit is old, and what is checked out new."""
+    """A checkout with packages in src and in python; its only commit is old, and what is checked out new."""
     folder = tmp_path / "checkout"
     write(folder / "src" / "mine" / "__init__.py", OLD)
     write(folder / "src" / "spaced" / "parser.py", OLD)
+    write(folder / "python" / "nested" / "__init__.py", OLD)
+    write(folder / "python" / "apart" / "parser.py", OLD)
     write(folder / "plugins" / "p.py", OLD)
     for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "old"]):
         who = ("-c", "user.name=x", "-c", "user.email=x@example.org", "-c", "commit.gpgsign=false")
@@ -61,24 +63,34 @@ def add(program: Program, python: Path, folder: Path, own: str = "mine:Mine") ->
     return program("engines", "add", "base", "--python", python, "--class", own, "--path", folder, "--rev", "HEAD")
 
 
+@pytest.mark.parametrize("path", [".", "src"])
 @pytest.mark.parametrize("own", ["mine:Mine", "spaced.parser:Mine"])
+def test_of_a_checkout_with_a_folder_src_the_packages_there_are_those_of_the_revision(
+    program: Program, checkout: Path, python: Path, path: str, own: str
+) -> None:
+    write(packages(python) / "mine.pth", f"{checkout / 'src'}\n")
+    done = add(program, python, checkout / path, own)
+    assert (done.code, done.out.startswith("base: class old at HEAD (")) == (0, True)
+
+
+@pytest.mark.parametrize("own", ["nested:Mine", "apart.parser:Mine"])
 def test_an_editable_install_is_told_from_the_revision(
     program: Program, checkout: Path, python: Path, own: str
 ) -> None:
-    write(packages(python) / "mine.pth", f"{checkout / 'src'}\n")
+    write(packages(python) / "mine.pth", f"{checkout / 'python'}\n")
     refused = add(program, python, checkout, own)
     assert (refused.code, refused.err.count("\n")) == (2, 1)
     assert "engine base: it does not run HEAD (" in refused.err
-    assert f"{checkout / 'src' / own.partition(':')[0].replace('.', '/')}" in refused.err
-    assert "give with --path the folder of the checkout that has its modules ('src' in many projects)" in refused.err
+    assert f"{checkout / 'python' / own.partition(':')[0].replace('.', '/')}" in refused.err
+    assert "give with --path the folder of the checkout that has its modules ('python' in some projects)" in refused.err
     assert entries(get_settings()) == {}
-    done = add(program, python, checkout / "src", own)
+    done = add(program, python, checkout / "python", own)
     assert (done.code, done.out.startswith("base: class old at HEAD (")) == (0, True)
 
 
 def test_an_installed_package_is_no_revision(program: Program, checkout: Path, python: Path) -> None:
     write(packages(python) / "mine.py", NEW)
-    refused = add(program, python, checkout)
+    refused = add(program, python, checkout / "plugins")
     assert (refused.code, "no module is imported from there; give with --path" in refused.err) == (2, True)
 
 
@@ -147,12 +159,14 @@ def test_a_plugin_of_the_checkout_is_that_of_the_revision(
         (["made/mine", "elsewhere"], True),
         (["made/mine", "src/other"], False),
         (["made/mine", "elsewhere/core"], False),
+        (["made/src/mine", "elsewhere/hull"], False),
         (["elsewhere"], False),
         ([], False),
     ],
 )
 def test_a_revision_may_be_written_inside_its_checkout(tmp_path: Path, sources: list[str], right: bool) -> None:
-    (tmp_path / "made" / "core").mkdir(parents=True)
+    for folder in ("core", "src/hull"):
+        (tmp_path / "made" / folder).mkdir(parents=True)
     entry = Entry(python="p", path=str(tmp_path / "made"), checkout=str(tmp_path), rev="x", commit="0" * 40)
     found = [f"/{one}" if one.startswith("elsewhere") else str(tmp_path / one) for one in sources]
     assert (runs_another(entry, found) == "") is right

@@ -42,6 +42,7 @@ FLAGS = (
     "lazy",
     "strewing",
     "spinning",
+    "tidying",
 )
 NAMES = ("echo", "upper", "raises", "lies", "miscounts", "halves", "brief")
 HOARD: list[bytes] = []
@@ -123,6 +124,15 @@ def strews() -> None:
 def spins() -> None:
     while True:
         pass
+
+
+def tidies() -> None:
+    """A bit of work now and then, as with a cache that is looked through."""
+    while True:
+        end = time.thread_time() + 0.02
+        while time.thread_time() < end:
+            pass
+        time.sleep(0.2)
 
 
 def nests() -> None:
@@ -236,10 +246,11 @@ def main(flags: list[str]) -> None:
             if "lazy" in flags:  # its first replay loads what all others need
                 time.sleep(0.2)
                 flags = [one for one in flags if one != "lazy"]
-            if "strewing" in flags:
+            for _ in range(flags.count("strewing")):
                 strews()
-            if "spinning" in flags and threading.active_count() < 2:
-                threading.Thread(target=spins, daemon=True).start()
+            for flag, work in (("spinning", spins), ("tidying", tidies)):
+                if flag in flags and threading.active_count() < 2:
+                    threading.Thread(target=work, daemon=True).start()
             found = [replay(run, deltas, flags) for deltas in run["replays"]]
             if "reversed" in flags:
                 found.reverse()

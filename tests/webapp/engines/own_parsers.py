@@ -200,6 +200,16 @@ class LegacyBothWays(Legacy):
         return SimpleNamespace(tools_called="f" in text, tool_calls=[call], content=None)
 
 
+class LegacyOfDicts(Legacy):
+    """What it says of whole outputs is a dict, or none of it."""
+
+    def extract_tool_calls(self, text: str, request: Any) -> Any:
+        call = {"id": "a", "type": "function", "function": {"name": "f", "arguments": request.tool_choice}}
+        known: dict[str, Any] = {"f": {"tool_calls": [call]}, "none": None, "number": {"tool_calls": 7}}
+        known["no"] = {"tools_called": False, "tool_calls": [], "content": "no"}
+        return known[text]
+
+
 class LegacyParsed(Legacy):
     """It has a path of its own for them."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator
 from enum import Enum
@@ -321,6 +322,8 @@ AUTO = {"index": 0, "function": {"name": "f", "arguments": "auto"}}
         ("BothWays", "", {"content": None}),
         ("LegacyBothWays", "f", {"content": None, "tool_calls": [AUTO]}),
         ("LegacyBothWays", "a", {"content": "a", "tool_calls": []}),
+        ("LegacyOfDicts", "f", {"content": None, "tool_calls": [AUTO]}),
+        ("LegacyOfDicts", "no", {"content": "no", "tool_calls": []}),
         ("LegacyParsed", "a", {"content": "a of 0"}),
     ],
 )
@@ -334,6 +337,22 @@ def test_a_class_of_a_servers_shape_reads_whole_outputs_by_its_second_path(
     run = {**RUN, "request": {"tools": TOOLS, "tool_choice": "auto"}, "parser": card.names("tool")[0], "path": "whole"}
     answer = worker(adapter).run({**run, "vocabulary": {}, "tokens": [], "replays": [[[text]]]})
     assert answer["replays"][0]["sent"] == [said]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("none", "extract_tool_calls returned a NoneType, which has neither tool_calls nor content"),
+        ("number", "extract_tool_calls returned an int as tool_calls, not a list of calls"),
+    ],
+)
+def test_what_a_class_returns_of_a_whole_output_and_is_none_is_told_where_its_method_is(text: str, said: str) -> None:
+    adapter = adapter_class.adapter("tests.webapp.engines.own_parsers:LegacyOfDicts")
+    run = {**RUN, "request": {"tools": TOOLS, "tool_choice": "auto"}, "parser": "LegacyOfDicts", "path": "whole"}
+    answer = worker(adapter).run({**run, "vocabulary": {}, "tokens": [], "replays": [[[text]]]})
+    raised = answer["replays"][0]["raised"]
+    assert (raised["kind"], raised["message"]) == ("ShapeError", said)
+    assert re.fullmatch(r"extract_tool_calls, line \d+ of own_parsers.py", raised["place"])
 
 
 def test_a_class_may_name_its_parser() -> None:

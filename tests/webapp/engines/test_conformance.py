@@ -31,7 +31,7 @@ def test_an_engine_that_keeps_the_protocol_is_told_nothing(entry: Entry) -> None
     [
         ("old", ["engine x does not speak the protocol: /protocol: this program speaks 1, the engine 2"]),
         ("short", ["its answer is none: /replays/0: it has 6 steps, its end among them, and 5 were answered"]),
-        ("hasty", ["its answer is none: /replays/0/micros/0: Input should be greater than or equal to 0"]),
+        ("hasty", ["its answer is none: /replays/0/micros/0: must be at least 0"]),
         ("forgetful", ["at first it sent"]),
         (
             "reversed",
@@ -45,7 +45,7 @@ def test_an_engine_that_keeps_the_protocol_is_told_nothing(entry: Entry) -> None
         ("twins", ["it names echo 2 times"]),
         ("lawless", ['there is no contract "nobody\'s"; there are openai']),
         ("stateless", ["6 steps were taken, and 1 have a state"]),
-        ("misplaced", ["its answer is none: /replays/0/lines/functions: Input should be a valid list"]),
+        ("misplaced", ["its answer is none: /replays/0/lines/functions: must be a list, not true"]),
         ("beyond", ["it says that step 99 ran a line, of 6 that there are"]),
         ("fibbing", ["it says at step 2 that the one before it sent {'content': 'fib'}, and in its answer"]),
         ("far", ["its answer is none: /replays/0: it has 6 steps, and is said to have failed at step 1,000"]),

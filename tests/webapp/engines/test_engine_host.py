@@ -142,7 +142,7 @@ def test_what_a_dead_worker_started_is_ended_as_well(host: EngineHost) -> None:
 
 @pytest.mark.parametrize(
     ("parser", "words"),
-    [("lies", "/replays/0/sent/0/content: Value error, give a text"), ("miscounts", "/replays/0: it has 5 steps")],
+    [("lies", "/replays/0/sent/0/content: must be a string of at most"), ("miscounts", "/replays/0: it has 5 steps")],
 )
 def test_an_answer_that_is_none_is_a_failure(host: EngineHost, parser: str, words: str) -> None:
     first, bad = played(host, parser, GOOD, BAD)

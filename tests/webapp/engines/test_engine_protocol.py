@@ -41,21 +41,26 @@ def test_a_card_is_read_and_keys_of_later_protocols_are_passed_over() -> None:
     [
         ({"protocol": 3}, "/protocol: this program speaks 1, the engine 3"),
         ({"protocol": "1"}, "/protocol: this program speaks 1, the engine 1"),
-        ({"parsers": []}, "/parsers: List should have at least 1 item"),
-        ({"parsers": [{"name": "a b"}]}, "/parsers/0/name: String should match"),
-        ({"parsers": [{"name": "a", "kind": "magic"}]}, "/parsers/0/kind: Input should be 'tool'"),
-        ({"name": "x" * 101}, "/name: String should have at most 100"),
-        ({"wants": "bytes"}, "/wants: Input should be"),
-        ({"sources": ["/src", "a\0"]}, "/sources/1: String should match pattern"),
-        ({"sources": [""]}, "/sources/0: String should match pattern"),
-        ({"sources": ["\ud800"]}, "/sources/0: Input should be a valid string"),
-        ({"whole": "yes"}, "/whole: Input should be a valid boolean"),
+        ({"parsers": []}, "/parsers: must have at least 1 entry"),
+        ({"parsers": {"name": "a"}}, "/parsers: must be a list, not a JSON object"),
+        ({"parsers": ["a"]}, "/parsers/0: must be a JSON object with name, not a string"),
+        ({"parsers": [{}]}, "/parsers/0/name: is missing"),
+        ({"parsers": [{"name": "a b"}]}, "/parsers/0/name: must be a word without a colon and a comma"),
+        ({"parsers": [{"name": "a", "kind": "magic"}]}, '/parsers/0/kind: must be "tool" or "reasoning"'),
+        ({"name": "x" * 101}, "/name: must have at most 100 characters"),
+        ({"name": None}, "/name: must be a string, not null"),
+        ({"wants": "bytes"}, '/wants: must be "text" or "ids"'),
+        ({"sources": ["/src", "a\0"]}, "/sources/1: must have characters, and no NUL among them"),
+        ({"sources": [""]}, "/sources/0: must have characters, and no NUL among them"),
+        ({"sources": ["\ud800"]}, "/sources/0: must be a string without half a surrogate pair"),
+        ({"server": True}, "/server: must be a JSON object with holds_text, many_tokens, empty_deltas, not true"),
+        ({"whole": "yes"}, "/whole: must be true or false, not a string"),
     ],
 )
 def test_a_card_that_is_none_is_refused(change: dict[str, Any], words: str) -> None:
     with pytest.raises(ProtocolError) as caught:
         read_card({**CARD, **change})
-    assert str(caught.value).startswith(words)
+    assert str(caught.value) == words
 
 
 @pytest.mark.parametrize(
@@ -63,18 +68,29 @@ def test_a_card_that_is_none_is_refused(change: dict[str, Any], words: str) -> N
     [
         ([], "/replays: 1 were asked for, 0 came"),
         ([{"sent": [None]}], "/replays/0: it has 2 steps"),
-        ([{"sent": [None, 3]}], "/replays/0/sent/1: Input should be a valid dictionary"),
-        ([{"sent": [{"content": ["x"]}, None]}], "/replays/0/sent/0/content: Value error"),
+        (
+            [{"sent": [None, 3]}],
+            "/replays/0/sent/1: must be a JSON object with reasoning, content, tool_calls, not a number",
+        ),
+        ([{"sent": [{"content": ["x"]}, None]}], "/replays/0/sent/0/content: must be a string of at most 10,000,000 "),
         ([{"sent": [{"tool_calls": [{"index": -(10**9)}]}, None]}], "/replays/0/sent/0/tool_calls/0/index"),
         ([{"sent": [{"tool_calls": [{"index": 10**9}]}, None]}], "/replays/0/sent/0/tool_calls/0/index"),
         ([{"sent": [], "raised": {"step": 3}}], "/replays/0: it has 2 steps, and is said to have failed at step 3"),
         ([{"sent": [None, None], "raised": {"step": 1}}], "/replays/0: it has 2 steps, and is said to have failed"),
-        ([{"sent": [], "raised": {"step": 0, "message": "x" * 2_001}}], "/replays/0/raised/message: Value error"),
-        ([{"sent": [None, None], "printed": [[1]]}], "/replays/0/printed/0/1: Field required"),
-        ([{"sent": [None, None], "micros": [1, 10**400]}], "/replays/0/micros/1: Input should be less than"),
-        ([{"sent": [None, None], "micros": [-1]}], "/replays/0/micros/0: Input should be greater than"),
-        ([{"sent": [None, None], "executed": 10**400}], "/replays/0/executed: Input should be less than"),
-        (DEEP, "/replays/0: Input should be a valid dictionary"),
+        (
+            [{"sent": [], "raised": {"step": 0, "message": "x" * 2_001}}],
+            "/replays/0/raised/message: must be a string of",
+        ),
+        ([{"sent": [None, None], "printed": [[1]]}], "/replays/0/printed/0/1: is missing"),
+        (
+            [{"sent": [None, None], "micros": [1, 10**400]}],
+            "/replays/0/micros/1: must be at most 9,007,199,254,740,992",
+        ),
+        ([{"sent": [None, None], "micros": [1.5]}], "/replays/0/micros/0: must be a whole number, not a number with a"),
+        ([{"sent": [None, None], "attributes": []}], "/replays/0/attributes: must be a JSON object, not a list"),
+        ([{"sent": [None, None], "micros": [-1]}], "/replays/0/micros/0: must be at least 0"),
+        ([{"sent": [None, None], "executed": 10**400}], "/replays/0/executed: must be at most 9,007"),
+        (DEEP, "/replays/0: must be a JSON object with sent, not a list"),
     ],
 )
 def test_replays_that_are_none_are_refused(replays: Any, words: str) -> None:

@@ -64,9 +64,9 @@ def test_an_entry_says_what_is_started(name: str, values: dict[str, Any], argv: 
         ("mine", {"python": "p"}, "there is no adapter 'mine'; there are vllm, sglang, lmdeploy"),
         ("mine", {"command": ["x"], "python": "p"}, "a command is a whole worker"),
         ("sglang", {"python": "p", "plugin": "x.py"}, "a plugin is a file for vLLM's --tool-parser-plugin"),
-        ("mine", {"python": "p", "class": "a"}, "class: String should match"),
-        ("mine", {"command": ["x"], "shell": True}, "shell: Extra inputs are not permitted"),
-        ("mine", {"command": ["x"], "memory": 1}, "memory: Input should be greater"),
+        ("mine", {"python": "p", "class": "a"}, "class: must be MODULE:CLASS, as in mypackage.module:Class"),
+        ("mine", {"command": ["x"], "shell": True}, "shell: there is no such key"),
+        ("mine", {"command": ["x"], "memory": 1}, "memory: must be at least 50"),
         ("a:b", {"command": ["x"]}, "a name has letters, digits"),
         ("recorded", {"command": ["x"]}, "that name is taken by this program"),
         ("auto", {"command": ["x"]}, "that name is taken by this program"),
@@ -82,7 +82,13 @@ def test_an_entry_that_cannot_be_used_is_one_sentence(name: str, values: dict[st
     [
         ("[vllm", "cannot be read"),
         ("[vllm]\n", "give the python"),
-        ("vllm = 3", "Input should be"),
+        ("vllm = 3", r"\[vllm\]: it: must be a table with python, adapter, class, command"),
+        ("[a]\ncommand = 'w'", r"\[a\]: command: must be an array, not a string"),
+        ('[a]\ncommand = ["w", "a\\u0000b"]', r"\[a\]: command: has a NUL character, which no program can be given"),
+        ('[a]\ncommand = ["w"]\nfolder = "\\u0000"', r"\[a\]: folder: has a NUL character"),
+        ('[a]\ncommand = ["w"]\nenvironment = { A = "\\u0000" }', r"\[a\]: environment: has a NUL character"),
+        ('[a]\ncommand = ["w"]\nenvironment = { "A=B" = "" }', r"\[a\]: environment: has a variable without a name"),
+        ("[a]\ncommand = ['w']\nseconds = 'ten'", r"\[a\]: seconds: must be a number, not a string"),
         ("#" * 1_000_001, "bytes"),
     ],
 )
@@ -90,6 +96,16 @@ def test_a_file_that_cannot_be_used_is_one_sentence(settings: Settings, text: st
     file_of(settings).write_text(text)
     with pytest.raises(UsageError, match=words):
         entries(settings)
+
+
+def test_modules_are_found_in_a_folder_and_in_src_there_where_that_is_no_package(tmp_path: Path) -> None:
+    entry = Entry(python="p", path=str(tmp_path))
+    plain, source = entry.variables, tmp_path / "src"
+    source.mkdir()
+    layout = entry.variables
+    (source / "__init__.py").touch()
+    assert plain == entry.variables == {"PYTHONPATH": str(tmp_path)}
+    assert layout == {"PYTHONPATH": f"{tmp_path}{os.pathsep}{source}"}
 
 
 def test_what_is_written_is_read_again(settings: Settings) -> None:

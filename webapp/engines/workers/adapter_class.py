@@ -169,20 +169,24 @@ class Detector:
 
     def feed(self, text: str, ids: list[int]) -> Any:
         """A delta."""
-        said = _of_detector(self.parser.parse_streaming_increment(text, self._tools))
-        return delta_of(said, self._kind, self.needs[0])
+        said = self.parser.parse_streaming_increment(text, self._tools)
+        return self._delta(said, self.needs[0])
 
     def finish(self, reason: str | None) -> Any:
         """The end."""
-        said = _of_detector(self.parser.finish(self._tools)) if hasattr(self.parser, "finish") else None
-        return delta_of(said, self._kind, "finish")
+        return self._delta(self.parser.finish(self._tools), "finish") if hasattr(self.parser, "finish") else None
+
+    def _delta(self, said: Any, name: str) -> Any:
+        _check_has(said, _OF_DETECTOR, self._kind, name)
+        return delta_of(_of_detector(said), self._kind, name)
 
     def whole(self, text: str) -> Any:
         """A whole output; where the server asks first whether there is a call, that is asked."""
         if hasattr(self.parser, "has_tool_call") and not self.parser.has_tool_call(text):
             return {"content": text or None}
         said = self.parser.detect_and_parse(text, self._tools)
-        return _message(said.normal_text, [{"name": call.name, "arguments": call.parameters} for call in said.calls])
+        _check_has(said, _OF_DETECTOR, self._kind, self.whole_by)
+        return _message(_field(said, "normal_text"), [_of_item(call) for call in _field(said, "calls") or ()])
 
 
 class Legacy:
@@ -217,12 +221,18 @@ class Legacy:
     def whole(self, text: str) -> Any:
         """A whole output."""
         said = self.parser.extract_tool_calls(text, self._request)
-        if not said.tools_called:
-            return _message(said.content or text, [])
-        return _message(said.content, [_function(call.function) for call in said.tool_calls])
+        _check_has(said, ("tool_calls", "content"), self._kind, self.whole_by)
+        calls, content = _field(said, "tool_calls") or (), _field(said, "content")
+        if not isinstance(calls, (list, tuple)):
+            return {"tool_calls": calls}  # which is told to be no delta
+        called = _field(said, "tools_called")
+        if not (called or (called is None and calls)):
+            return _message(content or text, [])
+        return _message(content, [_function(_field(call, "function")) for call in calls])
 
 
 SHAPES: tuple[Any, ...] = (Own, Detector, Legacy)
+_OF_DETECTOR = ("normal_text", "calls")  # what its methods return has
 
 
 def _namespace(value: Any) -> Any:
@@ -238,11 +248,12 @@ def _message(content: str | None, functions: Sequence[Any]) -> dict[str, Any]:
 
 
 def _of_detector(said: Any) -> dict[str, Any]:
-    calls = [
-        {"index": call.tool_index, "function": {"name": call.name or None, "arguments": call.parameters}}
-        for call in said.calls
-    ]
-    return {"content": said.normal_text or None, "tool_calls": calls}
+    calls = [{"index": _field(one, "tool_index"), "function": _of_item(one)} for one in _field(said, "calls") or ()]
+    return {"content": _field(said, "normal_text") or None, "tool_calls": calls}
+
+
+def _of_item(call: Any) -> dict[str, Any]:
+    return {"name": _field(call, "name") or None, "arguments": _field(call, "parameters")}
 
 
 def _of_delta(said: Any) -> Any:
@@ -257,7 +268,12 @@ def _of_delta(said: Any) -> Any:
 
 
 def _function(function: Any) -> dict[str, Any]:
-    return {name: getattr(function, name, None) for name in ("name", "arguments")}
+    return {name: _field(function, name) for name in ("name", "arguments")}
+
+
+def _field(said: Any, name: str) -> Any:
+    """Of an object or of a dict: libraries return the one, and people who write a class the other."""
+    return said.get(name) if isinstance(said, dict) else getattr(said, name, None)
 
 
 # Whether a class can be called, and what it returned is a delta: else where in its own file it is not.
@@ -315,6 +331,13 @@ def _wrong_call_of(kind: type, name: str, many: int) -> str:
 
 def _is_bound_later(kind: type, name: str) -> bool:
     return not isinstance(inspect.getattr_static(kind, name), (staticmethod, classmethod))
+
+
+def _check_has(said: Any, names: Sequence[str], kind: type, method: str) -> None:
+    """Raise ShapeError where a method returned neither an object nor a dict with any of these."""
+    if not any(name in said if isinstance(said, dict) else hasattr(said, name) for name in names):
+        words = "{} returned {}, which has neither {}"
+        raise ShapeError(words.format(method, _a(said), " nor ".join(names)), kind, method)
 
 
 def delta_of(said: Any, kind: type, name: str) -> Any:
