@@ -45,7 +45,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     tables: dict[str, list[pytest.Item]] = {}
     for item in items:
         if not item.nodeid.startswith(OF_THE_PACKAGES):
-            item.add_marker("replays")
+            item.add_marker(pytest.mark.replays(each=True))
         row = getattr(getattr(item, "callspec", None), "id", None)
         for mark in [*item.iter_markers("replays")]:
             if row in mark.kwargs.get("but", ()):
