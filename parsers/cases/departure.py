@@ -20,6 +20,7 @@ from parsers.vocabulary.words import counted, quoted, shortened
 
 _WORST: tuple[Severity, ...] = ("error", "warning", "info")
 _AROUND, _LONGEST = 12, 44  # characters shown before the first that is wrong, and in all
+_MOST = 6  # places that are named
 _PARTS = {"events": "Order"}  # where the name of a field is no word for it
 
 
@@ -56,6 +57,13 @@ class Departure:
             return f"Not as the case expects{part}: {came} came, right is {right}."
         wrong = f"wrong {_lower(self.part)}" if self.part else "a wrong answer"
         return f"The server sent {wrong}: {came} came, right is {right}."
+
+    @property
+    def places(self) -> str:
+        """All that is not as expected, as a sentence; "" where that is one thing."""
+        names = [quoted(one.field) for one in self.differences]
+        more = f" and {len(names) - _MOST:,} more" if len(names) > _MOST else ""
+        return f"Not as expected in all: {', '.join(names[:_MOST])}{more}." if len(names) > 1 else ""
 
 
 def _lower(words: str) -> str:

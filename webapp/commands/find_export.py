@@ -48,11 +48,11 @@ def write_smallest(name: str, found: CaseFound, target: str) -> None:
     nothing where nothing was found in the output itself; or the report of the search. Raises UsageError where the
     target cannot say it."""
     small, case = found.found.minimized, found.minimized
-    of_changed = small is not None and small.of_changed and not found.found.findings
+    wrong = any(finding.severity != "info" for finding in found.found.findings)
+    of_changed = small is not None and small.of_changed and not wrong
     says_less = case is None or of_changed or case.known.expect is None
     if found.departs is not None and found.fails and says_less:
         case, of_changed = found.case, False
-    wrong = any(finding.severity != "info" for finding in found.found.findings)
     if case is None and wrong and not found.found.complete:
         case = _as_given(found)
         click.echo(f"{shown(name)}: {LEFT}", err=True)

@@ -9,6 +9,7 @@ import pytest
 
 from parsers.cases.case import Expect
 from parsers.cases.departure import Departure, departure
+from parsers.cases.expect import Difference
 from parsers.cases.io import load_case
 from parsers.cases.run import run_case
 from tests.webapp.page.streams import END, ROLE, STREAM, Payload, chunk, stream_case
@@ -85,6 +86,31 @@ def test_the_number_of_calls_comes_before_anything_else(calls: list[Any], right:
     made = departed(STREAM, {"content": "Ho", "tool_calls": calls})
     assert made == Departure("", "1 call: f", right, 5)
     assert made.headline == f"{WRONG_CALLS}{right}."
+
+
+@pytest.mark.parametrize(
+    ("expect", "places"),
+    [
+        ({"content": "Ho"}, ""),
+        (
+            {"content": "Ho", "tool_calls": [{"name": "g", "arguments": {"x": 2}}]},
+            "Not as expected in all: `content`, `tool_calls[0].name`, `tool_calls[0].arguments`.",
+        ),
+    ],
+)
+def test_all_that_is_not_as_expected_is_named_where_it_is_more_than_one_thing(
+    expect: dict[str, Any], places: str
+) -> None:
+    found = departed(STREAM, expect)
+    assert found is not None
+    assert {one.strip("`.") for one in found.places.split(": ")[-1].split(", ")} == {
+        one.strip("`.") for one in places.split(": ")[-1].split(", ")
+    }
+
+
+def test_many_places_are_counted() -> None:
+    found = Departure("Content", "a", "b", 1, differences=tuple([Difference(f"f{at}", "a", "b") for at in range(8)]))
+    assert found.places == "Not as expected in all: `f0`, `f1`, `f2`, `f3`, `f4`, `f5` and 2 more."
 
 
 def test_white_space_comes_behind_anything_else() -> None:

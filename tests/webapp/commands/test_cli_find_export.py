@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from types import SimpleNamespace
@@ -190,7 +191,8 @@ def test_what_only_a_changed_output_shows_is_told_and_not_written(
     shown = Finding("changed_output_raised", "error", "parser", "It fails.")
     small = Minimized("parser_raised", shown, (Piece("x"),), WHOLE, Context(), 1, of_changed=True)
     verdict = Verdict("all_hold", "pass", "parser", "All checks hold.")
-    found = Found("x", [], [], [], [], [], [], verdict, minimized=small, robustness=[shown])
+    remark = replace(shown, severity="info")
+    found = Found("x", [remark], [], [], [], [], [], verdict, minimized=small, robustness=[shown])
     played = SimpleNamespace(run=list, result=lambda: CaseFound(load_case(SMALL), found, load_case(SMALL)))
     monkeypatch.setattr(command, "case_search", lambda case, *_: played)
     done = program("find", output, "--export", "case")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from parsers.cases.case import Case
+from parsers.cases.departure import departure
 from parsers.cases.engines import BUILTIN, engine_of
 from parsers.search.verdict import verdict
 from parsers.vocabulary.trace import Finding, Trace
@@ -18,11 +19,13 @@ from webapp.runs.runner import Run
 from webapp.store import Listing
 
 UNCHECKED = "unchecked"  # the verdict of an output so long that nobody waited for the checks
+UNEXPECTED = "not_expected"  # that of a case which expects something else, where no check finds anything as bad
 MOST_BARS = 80
 
 # The kinds of verdicts in the words of a filter, where they are not those of the kind.
 VERDICTS = {
     "all_hold": "holds",
+    UNEXPECTED: "not as expected",
     "marker_leak": "leak",
     "output_flawed": "the model",
     "no_complete_call": "no whole call",
@@ -45,12 +48,16 @@ def listing_of(run: Run, told: Case, findings: Sequence[Finding] | None) -> List
     """What the library shows of a run; `told` is its case with what its sharer says, `findings` are None where nothing
     was checked."""
     said = None if findings is None else verdict(findings, run.trace, run.replayer)
+    kind, severity = (UNCHECKED, "info") if said is None else (said.kind, said.severity)
+    departs = departure(told, run.trace)
+    if departs is not None and (said is None or departs.leads(said.severity)):
+        kind, severity = UNEXPECTED, departs.severity
     return Listing(
         title=told.title or "",
         parser=run.selection.name,
         engine=engine_of(told),
-        verdict=UNCHECKED if said is None else said.kind,
-        severity="info" if said is None else said.severity,
+        verdict=kind,
+        severity=severity,
         text=told.text() or _sent(run.trace.message),
         tags=told.flags,
         checks=sorted({one.check for one in findings or () if one.severity != "info"}),

@@ -416,7 +416,8 @@ def with_departure(said: VerdictLine, found: Departure | None) -> VerdictLine:
         return said
     if not found.leads(said.severity):
         return replace(said, more=[*said.more, found.headline]) if found.parsed else said
-    sentences = [said.headline] if found.parsed or said.severity != "pass" else []
+    told = [said.headline] if found.parsed or said.severity != "pass" else []
+    sentences = [one for one in (found.places, *told) if one]
     return VerdictLine(found.severity, found.headline, sentences, facts=said.facts, departs=True)
 
 

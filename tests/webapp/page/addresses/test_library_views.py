@@ -16,7 +16,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from parsers.cases.case import Case
+from parsers.cases.case import Case, Expect
 from parsers.cases.io import dumps, loads
 from tests.webapp.engines.entering import own
 from tests.webapp.page.conftest import case
@@ -356,6 +356,14 @@ def test_an_output_that_nobody_checked_is_listed_as_such(runner: Any) -> None:
     found = listing_of(runner.run(given), given, None)
     assert (found.verdict, found.severity, found.checks) == ("unchecked", "info", [])
     assert (verdict_words("all_hold"), verdict_words("text_lost")) == ("holds", "text lost")
+
+
+@pytest.mark.parametrize(("content", "words"), [("Bye.", ("not_expected", "error")), ("Hello.", ("nothing", "info"))])
+def test_a_case_that_expects_something_else_does_not_hold(runner: Any, content: str, words: tuple[str, str]) -> None:
+    given: Case = case("Hello.").model_copy(update={"expect": Expect(content=content)})
+    found = listing_of(runner.run(given), given, [])
+    assert (found.verdict.partition("_to_")[0], found.severity) == words
+    assert verdict_words("not_expected") == "not as expected"
 
 
 def test_an_output_beside_what_a_server_sent_is_read_by_the_parser_that_fits(client: FlaskClient) -> None:
