@@ -213,8 +213,7 @@ def _readings(text: str, filename: str | None, around: Transcript, asked: Reques
 def _within(body: str) -> tuple[list[Intake], list[Intake]]:
     """Return what a longer text holds: a turn, a quoted output, a recording. First what is surely meant, then what may
     be: in prose that a model may have written, a part of an answer may be its own too."""
-    printed = read_printed_values(body) is not None  # the parts of a stream say more than an error among them
-    logged = _read_litellm(body) or (None if printed else read_tool_input_errors(body))
+    logged = _read_litellm(body) or _read_tool_errors(body)
     if logged is not None:
         return [logged], []
     part, quote = _recording_in_prose(body), read_quote(body)
@@ -225,6 +224,12 @@ def _within(body: str) -> tuple[list[Intake], list[Intake]]:
     first = [*quotes, *recordings] if logs else [*recordings, *quotes]
     first = [*filter(None, [read_conversation(body)]), *first]
     return ([], first) if own else (first[:1], first[1:])
+
+
+def _read_tool_errors(body: str) -> Intake | None:
+    """Read calls that errors quote, but for an error among printed parts of a stream: these say more."""
+    found = read_tool_input_errors(body)
+    return None if found is None or read_printed_values(body) is not None else found
 
 
 def _is_marked_beside(body: str, block: Block) -> bool:

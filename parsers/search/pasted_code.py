@@ -42,12 +42,13 @@ def _is_program(given: Given) -> bool:
     )
 
 
-_MADE = re.compile(r"\s*[\w.]{1,80} = [\w.]{1,80}\([^\n]*[\"'][^\n]*\)\s*\Z")
+_MADE = re.compile(r"\s*[\w.]{1,80} = [\w.]{1,80}\(([^\n]*)\)\s*\Z")
 
 
 def _is_made(given: Given) -> bool:
     """Return whether it is one line that makes something of a text, such as the pattern of a parser."""
-    return _MADE.match(given.text) is not None
+    made = _MADE.match(given.text)
+    return made is not None and any(quote in made[1] for quote in "\"'")
 
 
 CODE = (Shape(Pasted.PROGRAM, _is_program, never), Shape(Pasted.PROGRAM, _is_made, never))

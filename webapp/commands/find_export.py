@@ -44,9 +44,12 @@ def refuse_with(target: str, *, as_json: bool, engines: Sequence[str]) -> None:
 
 def write_smallest(name: str, found: CaseFound, target: str) -> None:
     """Write the smallest case; the case itself where what it expects is not met and no smaller one says what is right,
-    or where the search was left before there was a smaller one;
-    nothing where nothing was found in the output itself; or the report of the search. Raises UsageError where the
-    target cannot say it."""
+    or where the search was left before there was a smaller one; nothing where nothing was found in the output itself;
+    or the report of the search. Raises UsageError where the target cannot say it."""
+    if target in WHOLE:
+        with named(name):
+            print_parts([exported(run_case_of(name, found.case), target, found=found).text])
+        return
     small, case = found.found.minimized, found.minimized
     wrong = any(finding.severity != "info" for finding in found.found.findings)
     of_changed = small is not None and small.of_changed and not wrong
@@ -56,10 +59,7 @@ def write_smallest(name: str, found: CaseFound, target: str) -> None:
     if case is None and wrong and not found.found.complete:
         case = _as_given(found)
         click.echo(f"{shown(name)}: {LEFT}", err=True)
-    if target in WHOLE:
-        with named(name):
-            print_parts([exported(run_case_of(name, found.case), target, found=found).text])
-    elif case is None:
+    if case is None:
         more = "" if found.found.complete else "; the search was left before its end, --seconds gives it longer"
         click.echo(f"{shown(name)}: nothing was found to export{more}", err=True)
     elif small is not None and of_changed:

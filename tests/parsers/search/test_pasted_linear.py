@@ -52,3 +52,8 @@ def test_looking_is_linear(head: str, unit: str) -> None:
 def test_finding_what_is_quoted_is_linear(name: str, unit: str) -> None:
     run = ENTRIES[name]
     assert_linear(lambda size: seconds(lambda: run(f"{LOG}{unit * (size // len(unit))}\ny")), SIZES)
+
+
+def test_a_line_that_makes_something_is_looked_at_once() -> None:
+    """Its quotes and parentheses are many, and its end is none."""
+    assert_linear(lambda size: seconds(lambda: look.__wrapped__("x = f(" + '"a)' * (size // 3) + "!")), SIZES)
