@@ -1,18 +1,23 @@
 """Seconds that a search takes, for every grammar and stage: the sweep of chunkings, changed outputs, and all of it.
 
-The sweep tries every cut in two, all sizes, random chunkings and the rest of the sweep set.
+The sweep tries every cut in two, all sizes, random chunkings and the rest of the sweep set; the cuts in two are timed
+alone, too.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import NamedTuple
 
 from parsers.cases.case import Case
+from parsers.cases.engines import choose
 from parsers.cases.find import CaseSearch
+from parsers.cases.run import replayer_of
 from parsers.cases.written.dialects import DIALECTS
 from parsers.cases.written.notation import Call, Spoken
+from parsers.replays.replayer import Replayer
+from parsers.replays.resumed import Resumed
 from parsers.vocabulary.types import Piece
 from tests.bench.outputs import TOKEN, prose
 
@@ -21,10 +26,12 @@ SWEEP = ("replay", "sweep")
 
 
 class Seconds(NamedTuple):
-    """Wall time of the stages of a search of an output of so many characters."""
+    """Wall time of the stages of a search of an output of so many characters, and processor time of every cut in
+    two."""
 
     grammar: str
     characters: int
+    halves: float
     sweep: float
     changed: float
     all: float
@@ -51,4 +58,12 @@ def search(grammar: str, characters: int = 2_000, *, only_sweep: bool = False) -
         found.result()
         spent["done"] += perf_counter() - start
     sweep = sum([spent[one] for one in SWEEP])
-    return Seconds(grammar, len(text), sweep, spent["variants"], sum(spent.values()), only_sweep)
+    halves = _halves(replayer_of(found.case, choose(found.case), pieces), len(text))
+    return Seconds(grammar, len(text), halves, sweep, spent["variants"], sum(spent.values()), only_sweep)
+
+
+def _halves(replayer: Replayer, size: int) -> float:
+    """The processor seconds of every cut in two."""
+    start, resumed = process_time(), Resumed(replayer)
+    assert all(resumed.outcome((cut,)) for cut in range(1, size))
+    return process_time() - start

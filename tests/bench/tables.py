@@ -88,7 +88,7 @@ def searches(found: Iterable[Seconds]) -> Rows:
     """Searches by grammar."""
     return [
         [
-            *(f"`{one.grammar}`", f"{one.characters:,}", f"{one.sweep:.2f}"),
+            *(f"`{one.grammar}`", f"{one.characters:,}", f"{one.halves:.2f}", f"{one.sweep:.2f}"),
             *([NOTHING] * 2 if one.only_sweep else [f"{one.changed:.2f}", f"{one.all:.2f}"]),
         ]
         for one in found
