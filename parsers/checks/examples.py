@@ -14,6 +14,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+import msgspec
 from pydantic import TypeAdapter
 
 from parsers.checks.known import Known
@@ -96,7 +97,7 @@ def _subject(given: Mapping[str, Any], named: Mapping[str, Any]) -> Subject:
 
 def _trace(data: Mapping[str, Any]) -> Trace:
     deltas = TypeAdapter(dict[int, MessageDelta | None]).validate_python(data.get("deltas", {}))
-    holds = TypeAdapter(dict[int, list[Hold]]).validate_python(data.get("holds", {}))
+    holds = msgspec.convert(data.get("holds", {}), dict[int, list[Hold]], strict=False)
     trace = scripted(*data["steps"], deltas=deltas, holds=holds, blind=data.get("blind", False))
     trace.finish_reason = data.get("finish_reason", trace.finish_reason)
     trace.rejected_calls = [_rejected(*call) for call in data.get("rejected", ())]

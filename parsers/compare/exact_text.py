@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from msgspec import structs
+
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import Event, Segment, TextEvent
 from parsers.vocabulary.trace import Hold, Ownership, RejectedCall, Step, Trace, Transition
@@ -69,11 +71,11 @@ def _steps(steps: Sequence[Step], places: _Places) -> Iterator[Step]:
         end = places.end(step.span.end) if step.span.end > step.span.start else at
         span = Span(at, places.total if number == len(steps) else max(at, end))
         holds = tuple([_at(hold, places) for hold in step.holds])
-        yield replace(
+        yield structs.replace(
             step,
             span=span,
             holds=holds,
-            view=replace(step.view, holds=tuple([_at(hold, places) for hold in step.view.holds])),
+            view=structs.replace(step.view, holds=tuple([_at(hold, places) for hold in step.view.holds])),
             transitions=tuple([_at(item, places) for item in step.transitions]),
             events=tuple([_event(event, places) for event in step.events]),
         )
@@ -82,7 +84,7 @@ def _steps(steps: Sequence[Step], places: _Places) -> Iterator[Step]:
 
 def _at(item: Placed, places: _Places) -> Placed:
     start, end = places.span(item.start, item.end)
-    return replace(item, start=start, end=end)
+    return structs.replace(item, start=start, end=end)
 
 
 def _event(event: Event, places: _Places) -> Event:
@@ -96,11 +98,11 @@ def _segments(segment: Segment, places: _Places) -> Iterator[Segment]:
     """A copied segment in as many as it takes, now that characters between its own are there again."""
     if segment.kind != "copied" or len(segment.text) != segment.end - segment.start or not segment.text:
         start, end = places.span(segment.start, segment.end)
-        yield replace(segment, start=start, end=end)
+        yield structs.replace(segment, start=start, end=end)
         return
     for start, end, first in places.stretches(segment.start, segment.end):
         low = first - segment.start
-        yield replace(segment, text=segment.text[low : low + end - start], start=start, end=end)
+        yield structs.replace(segment, text=segment.text[low : low + end - start], start=start, end=end)
 
 
 def _partition(runs: Sequence[Ownership], places: _Places) -> Iterator[Ownership]:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from msgspec import structs
+
 from parsers.replays.partition import Claim, Partition
 from parsers.vocabulary.events import CallId, Dropped, Event, Marker, TextEvent
 from parsers.vocabulary.trace import Step, Trace
@@ -52,14 +54,14 @@ def _steps(trace: Trace) -> Iterator[Step]:
             size = len(event.text) if isinstance(event, TextEvent) and _has_place(event) else 0
             events.append(_at(event, at, size))
             at += size
-        moves = tuple([replace(move, start=start, end=start) for move in step.transitions])
-        view = replace(step.view, holds=())
-        yield replace(step, span=Span(start, at), holds=(), view=view, transitions=moves, events=tuple(events))
+        moves = tuple([structs.replace(move, start=start, end=start) for move in step.transitions])
+        view = structs.replace(step.view, holds=())
+        yield structs.replace(step, span=Span(start, at), holds=(), view=view, transitions=moves, events=tuple(events))
 
 
 def _at(event: Event, at: int, size: int) -> Event:
     """An event at its place in what is sent, of which it is a copy; of an id nobody says where it is from."""
-    moved = replace(event, start=at, end=at + size)
+    moved = structs.replace(event, start=at, end=at + size)
     if isinstance(moved, TextEvent):
         moved.segments = None if size else ()
     return moved

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
 from typing import TypeVar
+
+from msgspec.structs import replace
 
 from parsers.vocabulary.events import (
     CallArguments,

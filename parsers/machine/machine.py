@@ -56,7 +56,7 @@ class Machine(DraftReader):
     )
     APART: ClassVar[frozenset[str]] = frozenset({
         "name", "format", "policy", "transitions", "rejected", "examined", "passes_open_text", "_programs", "_program",
-        "_by_text", "_raw", "_found", "_turned", "_sub", "_views", "_open_view",
+        "_by_text", "_most", "_raw", "_found", "_turned", "_sub", "_views", "_open_view",
     })  # fmt: skip
     PLACES: ClassVar[frozenset[str]] = frozenset({"_fired_at"})
 

@@ -7,11 +7,12 @@ for these, the state in the middle of the tenth call is that in the middle of th
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import fields, replace
 from functools import cache
 from itertools import pairwise
 from operator import attrgetter
 from typing import Any
+
+from msgspec.structs import replace
 
 from parsers.machine.held_events import HeldEvents
 from parsers.vocabulary.events import CallId, CallName, Event, Segment, TextEvent
@@ -184,5 +185,5 @@ _IN_EVENTS = {"start": _PLACES, "end": _PLACES, "call": _NUMBERS}
 @cache
 def _fields_of(kind: Any) -> tuple[Callable[[Any], tuple[Any, ...]], tuple[str, ...]]:
     """What gives the fields of an event or a segment, and what the numbers in each are."""
-    names = [field.name for field in fields(kind)]
+    names = kind.__struct_fields__
     return attrgetter(*names), tuple([_IN_EVENTS.get(name, _NEITHER) for name in names])

@@ -39,6 +39,7 @@ class OpenTextReader(Part):
         "_disturbs",
         "_kept",
         "_leads",
+        "_most",
         "_open_at",
         "_open_call",
         "_open_kind",
@@ -71,7 +72,7 @@ class OpenTextReader(Part):
         self._state, self._calls = state, calls
         self._parser: ArgumentParser | None = None
         # open text: what matters to the argument parser, its events, the end of it that a stage keeps, and the view
-        self._by_text = by_text
+        self._by_text, self._most = by_text, self.stride
         self._disturbs = None
         self._own = ""
         self._tail: Tail | None = None
@@ -124,22 +125,37 @@ class OpenTextReader(Part):
         disturbs = self._disturbs
         if disturbs is None:
             return self._read_delta(delta, delta.text)
-        if len(delta.pieces) == 1:  # nearly always, and two calls fewer
-            piece = delta.pieces[0]
+        pieces = delta.pieces
+        if len(pieces) == 1:  # nearly always: what follows calls nothing of ours, for this is done for every token
+            piece = pieces[0]
             text, plain = piece.text, self._by_text or piece.kind not in MARKED
         else:
             text, plain = delta.text, self._by_text or is_plain(delta)
-        if plain and len(text) <= self.stride and (disturbs(text) is None or self._reads_along(text)):
-            if not text:
-                return []
-            tail = self._tail
-            if self._leads:
-                self._lead((text,))
-                return []
-            if solid := text if tail is None else text.rstrip(tail.chars):
+        if not (plain and len(text) <= self._most and (disturbs(text) is None or self._reads_along(text))):
+            self._end_open_text()
+            return self._read_delta(delta, text)
+        tail = self._tail
+        if self._leads or not text:
+            return self._feed_silent(text)
+        if tail is not None:
+            if not (solid := text.rstrip(tail.chars)):
+                self._end_open_text()
+                return self._read_delta(delta, text)
+            if self._kept or solid != text:
                 return [self._passed(text, solid)]
-        self._end_open_text()
-        return self._read_delta(delta, text)
+        start, kind = self._base, self._open_kind
+        self._base = end = start + len(text)
+        self.examined += end - start
+        if kind is not CallArguments:
+            return [kind(start, end, text)]
+        self._calls.argued = self._calls.written = True
+        return [CallArguments(start, end, text, None, self._open_call)]
+
+    def _feed_silent(self, text: str) -> list[Event]:
+        """Read open text that is kept as a whole, or is empty."""
+        if text:
+            self._lead((text,))
+        return []
 
     def read_open_text(self, keys: Sequence[Hashable], texts: Sequence[str], start: int) -> OpenText | None:
         """See ReadsOpenText."""

@@ -9,8 +9,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import ClassVar
+
+from msgspec.structs import replace
 
 from parsers.machine.held_events import STRUCTURE, HeldEvents, joined
 from parsers.vocabulary.drops import Cause, DropReason

@@ -13,6 +13,8 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from msgspec import Struct
+
 from parsers.vocabulary.drops import DropReason
 from parsers.vocabulary.types import Owner
 
@@ -21,8 +23,7 @@ Severity = Literal["error", "warning", "info"]
 END_TOKEN = "end_token"  # the terminal of a marker that ends the turn, which formats do not have as one of their own
 
 
-@dataclass(slots=True)
-class Segment:
+class Segment(Struct, gc=False):
     """A part of an event's text and the raw span [start, end) it came from."""
 
     text: str
@@ -31,8 +32,7 @@ class Segment:
     kind: SegmentKind = "copied"
 
 
-@dataclass(slots=True)
-class Event:
+class Event(Struct, gc=False):
     """Common part: the raw span [start, end) the event speaks about."""
 
     kind: ClassVar[str] = "Event"
@@ -41,8 +41,7 @@ class Event:
     end: int
 
 
-@dataclass(slots=True)
-class TextEvent(Event):
+class TextEvent(Event, gc=False):
     """Text for the client. `segments` None means one copied segment over the whole span."""
 
     text: str
@@ -55,24 +54,21 @@ class TextEvent(Event):
         return self.segments
 
 
-@dataclass(slots=True)
-class ReasoningText(TextEvent):
+class ReasoningText(TextEvent, gc=False):
     """A piece of reasoning."""
 
     kind: ClassVar[str] = "ReasoningText"
     owner: ClassVar[Owner | None] = "reasoning"
 
 
-@dataclass(slots=True)
-class ContentText(TextEvent):
+class ContentText(TextEvent, gc=False):
     """A piece of content."""
 
     kind: ClassVar[str] = "ContentText"
     owner: ClassVar[Owner | None] = "content"
 
 
-@dataclass(slots=True)
-class CallId(TextEvent):
+class CallId(TextEvent, gc=False):
     """The id of call `call`, whole and once; synthetic when the parser generated it."""
 
     kind: ClassVar[str] = "CallId"
@@ -80,8 +76,7 @@ class CallId(TextEvent):
     call: int = 0
 
 
-@dataclass(slots=True)
-class CallName(TextEvent):
+class CallName(TextEvent, gc=False):
     """The name of call `call`, whole and once, before any of its arguments."""
 
     kind: ClassVar[str] = "CallName"
@@ -89,8 +84,7 @@ class CallName(TextEvent):
     call: int = 0
 
 
-@dataclass(slots=True)
-class CallArguments(TextEvent):
+class CallArguments(TextEvent, gc=False):
     """A piece of the JSON text of call `call`'s arguments; pieces only ever append."""
 
     kind: ClassVar[str] = "CallArguments"
@@ -98,23 +92,20 @@ class CallArguments(TextEvent):
     call: int = 0
 
 
-@dataclass(slots=True)
-class ReasoningEnd(Event):
+class ReasoningEnd(Event, gc=False):
     """Reasoning is over."""
 
     kind: ClassVar[str] = "ReasoningEnd"
 
 
-@dataclass(slots=True)
-class CallStart(Event):
+class CallStart(Event, gc=False):
     """Call `call` begins; committed only once its name is known."""
 
     kind: ClassVar[str] = "CallStart"
     call: int = 0
 
 
-@dataclass(slots=True)
-class CallEnd(Event):
+class CallEnd(Event, gc=False):
     """Call `call` ends; `complete` is false when the output cut it off or left its JSON open."""
 
     kind: ClassVar[str] = "CallEnd"
@@ -122,8 +113,7 @@ class CallEnd(Event):
     complete: bool = True
 
 
-@dataclass(slots=True)
-class Marker(Event):
+class Marker(Event, gc=False):
     """Characters that are structure: a terminal (by name) or what stands between terminals ('structure')."""
 
     kind: ClassVar[str] = "Marker"
@@ -131,8 +121,7 @@ class Marker(Event):
     terminal: str = "structure"
 
 
-@dataclass(slots=True)
-class Dropped(Event):
+class Dropped(Event, gc=False):
     """Characters that reach nobody, and why."""
 
     kind: ClassVar[str] = "Dropped"
@@ -140,8 +129,7 @@ class Dropped(Event):
     reason: DropReason
 
 
-@dataclass(slots=True)
-class Diagnostic(Event):
+class Diagnostic(Event, gc=False):
     """Something the user should know. `code` is stable, `message` is for people."""
 
     kind: ClassVar[str] = "Diagnostic"
@@ -189,8 +177,7 @@ class Failure:
         return self.kind, self.place or said
 
 
-@dataclass(slots=True)
-class Raised(Diagnostic):
+class Raised(Diagnostic, gc=False):
     """The parser raised while it read these characters. It is not fed again."""
 
     failure: Failure = Failure("Exception")

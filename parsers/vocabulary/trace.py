@@ -14,6 +14,8 @@ from enum import Enum
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple, Protocol, cast, runtime_checkable
 
+from msgspec import Struct
+
 from parsers.vocabulary.channels import Channels, message_channels, streamed_channels
 from parsers.vocabulary.drops import DropReason
 from parsers.vocabulary.events import Diagnostic, Event, Failure, Raised, SegmentKind, Severity, TextEvent
@@ -24,8 +26,7 @@ HoldKind = Literal["lexer", "policy", "codec", "tentative"]
 About = Literal["parser", "output", "request"]
 
 
-@dataclass(slots=True)
-class Hold:
+class Hold(Struct, gc=False):
     """Text a parser has seen and not let go yet: where it is, who holds it, and why in words.
 
     lexer: it may be the beginning of a terminal; policy: a whitespace or content rule waits;
@@ -38,8 +39,7 @@ class Hold:
     reason: str
 
 
-@dataclass(slots=True)
-class Transition:
+class Transition(Struct, gc=False):
     """One row that fired: `sub` counts the transitions of one step from 1. `row` is the row's id in its format."""
 
     from_state: str
@@ -91,8 +91,7 @@ class CodecState(NamedTuple):
 Shape = tuple[str, tuple[str, ...], tuple[str, ...], CodecState | None, str | None]
 
 
-@dataclass(slots=True)
-class StateView:
+class StateView(Struct, gc=False):
     """The answers a parser would give if asked now.
 
     `candidates`: terminals the held text may still become; `accepts`: terminals with a row in this state;
@@ -109,8 +108,7 @@ class StateView:
     call_state: str | None = None
 
 
-@dataclass(slots=True)
-class Step:
+class Step(Struct, gc=False):
     """One delta's worth of parsing. Step `index` counts from 1; the last one may be the end of the output.
 
     `span` is the text fed in this step; `end` marks the step made by finish(). The `*_length` fields are the
@@ -300,8 +298,7 @@ class _StepList(StepColumns):
         return ((step.index, move) for step in self._steps for move in step.transitions)
 
 
-@dataclass(slots=True)
-class RejectedCall:
+class RejectedCall(Struct, gc=False):
     """A call that was begun and not kept, with the text it was made of."""
 
     start: int
@@ -314,8 +311,7 @@ class RejectedCall:
         return {"span": [self.start, self.end], "name": self.name, "reason": self.reason.words}
 
 
-@dataclass(slots=True)
-class Ownership:
+class Ownership(Struct, gc=False):
     """A run of the output and where it went. The runs of a trace tile the output without gap or overlap."""
 
     start: int

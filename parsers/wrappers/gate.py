@@ -7,7 +7,8 @@ numbered, and get the ids they would have without the wrapper.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from parsers.formats.model import Format
 from parsers.machine.output import Writer, call_id

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from msgspec import structs
+
 from parsers.formats.layers import FORCED, TOPMOST
 from parsers.formats.model import Format
 from parsers.machine.lexer import IdTerminal, Scanner, Scope
@@ -33,7 +35,7 @@ class _Plain:
 
     def holds(self) -> list[Hold]:
         """Return what it keeps back."""
-        return [replace(h, start=h.start + self.at, end=h.end + self.at) for h in self.parser.view().holds]
+        return [structs.replace(h, start=h.start + self.at, end=h.end + self.at) for h in self.parser.view().holds]
 
 
 def leaves_line_blank(event: Event, blank: bool) -> bool:
@@ -84,7 +86,7 @@ class Held:
 
     def refused(self, reason: DropReason) -> list[RejectedCall]:
         """The calls that were begun in it and not kept; where the parser knows of none, all of it is one."""
-        known = [replace(one, start=one.start + self.at, end=one.end + self.at) for one in self.parser.rejected]
+        known = [structs.replace(one, start=one.start + self.at, end=one.end + self.at) for one in self.parser.rejected]
         return known or ([RejectedCall(self.at, self.at + self.size, None, reason)] if self.opener else [])
 
 
@@ -109,7 +111,7 @@ class Markup:
         """The events of what stands before the marker."""
         return [
             # Text of a reading without calls is copied, so it can be cut there.
-            replace(event, end=self.at, text=event.text[: self.at - event.start])
+            structs.replace(event, end=self.at, text=event.text[: self.at - event.start])
             if isinstance(event, TextEvent) and event.end > self.at
             else event
             for event in self.events

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import gc
 import tracemalloc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from parsers.replays.replay import parse, replay
+from parsers.vocabulary.events import Event
+from parsers.vocabulary.trace import StreamParser
 from parsers.vocabulary.types import Delta, Message, Mode
 from parsers.wire.assemble import Assembler
-from tests.bench.clock import best_of, seconds
+from tests.bench.clock import best_of, quickest, seconds
 from tests.bench.outputs import Output
 
 STEPS = 10_000  # a trace of more, or of ids, says nothing new about the bytes of a step
@@ -34,14 +36,36 @@ class Figures:
     bytes_a_step: float
 
 
-def fed(output: Output, mode: Mode, deltas: Sequence[Delta]) -> Message:
-    """The message of an output whose deltas come one after the other."""
-    parser, assembler = output.parser, Assembler()
+def begun(output: Output, mode: Mode) -> StreamParser:
+    """A parser at the beginning of an output."""
+    parser = output.parser
     parser.transitions = None
     parser.begin(output.context, mode=mode, markers=output.markers if mode == "ids" else None)
-    for delta in deltas:
-        assembler.absorb(parser.feed(delta))
-    assembler.absorb(parser.finish(None))
+    return parser
+
+
+def fed(parser: StreamParser, deltas: Sequence[Delta]) -> list[list[Event]]:
+    """What a parser answers to deltas that come one after the other, and to the end."""
+    answers = [parser.feed(delta) for delta in deltas]
+    answers.append(parser.finish(None))
+    return answers
+
+
+def feeding(output: Output, mode: Mode, deltas: Sequence[Delta], *, assembled: bool = False) -> float:
+    """Processor time of a parser for an output that is fed, from where it has begun; with the message or without."""
+
+    def answered(parser: StreamParser) -> object:
+        answers = fed(parser, deltas)
+        return message_of(answers) if assembled else answers
+
+    return quickest(lambda: partial(answered, begun(output, mode)))
+
+
+def message_of(answers: Iterable[list[Event]]) -> Message:
+    """The message that answers make together."""
+    assembler = Assembler()
+    for events in answers:
+        assembler.absorb(events)
     return assembler.message()
 
 
@@ -51,13 +75,13 @@ def figures(output: Output, mode: Mode) -> Figures:
     markers = output.markers if mode == "ids" else None
     made, tokens = list(deltas), len(output.pieces)
     traced = partial(replay, parser, deltas, context, mode=mode, markers=markers)
-    runs: list[Callable[[], object]] = [
-        partial(fed, output, mode, made),
-        partial(parse, parser, deltas, context, mode=mode, markers=markers),
-        traced,
-        partial(parse, parser, whole, context, mode=mode, markers=markers),
+    runs: list[Callable[[], float]] = [
+        partial(feeding, output, mode, made),
+        partial(seconds, partial(parse, parser, deltas, context, mode=mode, markers=markers)),
+        partial(seconds, traced),
+        partial(seconds, partial(parse, parser, whole, context, mode=mode, markers=markers)),
     ]
-    best = [1e6 * one / tokens for one in best_of(*[partial(seconds, run) for run in runs])]
+    best = [1e6 * one / tokens for one in best_of(*runs)]
     size = _bytes_of(traced) / (tokens + 1) if tokens <= 2 * STEPS and mode == "text" else float("nan")
     return Figures(output, mode, fed=best[0], replayed=best[1], traced=best[2], whole=best[3], bytes_a_step=size)
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from parsers.replays.replay import parse
 from parsers.vocabulary.types import Mode
 from tests.bench.clock import best_of, seconds
-from tests.bench.engine import fed
+from tests.bench.engine import begun, fed, feeding, message_of
 from tests.bench.outputs import ARGUMENTS, Kind, Output, as_said
 
 WORKER = Path(__file__).with_name("peer_worker.py")
@@ -102,17 +102,21 @@ def _template(grammar: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Engine:
-    """A peer by the name of its package, which grammars and kinds it has a parser for, and whether that is told ids."""
+    """A peer by the name of its package, which grammars and kinds it has a parser for, and whether that is told ids.
+
+    `assembles`: what it gives is the whole message, which ours is then put together to as well.
+    """
 
     package: str
     title: str
     names: dict[str, Names]
     mode: Mode = "text"
     kinds: frozenset[Kind] = frozenset(Kind)
+    assembles: bool = False
 
 
 OWN = (  # those that are installed with our tests
-    Engine("transformers", "ResponseParser", {name: Names("", "") for name in TEMPLATES}),
+    Engine("transformers", "ResponseParser", {name: Names("", "") for name in TEMPLATES}, assembles=True),
     Engine("partial_json_parser", "partial_json_parser", {"json": Names("")}, kinds=ARGUMENTS),
 )
 GIVEN = (Engine("vllm", "vLLM", VLLM, "ids"), Engine("sglang", "SGLang", SGLANG))
@@ -210,12 +214,12 @@ def beside(peer: Peer, output: Output) -> Beside:
 
     best = best_of(
         theirs,
-        partial(seconds, partial(fed, output, mode, made)),
+        partial(feeding, output, mode, made, assembled=peer.engine.assembles),
         partial(seconds, partial(parse, parser, deltas, output.context, mode=mode, markers=markers)),
     )
     if "error" in last:
         return Beside(peer.engine, output, error=last["error"])
-    ours = fed(output, mode, made)
+    ours = message_of(fed(begun(output, mode), made))
     assert says(output, *as_said(ours)), f"{output.grammar}, {output.kind}: we read something else"
     cut = last["fed"] < tokens
     wrong = not cut and not says(output, *last["message"].values())

@@ -96,6 +96,7 @@ LIBRARIES = frozenset(
         "jsonschema_rs",
         "pydantic",
         "pydantic_core",
+        "msgspec",
         "rfc8785",
         "typing_extensions",
         "yaml",

@@ -59,6 +59,13 @@ _SENT: Mapping[str, tuple[type[Event], ...]] = {
     "args": (CallArguments,),
     "call": (CallStart, CallName, CallId, CallArguments, CallEnd),
 }
+_EVENTS: Mapping[str | None, type[Event]] = {
+    "raised": Raised,
+    "commit": CallStart,
+    "json": CallEnd,
+    "err": Diagnostic,
+    "dropped": Dropped,
+}
 _UNTIMED = {"gap": "gap asks when the chunks of a recording came, and no times of them are known here."}
 _UNSAID = {"held": "held asks what a parser kept back, and a recording does not tell that."}
 _OLD = {"arguments": "args", "tool": "call"}  # as addresses that were shared have them
@@ -220,7 +227,7 @@ def _where(term: re.Match[str]) -> Where | None:
     if _compared_of(term) == "held" and not _SIGNS[term["sign"]](0, int(term["number"])):
         return lambda index: [step for step, _, _ in index.trace.columns.held()]
     if term["key"] is None:
-        kind = {"raised": Raised, "commit": CallStart}.get(term["word"] or "")
+        kind = _EVENTS.get(term["word"])
         return None if kind is None else _told(kind)
     value = term["plain"] if term["quoted"] is None else term["quoted"]
     if term["key"] in ("sent", "emit"):
@@ -230,8 +237,8 @@ def _where(term: re.Match[str]) -> Where | None:
         return lambda index: _ends_of(value, index)
     if term["key"] == "row":
         return lambda index: [step for step, fired in index.trace.columns.fired() if fired[3] == value]
-    kinds = {"json": (CallEnd,), "err": (Diagnostic,), "dropped": (Dropped,)}.get(term["key"])
-    return None if kinds is None else _told(*kinds)
+    kind = _EVENTS.get(term["key"])
+    return None if kind is None else _told(kind)
 
 
 def _told(*kinds: type[Event]) -> Where:
