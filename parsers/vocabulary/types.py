@@ -1,8 +1,9 @@
 """The vocabulary every other module shares: plain values, no behaviour beyond what follows from them.
 
 Offsets everywhere in this package are half-open and counted in code points of the *output text*: the exact
-decode of the model's tokens with special tokens kept. Values inside the library are slotted dataclasses;
-pydantic stands only at the edges (formats, cases, settings, HTTP).
+decode of the model's tokens with special tokens kept. Values inside the library are slotted dataclasses, and structs
+where a parser makes them for every token (`events`, `trace`); pydantic stands only at the edges (formats, cases,
+settings, HTTP).
 """
 
 from __future__ import annotations

@@ -8,7 +8,8 @@ the first one, and markup of an output in which no call stands. Text waits where
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+
+from msgspec import structs
 
 from parsers.compare.call_rules import closes_list
 from parsers.formats.contracts import Contract
@@ -95,7 +96,7 @@ class Serving:
         """Text goes out, or waits: without the white space at the beginning of its channel, where that is stripped."""
         kind = next((one for one in self._blank if isinstance(event, one)), None)
         if kind is not None:
-            event = replace(event, text=event.text.lstrip(), segments=None)
+            event = structs.replace(event, text=event.text.lstrip(), segments=None)
             if not event.text:
                 return
             self._blank.remove(kind)

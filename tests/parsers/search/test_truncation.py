@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from parsers.machine.machine import Machine
 from parsers.replays.chunking import WHOLE
@@ -112,7 +113,7 @@ class Guessing(Machine):
 
     def finish(self, reason: str | None = None) -> list[Event]:
         events = super().finish(reason)
-        return [replace(event, complete=True) if isinstance(event, CallEnd) else event for event in events]
+        return [structs.replace(event, complete=True) if isinstance(event, CallEnd) else event for event in events]
 
 
 @pytest.mark.replays
