@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from parsers.checks.json_text import is_whole_object
 from parsers.checks.prose import consumed_tags
-from parsers.replays.replayer import Replayer
 from parsers.vocabulary.channels import message_texts
 from parsers.vocabulary.types import Message, ToolCall
 
@@ -26,11 +25,6 @@ class Kept(NamedTuple):
     calls: int
     left: int
     beyond: int
-
-
-def declared_of(replayer: Replayer) -> tuple[str, ...]:
-    """The markers that somebody declared, of a grammar of which no more is known."""
-    return tuple(replayer.terminals.values()) if replayer.format is None and not replayer.plays else ()
 
 
 def markers_of(text: str, declared: Iterable[str], messages: Iterable[Message]) -> tuple[str, ...]:

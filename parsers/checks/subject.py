@@ -12,7 +12,7 @@ from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, Literal
 
-from parsers.checks.known import Fact, Known, Origin, known_of
+from parsers.checks.known import Fact, Known, Origin, declared_of, known_of
 from parsers.checks.plain_end import Beginning, beginnings
 from parsers.checks.prose import consumed_tags
 from parsers.compare.allowed import (
@@ -113,6 +113,7 @@ class Grammar:
     """Holds what is known of the format that the parser is for."""
 
     terminals: Mapping[str, str] = field(default_factory=dict)  # name to literal of its markers
+    declared: Sequence[str] = ()  # the markers that somebody declared, where no more is known
     longest_terminal: int = 0  # in characters; 0 means that the parser has no literal to wait for
     end_tokens: Sequence[str] = ()  # the texts that end a turn
     openers: Sequence[str] = ()  # the markers that open reasoning
@@ -196,11 +197,6 @@ class Subject:
     def calls(self) -> list[ToolCall]:
         """The calls of its message."""
         return self.replays.trace.message.tool_calls
-
-    @property
-    def declared(self) -> tuple[str, ...]:
-        """The markers that somebody declared, of a grammar of which no more is known."""
-        return tuple(self.grammar.terminals.values()) if self.known.grammar is Origin.DECLARED else ()
 
     @cached_property
     def has_old_call(self) -> bool:
@@ -423,7 +419,12 @@ def chunking_of(trace: Trace) -> dict[str, Any]:
 def _grammar(replayer: Replayer, trace: Trace) -> Grammar:
     """The grammar, as far as it is known; markers that nobody told are those that the parser consumes."""
     fmt = replayer.format
-    known = Grammar(replayer.terminals, replayer.longest_terminal, policy=replayer.policy)
+    known = Grammar(
+        replayer.terminals,
+        declared=declared_of(replayer),
+        longest_terminal=replayer.longest_terminal,
+        policy=replayer.policy,
+    )
     if fmt is None:
         shown = (
             {}

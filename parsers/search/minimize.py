@@ -15,7 +15,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from parsers.checks import CHECKS, run_checks
-from parsers.checks.fuller import declared_of, is_less, kept, markers_of
+from parsers.checks.fuller import is_less, kept, markers_of
+from parsers.checks.known import declared_of
 from parsers.checks.subject import subject_of
 from parsers.compare.beside import compare_chunking
 from parsers.compare.divergence import ANY_ID, GRADES, HARMFUL, Rules, grade, message_key, same_message

@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from parsers.checks.fuller import Kept, declared_of, is_less, kept
+from parsers.checks.fuller import Kept, is_less, kept
+from parsers.checks.known import declared_of
 from parsers.checks.prose import TAG
 from parsers.compare.divergence import ANY_ID, HARMFUL, message_key
 from parsers.compare.divergence import grade as grade_of
