@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import chain
 
 from parsers.checks.check import Check, Need, check
-from parsers.checks.fuller import is_less, kept, markers_of
+from parsers.checks.fuller import has_more_prose, is_less, kept, markers_of
 from parsers.checks.known import Origin
 from parsers.checks.prose import TAG
 from parsers.checks.spaces import Spaced, change_words, joined_words, squeezed
@@ -241,6 +241,7 @@ def _fuller(subject: Subject, one: Trace, other: Trace) -> Trace:
     """The same, else the replay that has more of a plain answer, or less of what looks like markup. Nobody knows what
     is right."""
     plain = not any(each.message.tool_calls or TAG.search(each.message.content or "") for each in (one, other))
+    plain = plain or (subject.raw and has_more_prose([one.message, other.message], subject.trace.text))
 
     def worth(trace: Trace) -> tuple[int, int]:
         content = trace.message.content or ""
