@@ -73,6 +73,7 @@ _KINDS: dict[Ending, tuple[str, str]] = {  # of every ending
 }
 _CLOSED = "it closed its standard output while its process ran on, and was ended"
 _LITTLE = " (so little is what it has for a while after it hung)"
+_UNTOLD = "; at which step is not known, for its worker told of none"
 _SLOW = (Ending.LATE, Ending.MEMORY)
 _TRACED = ("lines", "costs", "cover")  # what is observed so takes many times as long as the parser alone
 _WORDS = 300  # characters
@@ -457,7 +458,8 @@ class EngineHost:
 
     def _failed(self, run: Mapping[str, Any], deltas: Any, told: _Told, error: ChildError | ProtocolError) -> Replayed:
         kind, words = self._said(error)
-        last = told.steps[-1].step if told.steps else 0
+        last = told.steps[-1].step if told.steps else int(run.get("path") == "whole")  # which is one step
+        words += "" if last else _UNTOLD
         fault = Fault(step=last, kind=kind, message=words, slow=_is_slow(error), ended=True)
         found = Replayed(sent=told.sent, raised=fault)
         if not (fault.slow and _is_traced(run)):

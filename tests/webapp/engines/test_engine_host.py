@@ -348,6 +348,29 @@ def test_a_batch_is_sorted_out_whether_steps_are_told_or_not(entry: Entry) -> No
     assert [one.raised is not None for one in found] == [False, True, False, False, True]
 
 
+@pytest.mark.replays(but=("crashes-Crashed",))
+@pytest.mark.parametrize(("parser", "kind"), [("crashes", "Crashed"), ("hangs", "Hangs")])
+def test_where_a_worker_tells_no_steps_none_is_blamed(parser: str, kind: str) -> None:
+    host = EngineHost("fake", fake("silent", seconds=0.5))
+    first, bad = played(host, parser, GOOD, BAD)
+    host.close()
+    assert (first.raised, bad.raised is not None) == (None, True)
+    assert bad.raised is not None
+    assert (bad.raised.step, bad.raised.kind) == (0, kind)
+    assert bad.raised.message.endswith("; at which step is not known, for its worker told of none")
+    tape = bad.tape()
+    assert tape.failure is not None
+    assert (tape.failure.unplaced, tape.failure.before) == (True, False)
+
+
+def test_the_one_step_of_a_whole_output_is_known_though_none_is_told() -> None:
+    host = EngineHost("fake", fake("silent"))
+    (found,) = played(host, "crashes", BAD, path="whole")
+    host.close()
+    assert found.raised is not None
+    assert (found.raised.step, found.raised.message) == (1, "its process ended (exit code 3)")
+
+
 @pytest.mark.parametrize("parser", ["echo", "crashes"])
 def test_a_long_replay_tells_its_steps_only_where_it_fails(monkeypatch: pytest.MonkeyPatch, parser: str) -> None:
     host, sizes = EngineHost("fake", fake()), counted(monkeypatch)
