@@ -385,6 +385,7 @@ class EngineHost:
                 seconds=seconds,
                 on_progress=on_progress,
                 cancelled=lambda: monotonic() > began + LEFT_SECONDS and unwanted(),
+                steps=sum(_steps(request, request["replays"])),
             )
         except ChildError as error:
             if error.ending is Ending.CANCELLED:
