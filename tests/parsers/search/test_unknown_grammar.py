@@ -30,6 +30,7 @@ from parsers.vocabulary.types import Context, Delta, MessageDelta, ToolCallDelta
 from tests.parsers.search.test_foreign_parsers import by_tokens
 
 TAGS, SIGNS, ARROWS, BLANKS = ("<call>", "</call>"), ("@@", "@@"), ("CALL>>", "<<DONE"), ("@@call ", "@@")
+SECTIONS = ("§", "§")
 TOOLS = [{"name": name, "parameters": {"type": "object"}} for name in ("reserve_table", "ring")]
 ONE, TWO = [json.dumps({"name": one, "args": {"a": 1}}) for one in ("reserve_table", "ring")]
 
@@ -189,6 +190,7 @@ def test_a_message_that_lost_a_call_or_left_markers_is_never_called_right(name: 
         (SIGNS, SIGNS),
         (TAGS, TAGS),
         (ARROWS, ()),
+        (SECTIONS, SECTIONS),
     ],
 )
 def test_a_parser_that_reads_its_own_grammar_rightly_is_not_accused(
@@ -249,6 +251,14 @@ class Holds(Reads):
 
     def take(self, sent: MessageDelta, part: str) -> None:
         sent.content = f"{sent.content}{part}"
+
+
+@pytest.mark.replays
+def test_a_declared_marker_may_be_one_character() -> None:
+    declared = searched(partial(Holds, SECTIONS), "It is §very§ warm here, and dry", SECTIONS)
+    assert declared.verdict.kind == "all_hold"
+    lost = searched(partial(OneADelta, SECTIONS), written(SECTIONS, ONE, TWO), SECTIONS)
+    assert "in one delta, the second call (`ring`) is lost" in lost.verdict.headline
 
 
 @pytest.mark.parametrize(("markers", "kind"), [((), "text_lost"), (("..", ".."), "all_hold")])
