@@ -129,6 +129,8 @@ KEPT, LOST = Beginning(5, Message(content="It is")), Beginning(5, Message(conten
         ("It is so END", Message(content="It is so"), [LOST] * 2, ("warning", "The end of the answer is lost: `END`")),
         ("It is so END", Message(content="It is so"), [LOST] * 3, ("error", "The end of the answer is lost: `END`")),
         ("It is so </s>", Message(content="It is so"), [], None),
+        ("It is so END<eos> </s>", Message(content="It is so"), [], ("info", END)),
+        (f"It is so END{'</s>' * 9}", Message(content="It is so"), [], None),  # so many end no turn
         ("It is so <end", Message(content="It is so"), [], None),
         ("It is so END", Message("It is", "so"), [], None),
         ("It is so END", Message(content="It is so", tool_calls=[ToolCall("", "f", "{}")]), [], None),
