@@ -17,6 +17,7 @@ from parsers.vocabulary.types import UsageError
 from tests.webapp.children.processes import is_alive, until
 from tests.webapp.engines.entering import fake, own
 from tests.webapp.engines.fake_engine import FAULTS
+from webapp.children import wires
 from webapp.children.child import Child
 from webapp.children.endings import ChildError
 from webapp.engines import culprits, engine_host
@@ -166,6 +167,14 @@ def test_the_path_for_whole_outputs_has_one_step(host: EngineHost) -> None:
 def test_large_messages_are_shared_out(host: EngineHost) -> None:
     found = played(host, "echo", *[[["x" * 2_500_000, []]]] * 3)
     assert [len(str(content(one)[0])) for one in found] == [2_500_000] * 3
+
+
+def test_a_worker_may_say_as_much_as_the_steps_of_its_replays_need(
+    host: EngineHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wires, "FREE_CONTAINERS", 40)  # hello has fewer
+    (found,) = played(host, "echo", [["a", []]] * 60)
+    assert (found.raised, len(found.sent)) == (None, 61)
 
 
 def test_a_run_whose_replays_send_more_than_all_may_is_left_there(
