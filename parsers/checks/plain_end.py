@@ -1,4 +1,4 @@
-"""What a parser of an unknown grammar leaves out of a plain answer: its end, or letters of a word.
+"""What a parser of an unknown grammar leaves out of an answer: its end, or letters of a plain word.
 
 Any word may be markup there, so that one which is missing proves nothing. Two things do. No markup is a part of a plain
 word, of which the rest is sent. And the parser is asked: the output is read again as if it had ended earlier. What is
@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from parsers.checks.prose import TAG
+from parsers.compare.divergence import shared_prefix
 from parsers.replays.chunking import TRACED
 from parsers.replays.replayer import Replayer
 from parsers.vocabulary.events import Severity
@@ -24,6 +25,7 @@ _WORD = re.compile(r"\w+")
 _SIGN = re.compile(r"[<>\[\]{}()|｜=`\\/@#$%^&*_~]")  # of which markup, or what is written otherwise, is made
 _TAGS = 8  # so many in a row end an output
 _LONGEST = 80  # characters of one of them
+_TAIL = 12  # characters at the end of a text by which its place is found
 
 
 class Beginning(NamedTuple):
@@ -43,8 +45,9 @@ class Unsent(NamedTuple):
 
 
 class _End(NamedTuple):
-    """The end [start, end) that a message lacks; it has all up to `kept`."""
+    """The end [start, end) that a message lacks; it has all from `first` to `kept`."""
 
+    first: int
     kept: int
     start: int
     end: int
@@ -56,23 +59,25 @@ def beginnings(replayer: Replayer, message: Message, specials: Sequence[str]) ->
     if lacking is None:
         return ()
     size = len(replayer.text)
-    read = [(cut, replayer.changed([(cut, size, "")]).outcome(TRACED)) for cut in _cuts(replayer.text, lacking.kept)]
+    cuts = _cuts(replayer.text, lacking.first, lacking.kept)
+    read = [(cut, replayer.changed([(cut, size, "")]).outcome(TRACED)) for cut in cuts]
     return tuple([Beginning(cut, outcome.message) for cut, outcome in read if outcome.raised is None])
 
 
 def unsent(text: str, message: Message, others: Sequence[Beginning], specials: Sequence[str]) -> Unsent | None:
-    """What a message lacks of a plain answer: an error where the `beginnings` prove it, a note where all of it may be
-    markup."""
+    """What a message lacks of an answer: an error where the `beginnings` prove it, and of a plain one a note where all
+    of it may be markup."""
     lacking = _lacking(text, message, specials)
     proven = None if lacking is None else _proven(text, lacking, others, specials)
     if proven is not None and proven.severity == "error":
         return proven
-    return _in_part(text, message) or proven
+    told = proven if proven is not None and (proven.severity == "warning" or _given(message) is not None) else None
+    return _in_part(text, message) or told
 
 
 def _proven(text: str, lacking: _End, others: Sequence[Beginning], specials: Sequence[str]) -> Unsent:
     losing = [one for one in others if _lacking(text[: one.size], one.message, specials) is not None]
-    keeping = [one for one in others if _given(one.message) == text[: one.size].strip()]
+    keeping = [one for one in others if _has(one.message, text[lacking.first : one.size].strip())]
     lost, place = quoted(text[lacking.start : lacking.end]), (lacking.start, lacking.end)
     if not losing or keeping:
         words = (
@@ -86,15 +91,31 @@ def _proven(text: str, lacking: _End, others: Sequence[Beginning], specials: Seq
 
 
 def _lacking(text: str, message: Message, specials: Sequence[str]) -> _End | None:
-    """The end of a plain answer that its message lacks, but for the tokens that end a turn; None where that is none, or
-    no words."""
-    given, first = _given(message), len(text) - len(text.lstrip())
-    if given is None or not text.startswith(given, first):
+    """The end of an answer that its message lacks, but for the tokens that end a turn; None where that is none, or no
+    plain words, or where they may be those of a call."""
+    sent = [_sent_to(text, one.strip()) for one in (message.content, message.reasoning) if one and one.strip()]
+    first, kept = max(sent, key=lambda place: place[1], default=(0, 0))
+    if (sent or message.tool_calls) and not kept:
         return None
-    kept, end = first + len(given), _end(text, specials)
-    start = kept + len(text[kept:]) - len(text[kept:].lstrip())
-    lost = text[start:end]
-    return _End(kept, start, end) if _WORD.search(lost) and not _SIGN.search(lost) else None
+    end, start = _end(text, specials), kept + len(text[kept:]) - len(text[kept:].lstrip())
+    words = {*_WORD.findall(text[start:end])}
+    called = {word for call in message.tool_calls for word in _WORD.findall(f"{call.name} {call.arguments}")}
+    plain = words and words.isdisjoint(called) and not _SIGN.search(text, start, end)
+    return _End(first, kept, start, end) if plain else None
+
+
+def _sent_to(text: str, said: str) -> tuple[int, int]:
+    """How far what is said ends in the output, and from where on it is the same there; (0, 0) where it ends nowhere."""
+    tail = said[-_TAIL:]
+    kept = text.rfind(tail) + len(tail)
+    if kept < len(tail):
+        return 0, 0
+    return kept - shared_prefix(text[:kept][::-1], said[::-1]), kept
+
+
+def _has(message: Message, text: str) -> bool:
+    """Return whether a text of a message ends so."""
+    return any((one or "").rstrip().endswith(text) for one in (message.content, message.reasoning))
 
 
 def _given(message: Message) -> str | None:
@@ -117,10 +138,10 @@ def _end(text: str, specials: Sequence[str]) -> int:
     return end
 
 
-def _cuts(text: str, kept: int) -> list[int]:
+def _cuts(text: str, first: int, kept: int) -> list[int]:
     """Where the output ends earlier: at the ends of a few words of what is sent, in few words anywhere."""
-    words = [match.end() for match in _WORD.finditer(text, 0, kept)]
-    among = words if len(words) >= LEAST else [at + 1 for at in range(kept) if text[at].isalnum()]
+    words = [match.end() for match in _WORD.finditer(text, first, kept)]
+    among = words if len(words) >= LEAST else [at + 1 for at in range(first, kept) if text[at].isalnum()]
     return sorted({among[(len(among) - 1) * part // (MOST - 1)] for part in range(MOST)}) if among else []
 
 

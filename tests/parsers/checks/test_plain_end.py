@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from parsers.checks.plain_end import Beginning, unsent
-from parsers.vocabulary.types import Context, Delta, Message, MessageDelta, ToolCall
+from parsers.vocabulary.types import Context, Delta, Message, MessageDelta, ToolCall, ToolCallDelta
 from tests.parsers.search.test_unknown_grammar import searched
 
 LONG = "The weather in Paris is sunny today, and so it will stay for the week"
@@ -50,6 +50,10 @@ def letter(text: str) -> str:
     return text.replace("sunny", "sunn")
 
 
+def end_word(text: str) -> str:
+    return text.removesuffix("END").rstrip()
+
+
 @pytest.mark.replays(but=("last_character", "a part"))
 @pytest.mark.parametrize(
     ("change", "channel", "text", "severity", "words"),
@@ -76,8 +80,28 @@ def test_what_is_missing_of_a_plain_answer_is_told_though_nobody_knows_the_gramm
     assert (said.kind, said.severity) == ("text_lost", severity)
 
 
-def end_word(text: str) -> str:
-    return text.removesuffix("END").rstrip()
+CALLED = "<call>ring</call> All of it is done by now"
+
+
+class CallsFirst(AtTheEnd):
+    """A call stands before the answer, or a thought."""
+
+    def finish(self, reason: str | None) -> MessageDelta | None:
+        begun, call, rest = self.text.partition("</call>")
+        if not call:
+            return MessageDelta(reasoning=begun)
+        calls = [ToolCallDelta(0, "c", "ring", "{}")]
+        said = begun.removeprefix("<call>ring")
+        return MessageDelta(said or None, self.change(rest) or None, calls if said == "" else [])
+
+
+@pytest.mark.replays
+@pytest.mark.parametrize("text", [CALLED, CALLED.replace("<call>ring", "So I think it over.")])
+@pytest.mark.parametrize("change", [last_character, last_word, str, end_word])
+def test_the_end_of_an_answer_is_missed_behind_a_call_or_a_thought_as_well(change: Change, text: str) -> None:
+    found = searched(lambda: CallsFirst(change), text + " END" * (change is end_word), tools=[])
+    kind = "text_lost" if change in (last_character, last_word) else "all_hold"
+    assert (found.verdict.kind, len(found.findings)) == (kind, kind == "text_lost"), found.findings
 
 
 def commands(text: str) -> str:
@@ -117,6 +141,7 @@ def test_a_parser_that_is_right_is_not_accused(change: Change, text: str) -> Non
 
 
 END = "`END` at the end of the output is nowhere in the message. The grammar is not known: it may be markup."
+LESS = Beginning(8, Message("It is", "s"))
 KEPT, LOST = Beginning(5, Message(content="It is")), Beginning(5, Message(content="It i"))
 
 
@@ -133,7 +158,12 @@ KEPT, LOST = Beginning(5, Message(content="It is")), Beginning(5, Message(conten
         (f"It is so END{'</s>' * 9}", Message(content="It is so"), [], None),  # so many end no turn
         ("It is so <end", Message(content="It is so"), [], None),
         ("It is so END", Message("It is", "so"), [], None),
+        ("It is so END", Message("It is", "so"), [LESS] * 2, ("warning", "The end of the answer is lost: `END`")),
+        ("It is so END", Message("It is", "so"), [LESS] * 3, ("error", "The end of the answer is lost: `END`")),
         ("It is so END", Message(content="It is so", tool_calls=[ToolCall("", "f", "{}")]), [], None),
+        ("It is so f", Message(content="It is so", tool_calls=[ToolCall("", "f", "{}")]), [LOST] * 3, None),
+        ("It is so a", Message(content="It is so", tool_calls=[ToolCall("", "f", '{"b": "a"}')]), [LOST] * 3, None),
+        ("RUN it", Message(tool_calls=[ToolCall("", "f", "{}")]), [LOST] * 3, None),
         ("It is so.", Message(content="It is so"), [], None),
         ("So it is", Message(content="It is so"), [], None),
         ("Say hello, all", Message(content="ay hell, al"), [], ("warning", "of `Say` only `ay` is in the message (3")),
