@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from parsers.cases.input import (
@@ -74,7 +74,7 @@ class ParserRef(Model):
     engine: Word | None = None
     options: dict[str, Any] = Field(default_factory=dict, description="What the engine takes besides; it checks them.")
     policy: dict[str, str] = Field(default_factory=dict)
-    markers: tuple[Annotated[str, Field(min_length=2)], ...] = Field(
+    markers: tuple[Annotated[str, Field(min_length=1), AfterValidator(lambda text: _marker(text))], ...] = Field(
         (), description="The markers of a grammar that is not built in, where its parser shows only its deltas."
     )
     format: Annotated[Format | None, BeforeValidator(lambda data: _format(data))] = None
@@ -356,6 +356,12 @@ def _format(data: Any) -> Format | None:
     if data is None or isinstance(data, Format):
         return data
     return load_format(data)
+
+
+def _marker(text: str) -> str:
+    if len(text) == 1 and (text.isalnum() or text.isspace()):
+        raise PydanticCustomError("marker", "a marker of one character is a sign, no letter, digit or white space")
+    return text
 
 
 def _check_policy(key: str, value: str) -> None:

@@ -245,7 +245,8 @@ def replayer_of(case: Case, choice: Choice, pieces: Sequence[Piece]) -> Replayer
     terminals, contract = fmt.terminals, choice.declared.over(contract_of(case, choice.contract))
     if choice.plays and not (case.has_raw and choice.grammar):  # whatever the model is called, any marker was left
         terminals = {**{text: text for text in unmistakable_markers()}, **terminals}
-    terminals = {**terminals, **{marker: marker for marker in (*choice.markers, *case.parser.markers)}}
+    own = {marker: marker for marker in (*choice.markers, *case.parser.markers)}
+    terminals = {**{name: text for name, text in terminals.items() if len(text) > 1}, **own}
     return Replayer(
         choice.make,
         decoded.pieces,
@@ -253,7 +254,7 @@ def replayer_of(case: Case, choice: Choice, pieces: Sequence[Piece]) -> Replayer
         mode=case.mode(),
         markers=case.markers(),
         reasons=reasons,
-        terminals={name: text for name, text in terminals.items() if len(text) > 1},
+        terminals=terminals,
         longest_terminal=Program(fmt, fmt.policy.model_dump(), frozenset(), skip_tools=False).longest,
         black_box=choice.black_box,
         one_shot=choice.one_shot,

@@ -20,6 +20,7 @@ from parsers.checks.json_text import Node, read_object, walk
 from parsers.checks.known import Fact, Origin
 from parsers.checks.leaks import begins_call, is_marker
 from parsers.checks.origins import false_copies, is_sound
+from parsers.checks.plain_end import unsent
 from parsers.checks.prose import TAG, lost_prose
 from parsers.checks.spaces import squeezed
 from parsers.checks.subject import Subject
@@ -28,7 +29,7 @@ from parsers.vocabulary.channels import CONTENT, Channel, channel_of, message_te
 from parsers.vocabulary.drops import LOST, UNSAID, Cause, DropReason
 from parsers.vocabulary.events import Severity
 from parsers.vocabulary.stretches import Place
-from parsers.vocabulary.trace import Finding, RejectedCall, Topic, Trace
+from parsers.vocabulary.trace import About, Finding, RejectedCall, Topic, Trace
 from parsers.vocabulary.types import Message, Span, ToolCall
 from parsers.vocabulary.words import counted, quoted
 
@@ -155,8 +156,8 @@ def _dropped(subject: Subject) -> Iterator[Finding]:
 def _lost_words(subject: Subject) -> Iterator[Finding]:
     """The weak form: the first word of the output that the message does not hold, else the first sign."""
     trace, reference = subject.trace, subject.builtin.trace
-    end = _lost_end(subject)
-    if end is not None:
+    end = _lost_end(subject) or _unsent(subject)
+    if end is not None and end.severity != "info":
         yield end
         return
     sent = _words(message_texts(trace.message).values())
@@ -186,6 +187,7 @@ def _lost_words(subject: Subject) -> Iterator[Finding]:
             return
     if not lost:
         yield from () if references else _lost_signs(subject)
+        yield from () if end is None else [end]
         return
     start = _place_of(lost[0], trace.text)
     more = f" ({counted(len(lost), 'word')} in all)" if len(lost) > 1 else ""
@@ -199,6 +201,20 @@ def _lost_words(subject: Subject) -> Iterator[Finding]:
         step=None if start < 0 else trace.step_at(start),
         span=None if start < 0 else Span(start, start + len(lost[0])),
         actual=excerpt(trace.text, max(start, 0)),
+    )
+
+
+def _unsent(subject: Subject) -> Finding | None:
+    """What is missing of a plain answer where nobody knows the grammar."""
+    trace, known = subject.trace, subject.known
+    if subject.server.plays or known.grammar is not Origin.UNKNOWN:
+        return None
+    found = unsent(trace.text, trace.message, subject.beginnings, [*subject.tokens.special])
+    if found is None:
+        return None
+    about: About = "output" if found.severity == "info" else "parser"
+    return _spans_cover_input.finding(
+        found.words, severity=found.severity, about=about, within=(trace, found.start, found.end)
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import chain
 
 from parsers.checks.check import Check, Need, check
-from parsers.checks.fuller import is_less, kept, markers_of
+from parsers.checks.fuller import has_more_prose, is_less, kept, markers_of
 from parsers.checks.known import Origin
 from parsers.checks.prose import TAG
 from parsers.checks.spaces import Spaced, change_words, joined_words, squeezed
@@ -136,7 +136,7 @@ def _is_surely_less(subject: Subject, key: Key, best: Mapping[Key, CutGrade]) ->
     traces = [subject.trace, *[trace for _, trace in _streamed(subject)]]
     messages = {message_key(trace.message, subject.rules): trace.message for trace in traces}
     others = [(best[one], message) for one, message in messages.items() if best[one] is not CutGrade.HOSTILE]
-    mine, text, declared = messages[key], subject.trace.text, subject.declared
+    mine, text, declared = messages[key], subject.trace.text, subject.grammar.declared
     if best[key] is CutGrade.HONEST:
         return any(is_less(mine, other, text, declared) for _, other in others)
     return any(is_less(other, mine, text, declared) for grade, other in others if grade is CutGrade.HONEST)
@@ -232,7 +232,7 @@ def _nearer(subject: Subject, other: Trace, *, most: bool = False) -> Trace | No
 def _with_more(subject: Subject, one: Trace, other: Trace) -> Trace | None:
     """The replay that has more of the output read; None where both have as much, and where the output is not known."""
     text = subject.trace.text if subject.raw else ""
-    markers = markers_of(text, subject.declared, [one.message, other.message])
+    markers = markers_of(text, subject.grammar.declared, [one.message, other.message])
     mine, yours = kept(one.message, text, markers), kept(other.message, text, markers)
     return None if mine == yours or not text else one if mine > yours else other
 
@@ -241,6 +241,7 @@ def _fuller(subject: Subject, one: Trace, other: Trace) -> Trace:
     """The same, else the replay that has more of a plain answer, or less of what looks like markup. Nobody knows what
     is right."""
     plain = not any(each.message.tool_calls or TAG.search(each.message.content or "") for each in (one, other))
+    plain = plain or (subject.raw and has_more_prose([one.message, other.message], subject.trace.text))
 
     def worth(trace: Trace) -> tuple[int, int]:
         content = trace.message.content or ""
@@ -254,7 +255,9 @@ def _is_hint(subject: Subject, right: Trace, wrong: Trace) -> bool:
     if not subject.black_box or not subject.raw or subject.builtin.message is not None:
         return False
     known = subject.known.grammar
-    told = known is Origin.DECLARED and is_less(wrong.message, right.message, subject.trace.text, subject.declared)
+    told = known is Origin.DECLARED and is_less(
+        wrong.message, right.message, subject.trace.text, subject.grammar.declared
+    )
     return not (known is Origin.BUILTIN or told)
 
 

@@ -7,15 +7,20 @@ stands in a text. Linear in the output.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from parsers.checks.json_text import is_whole_object
 from parsers.checks.prose import consumed_tags
-from parsers.replays.replayer import Replayer
+from parsers.compare.divergence import text_parting
 from parsers.vocabulary.channels import message_texts
 from parsers.vocabulary.types import Message, ToolCall
+
+_WORD = re.compile(r"\w+")
+_SENTENCE = re.compile(r"\s*[\"'(]?\w+[.,;:!?]?\s")  # its first word
+_PLAIN = re.compile(r"[\w\s.,;:!?…。\uff01\uff1f'\"]+")
 
 
 class Kept(NamedTuple):
@@ -26,11 +31,6 @@ class Kept(NamedTuple):
     calls: int
     left: int
     beyond: int
-
-
-def declared_of(replayer: Replayer) -> tuple[str, ...]:
-    """The markers that somebody declared, of a grammar of which no more is known."""
-    return tuple(replayer.terminals.values()) if replayer.format is None and not replayer.plays else ()
 
 
 def markers_of(text: str, declared: Iterable[str], messages: Iterable[Message]) -> tuple[str, ...]:
@@ -54,7 +54,51 @@ def is_less(one: Message, other: Message, text: str, declared: Sequence[str]) ->
     return kept(one, text, declared)[:-1] < kept(other, text, declared)[:-1]
 
 
+def has_more_prose(messages: Sequence[Message], text: str) -> bool:
+    """Return whether messages part in how much they have of sentences: the longest content has text of the output more
+    than the shortest, which is no name of a call and begins with a word of a sentence, or is the rest of a word or of
+    the output; and all have parts of it. A marker that was left over does not begin so."""
+    contents = sorted([message.content or "" for message in messages], key=len)
+    at, more, _ = text_parting(contents[-1], contents[0])
+    names = {call.name for message in messages for call in message.tool_calls if call.name}
+    if not more or more not in text or any(name in more for name in names):
+        return False
+    is_rest = bool(more.strip()) and _PLAIN.fullmatch(more) is not None and _is_rest(contents[-1], at, more, text)
+    told = is_rest or _SENTENCE.match(more) is not None
+    return told and all(is_part(one, contents[-1]) for one in contents)
+
+
+def _is_rest(content: str, at: int, more: str, text: str) -> bool:
+    """Return whether what a content has more from `at` on is the rest of a word, or of the output."""
+    return (at > 0 and content[at - 1 : at + 1].isalpha()) or text.rstrip().endswith(more.strip())
+
+
+def is_part(text: str, whole: str) -> bool:
+    """Return whether a text is another one, with some of it left out."""
+    characters = iter(whole)
+    return all(char in characters for char in text)
+
+
 def _named(calls: Sequence[ToolCall], text: str) -> int:
-    """How many calls there are, of each name that stands in the output no more than stand there: one that is sent twice
-    is no more."""
-    return sum([min(many, text.count(name) or many) for name, many in Counter([one.name for one in calls]).items()])
+    """How many calls there are, of each name that stands in the output no more than stand there as words, and of those
+    that are alike no more than it has their arguments: one that is sent twice is no more, nor is a share of the call
+    beside it."""
+    beside = zip([None, *calls], calls, [*calls[1:], None], strict=False)
+    alike = Counter([(one.name, one.arguments) for before, one, after in beside if not _is_share(one, before, after)])
+    words = Counter(_WORD.findall(text)) if any(many > 1 for many in alike.values()) else Counter[str]()
+    named = Counter[str]()
+    for (name, arguments), many in alike.items():
+        stands = [words[word] for word in _WORD.findall(arguments) if words[word]] if many > 1 else []
+        named[name] += min([many, *stands])
+    return sum([min(many, _stands(name, text) or many) if many > 1 else many for name, many in named.items()])
+
+
+def _is_share(call: ToolCall, *beside: ToolCall | None) -> bool:
+    """Return whether a call that is not whole is the beginning of one of those beside it."""
+    others = [one for one in beside if one is not None and one.complete and one.name == call.name]
+    return not call.complete and any(one.arguments.startswith(call.arguments) for one in others)
+
+
+def _stands(name: str, text: str) -> int:
+    """How often a name stands in the output as a word, or if it never does, at all."""
+    return len(re.findall(rf"(?<!\w){re.escape(name)}(?!\w)", text)) or text.count(name) if name else 0

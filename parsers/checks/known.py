@@ -108,6 +108,12 @@ def known_of(replayer: Replayer) -> Known:
     )
 
 
+def declared_of(replayer: Replayer) -> tuple[str, ...]:
+    """The markers that somebody declared, of a grammar of which no more is known."""
+    is_known = replayer.format is not None or _origin(replayer) is not Origin.DECLARED
+    return () if is_known else tuple(replayer.terminals.values())
+
+
 def _tokens(replayer: Replayer) -> Tokens:
     if not replayer.pieces:
         return Tokens.NONE

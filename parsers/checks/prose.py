@@ -1,8 +1,8 @@
 """What of an output is prose, and what its markup, where the grammar of a parser is not known.
 
 A parser shows by its own message which tags it consumes: those that stand in the output and not in a text. Whatever
-stands in tags, brackets or quotes, or is given to a key, may be the markup of a call, and nothing is said of it; words
-in a row, and a word that ends a sentence, are prose.
+stands in tags, brackets or quotes, is given to a key, or is a word in capitals, may be the markup of a call, and
+nothing is said of it; words in a row, and a word that ends a sentence, are prose.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Container, Iterable, Iterator
 TAG = re.compile(r"<[^<>\s]{1,60}>|\[/?[A-Z_]{3,60}\]")
 _ENCLOSED = re.compile(
     r"<[^<>]{0,400}>|\[[^\[\]]{0,400}\]|\{[^{}]{0,400}\}|\([^()]{0,400}\)|\"(?:[^\"\\]|\\.){0,400}\"|`[^`]{0,400}`"
-    r"|\S{0,60}[=:|<>{}\[\]\"_/\\]\S{0,400}"
+    r"|\S{0,60}[=:|<>{}\[\]\"_/\\]\S{0,400}|(?<!\S)[A-Z][A-Z\d]{1,60}(?!\S)"
 )
 _PROSE = re.compile(r"(?<!\S)[^\W\d_]+(?:[ ,;]{1,3}[^\W\d_]+)+[.!?,]?(?!\S)|(?<!\S)[^\W\d_]+[.!?](?!\S)")
 _WORD = re.compile(r"\w+")

@@ -186,12 +186,13 @@ def _parser_raised(subject: Subject) -> Iterator[Finding]:
                 doubted = not event.failure.slow and (label or surest is CutGrade.HOSTILE)
                 rest = subject.replays.supposing(label) if doubted else ""
                 severity = grades.get(event.failure.kind, CutGrade.HONEST).weigh("error")
-                number = 0 if event.failure.before else step
+                unplaced = event.failure.unplaced
+                at = f"step {0 if event.failure.before else step}, "
                 yield _parser_raised.finding(
-                    f"{when} failed at step {number}, {fed_at(trace, step)}{rest}: {event.message}",
+                    f"{when} failed {'' if unplaced else f'at {at}'}{fed_at(trace, step)}{rest}: {event.message}",
                     severity=severity if label else "warning" if severity == "info" else "error",
-                    step=None if label else step,  # step numbers belong to the traced replay only
-                    span=Span(event.start, event.end),
+                    step=None if label or unplaced else step,  # step numbers belong to the traced replay only
+                    span=None if unplaced else Span(event.start, event.end),
                     proof=Proof(chunking_of(trace)) if label else None,
                 )
             break
@@ -200,8 +201,11 @@ def _parser_raised(subject: Subject) -> Iterator[Finding]:
 def fed_at(trace: Trace, number: int) -> str:
     """What a step was fed, as a part of a sentence: 'on the delta `"`'."""
     step = trace.steps[number - 1]
-    if any(isinstance(event, Raised) and event.failure.before for event in step.events):
+    raised = [event.failure for event in step.events if isinstance(event, Raised)]
+    if any(failure.before for failure in raised):
         return "before the first delta"
+    if any(failure.unplaced for failure in raised):
+        return "at a step that is not known"
     text = trace.text[step.span.start : step.span.end]
     return "at the end of the output" if step.end else f"on the delta {quoted(text)}" if text else "on an empty delta"
 

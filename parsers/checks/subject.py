@@ -12,7 +12,8 @@ from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, Literal
 
-from parsers.checks.known import Known, Origin, known_of
+from parsers.checks.known import Fact, Known, Origin, declared_of, known_of
+from parsers.checks.plain_end import Beginning, beginnings
 from parsers.checks.prose import consumed_tags
 from parsers.compare.allowed import (
     allowed_by,
@@ -112,6 +113,7 @@ class Grammar:
     """Holds what is known of the format that the parser is for."""
 
     terminals: Mapping[str, str] = field(default_factory=dict)  # name to literal of its markers
+    declared: Sequence[str] = ()  # the markers that somebody declared, where no more is known
     longest_terminal: int = 0  # in characters; 0 means that the parser has no literal to wait for
     end_tokens: Sequence[str] = ()  # the texts that end a turn
     openers: Sequence[str] = ()  # the markers that open reasoning
@@ -176,6 +178,7 @@ class Subject:
     builtin: Builtin = field(default_factory=Builtin)
     costs: Costs = field(default_factory=Costs)
     variants: Sequence[Variant] = ()  # replays of changed outputs
+    beginnings: Sequence[Beginning] = ()  # of a plain answer whose end is missing, where nobody knows the grammar
     black_box: bool = False  # the parser says nothing but its deltas, and makes up ids as it likes
     known: Known = field(default_factory=Known)
     promised: Contract = field(default_factory=partial(contract_named, None))  # what the server promises
@@ -194,11 +197,6 @@ class Subject:
     def calls(self) -> list[ToolCall]:
         """The calls of its message."""
         return self.replays.trace.message.tool_calls
-
-    @property
-    def declared(self) -> tuple[str, ...]:
-        """The markers that somebody declared, of a grammar of which no more is known."""
-        return tuple(self.grammar.terminals.values()) if self.known.grammar is Origin.DECLARED else ()
 
     @cached_property
     def has_old_call(self) -> bool:
@@ -324,7 +322,7 @@ def subject_of(
     differ = differ or not all(other.same for other in others)
     known = known or known_of(replayer)
     cuts, supposed = _graded(replayer, trace, others)
-    server = None if replayer.plays else replayer.server
+    server, special = None if replayer.plays else replayer.server, _specials(replayer)
     return Subject(
         Replays(
             trace,
@@ -341,7 +339,7 @@ def subject_of(
         _grammar(replayer, trace),
         Tokens(
             replayer.pieces,
-            special=frozenset(piece.text for piece in replayer.pieces if piece.kind == "special"),
+            special=special,
             behind=replayer.behind,
             spelled=replayer.spelled,
         ),
@@ -356,10 +354,20 @@ def subject_of(
         _builtin(replayer, trace, known, differ=differ),
         Costs(_examined_twice(replayer) if counted else None, **grown),
         variants,
+        _beginnings(replayer, trace, known, special),
         black_box=replayer.black_box,
         known=known,
         promised=replayer.contract,
     )
+
+
+def _specials(replayer: Replayer) -> frozenset[str]:
+    return frozenset(piece.text for piece in replayer.pieces if piece.kind == "special")
+
+
+def _beginnings(replayer: Replayer, trace: Trace, known: Known, special: frozenset[str]) -> tuple[Beginning, ...]:
+    asked = replayer.black_box and known.has(Fact.RAW, Fact.PARSER) and known.grammar is Origin.UNKNOWN
+    return beginnings(replayer, trace.message, [*special]) if asked and trace.failure is None else ()
 
 
 def _builtin(replayer: Replayer, trace: Trace, known: Known, *, differ: bool) -> Builtin:
@@ -411,7 +419,12 @@ def chunking_of(trace: Trace) -> dict[str, Any]:
 def _grammar(replayer: Replayer, trace: Trace) -> Grammar:
     """The grammar, as far as it is known; markers that nobody told are those that the parser consumes."""
     fmt = replayer.format
-    known = Grammar(replayer.terminals, replayer.longest_terminal, policy=replayer.policy)
+    known = Grammar(
+        replayer.terminals,
+        declared=declared_of(replayer),
+        longest_terminal=replayer.longest_terminal,
+        policy=replayer.policy,
+    )
     if fmt is None:
         shown = (
             {}

@@ -150,6 +150,13 @@ def shared_prefix(a: str, b: str) -> int:
     return low
 
 
+def text_parting(a: str, b: str) -> tuple[int, str, str]:
+    """Where two texts part, and what each has between what both begin and end with."""
+    at = shared_prefix(a, b)
+    back = shared_prefix(a[at:][::-1], b[at:][::-1])
+    return at, a[at : len(a) - back], b[at : len(b) - back]
+
+
 def divergence(a: Trace, b: Trace, rules: Rules = EXACT) -> Divergence | None:
     """The first place where the messages (then the finish reasons) of two traces part, or None. O(n)."""
     if not same_message(a.message, b.message, rules):

@@ -5,7 +5,7 @@ A contract may let white space differ, so it never counts here. O(n).
 
 from __future__ import annotations
 
-from parsers.compare.divergence import shared_prefix
+from parsers.compare.divergence import text_parting
 from parsers.compare.partners import value_of
 from parsers.vocabulary.types import Message
 
@@ -29,7 +29,5 @@ def _squeezed(text: str | None) -> str:
 
 def _apart(given: str, right: str) -> tuple[int, int]:
     """How many characters of the right text and of the given one stand between their common start and end."""
-    start = shared_prefix(given, right)
-    given, right = given[start:], right[start:]
-    end = shared_prefix(given[::-1], right[::-1])
-    return len(right) - end, len(given) - end
+    _, more, lost = text_parting(given, right)
+    return len(lost), len(more)

@@ -15,7 +15,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from parsers.checks import CHECKS, run_checks
-from parsers.checks.fuller import declared_of, is_less, kept, markers_of
+from parsers.checks.fuller import has_more_prose, is_less, kept, markers_of
+from parsers.checks.known import declared_of
 from parsers.checks.subject import subject_of
 from parsers.compare.beside import compare_chunking
 from parsers.compare.divergence import ANY_ID, GRADES, HARMFUL, Rules, grade, message_key, same_message
@@ -188,7 +189,9 @@ def _with_messages(said: Minimized, small: Replayer) -> Minimized:
 def _has_more(small: Replayer, one: Message, other: Message) -> bool:
     """Return whether a message has more of the output read than another one, where its grammar is not known."""
     markers = markers_of(small.text, declared_of(small), (one, other))
-    return kept(one, small.text, markers) > kept(other, small.text, markers)
+    mine, yours = (kept(each, small.text, markers) for each in (one, other))
+    longer = len(one.content or "") > len(other.content or "")
+    return mine > yours or (mine == yours and longer and has_more_prose((one, other), small.text))
 
 
 def _texts(message: Message) -> tuple[str, str]:

@@ -120,8 +120,10 @@ def _failing_cuts(evidence: Evidence, numbers: Sequence[int]) -> Verdict | None:
 
 
 def _fed(trace: Trace) -> str:
-    """What a parser was fed when it raised, as the end of a clause; nothing where a second replay did not raise."""
-    step = next((step for step, event in trace.events() if isinstance(event, Raised)), None)
+    """What a parser was fed when it raised, as the end of a clause; nothing where a second replay did not raise, or was
+    not made."""
+    raised = ((step, event.failure) for step, event in trace.events() if isinstance(event, Raised))
+    step = next((step for step, failure in raised if not failure.unasked), None)
     return "" if step is None else f", {fed_at(trace, step)}"
 
 
@@ -133,15 +135,14 @@ def _own_failure(evidence: Evidence) -> Verdict | None:
     step, at = next((step, event.start) for step, event in trace.events() if isinstance(event, Raised))
     numbers = [number for number in evidence.numbers(Topic.FAILURE) if evidence.findings[number].proof is None]
     first = evidence.findings[numbers[0]] if numbers else None
-    lost = any(run.reason == LOST for run in trace.partition)
+    lost = not own.unplaced and any(run.reason == LOST for run in trace.partition)
     rest = f"; the output from character {at} on is lost" if lost else ""
     if first is not None and first.severity != "error":
         return Verdict("parser_failed", "warning", "parser", first.message, (), tuple(numbers))
-    place = "" if own.before else f"at character {at} of the output, "
+    place = "" if own.before or own.unplaced else f"at character {at} of the output, "
     words = f"The parser fails {place}{fed_at(trace, step)}, with {own.words.rstrip('.')}{rest}."
-    return Verdict(
-        "parser_failed", "error", "parser", words, evidence.messages(numbers), tuple(numbers), span=Span(at, at + 1)
-    )
+    span = None if own.unplaced else Span(at, at + 1)
+    return Verdict("parser_failed", "error", "parser", words, evidence.messages(numbers), tuple(numbers), span=span)
 
 
 def parser_fault(evidence: Evidence) -> Verdict | None:

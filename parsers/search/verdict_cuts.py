@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from parsers.checks.fuller import Kept, declared_of, is_less, kept
+from parsers.checks.fuller import Kept, has_more_prose, is_less, is_part, kept
+from parsers.checks.known import declared_of
 from parsers.checks.prose import TAG
 from parsers.compare.divergence import ANY_ID, HARMFUL, message_key
 from parsers.compare.divergence import grade as grade_of
@@ -17,13 +17,12 @@ from parsers.search.markup import marker_in
 from parsers.search.sweep import json_of
 from parsers.search.verdict_blame import BLAME, led
 from parsers.search.verdict_evidence import Evidence, good_calls
-from parsers.search.verdict_phrases import harm, lowered, parting, rank, under
+from parsers.search.verdict_phrases import harm, lowered, rank, under
 from parsers.vocabulary.trace import Finding, Proof, Topic
 from parsers.vocabulary.types import Message
 from parsers.vocabulary.words import counted
 
 BY_ONE_SHOT = "read by the one for whole outputs"
-_SENTENCE = re.compile(r"\s*[\"'(]?\w+[.,;:!?]?\s")  # its first word
 _READ = Kept(0, 0, 0, 0)  # of no account beside the grammar's own reading
 ALWAYS, IN_TOKENS = "streamed, in whatever deltas", "streamed, in whatever deltas of whole tokens"
 IN_PARTS = "as soon as the output comes in more than one delta"
@@ -261,25 +260,13 @@ def _is_answer(message: Message, text: str) -> bool:
     content = message.content or ""
     if message.tool_calls or message.reasoning or marker_in(content) >= 0 or TAG.search(content):
         return False
-    return _is_part(content, text)
+    return is_part(content, text)
 
 
 def _part_in_prose(read: Sequence[OutcomeClass], evidence: Evidence) -> bool:
-    """Return whether, where no grammar is known, those with most good calls part in how much they have of sentences:
-    the longest has text of the output more than the shortest that begins with a word and names no call, and all have
-    parts of it. A marker that was left over does not begin so."""
+    """Return whether, where no grammar is known, those with most good calls part in how much they have of sentences."""
     if evidence.own is not None:
         return False
     good = max([good_calls(one.message, evidence.context) for one in read])
     among = [one.message for one in read if good_calls(one.message, evidence.context) == good]
-    texts = sorted([message.content or "" for message in among], key=len)
-    more = parting(texts[-1], texts[0])[1]
-    names = {call.name for message in among for call in message.tool_calls}
-    told = more in evidence.text and _SENTENCE.match(more) is not None and not any(name in more for name in names)
-    return told and all(_is_part(text, texts[-1]) for text in texts)
-
-
-def _is_part(text: str, whole: str) -> bool:
-    """Return whether a text is another one, with some of it left out."""
-    characters = iter(whole)
-    return all(char in characters for char in text)
+    return has_more_prose(among, evidence.text)

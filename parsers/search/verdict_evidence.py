@@ -9,8 +9,8 @@ from functools import cached_property
 from itertools import islice
 
 from parsers.checks.check import REGISTERED
-from parsers.checks.fuller import declared_of, markers_of
-from parsers.checks.known import Fact, Known
+from parsers.checks.fuller import markers_of
+from parsers.checks.known import Fact, Known, declared_of
 from parsers.checks.leaks import SHOWN, is_of_program
 from parsers.checks.mentions import is_inline_code, is_spoken_of
 from parsers.compare.allowed import allowed_by, content_around

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from parsers.compare.argument_spelling import spelling_words
-from parsers.compare.divergence import HARMFUL, shared_prefix
+from parsers.compare.divergence import HARMFUL, shared_prefix, text_parting
 from parsers.compare.partners import partners, value_of
 from parsers.replays.chunking import Chunking, empties, label
 from parsers.search.found import OutcomeClass
@@ -112,16 +112,9 @@ def _spelled(right: list[ToolCall], wrong: list[ToolCall]) -> str | None:
     return next(words, None)
 
 
-def parting(a: str, b: str) -> tuple[int, str, str]:
-    """Where two texts part, and what each has between what both begin and end with."""
-    at = shared_prefix(a, b)
-    back = shared_prefix(a[at:][::-1], b[at:][::-1])
-    return at, a[at : len(a) - back], b[at : len(b) - back]
-
-
 def _changed(a: str, b: str) -> str:
     """Return how one text became another: what is missing, what is there besides, or where they part."""
-    at, gone, new = parting(a, b)
+    at, gone, new = text_parting(a, b)
     if not b:
         return "are lost"
     if not new:
@@ -143,7 +136,7 @@ def _texts(right: Message, wrong: Message) -> str | None:
     if not differing:
         return None
     name, a, b = differing[0]
-    at, gone, new = parting(a, b)
+    at, gone, new = text_parting(a, b)
     if gone and not new:
         return f"{quoted(gone)} is lost from the {name}"
     if new and not gone:

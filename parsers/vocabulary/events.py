@@ -145,6 +145,7 @@ class Failure:
     `slow`: it raised nothing, but was stopped because it took more than its budget. `ended`: it ran in a process of its
     own, which it did not survive. `unasked`: it was not tried, because of what it had done with the same output.
     `before`: it had been fed nothing yet. `rests`: it was not tried, for it does not answer lately, whatever it is fed.
+    `unplaced`: at which step it was nobody knows.
     """
 
     kind: str
@@ -155,6 +156,7 @@ class Failure:
     unasked: bool = False
     before: bool = False
     rests: bool = False
+    unplaced: bool = False
 
     def __str__(self) -> str:
         return self.words + (f" (in {self.place})" if self.place else "")

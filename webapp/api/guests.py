@@ -10,13 +10,15 @@ from flask import Response, request
 from pydantic import BaseModel, ValidationError
 from werkzeug.exceptions import UnsupportedMediaType
 
+from parsers.cases import jsontext
+from parsers.cases.jsontext import JsonError
 from parsers.vocabulary.types import UsageError
 from webapp.api.answers import ErrorBody
 from webapp.api.operations import API, BadJsonError, operation
 from webapp.guests.answers import Answers, WantedError, digest
 from webapp.guests.guest import Ask
 from webapp.guests.narrowed import find
-from webapp.guests.requests import CaseAsked, Checked, Outputs, OutputsAsked, Smaller, WantedRun, WantedRuns
+from webapp.guests.requests import CaseAsked, Checked, Outputs, OutputsAsked, Smaller, WantedRun, WantedRuns, refused
 from webapp.guests.tasks import check, outputs, stand_in_for
 from webapp.services import services
 
@@ -52,14 +54,24 @@ def _asked(kind: type[_Asked]) -> _Asked:
     """The body of this request. Raises UsageError for what is none."""
     if request.mimetype != "application/json":
         raise UnsupportedMediaType("Send what is asked as application/json.")
+    body = request.get_data(cache=False)
     try:
-        return kind.model_validate_json(request.get_data(cache=False))
+        return kind.model_validate_json(body)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        if first["type"] == "json_invalid":
-            raise BadJsonError(f"The body cannot be read: {first['msg']}.") from error
-        place = "".join([f"/{part}" for part in first["loc"]])
-        raise UsageError(f"{place or '/'}: {first['msg']}") from error
+        if error.errors(include_url=False, include_input=False)[0]["type"] == "json_invalid":
+            raise BadJsonError(f"The body cannot be read: {_unread(body)}. Send one JSON object.") from error
+        raise UsageError(refused(error)) from error
+
+
+def _unread(body: bytes) -> str:
+    """Why that is no JSON."""
+    try:
+        jsontext.read(body.decode())
+    except UnicodeDecodeError as error:
+        return f"it is not UTF-8 text: byte {error.start:,} is not"
+    except JsonError as error:
+        return error.message
+    return "it is no JSON"
 
 
 def _answer(asked: CaseAsked, work: Callable[[Ask], BaseModel]) -> Response:

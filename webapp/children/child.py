@@ -78,15 +78,17 @@ class Child:
         on_progress: Callable[[dict[str, Any]], object] | None = None,
         on_question: Callable[[dict[str, Any]], Mapping[str, Any]] | None = None,
         cancelled: Callable[[], bool] | None = None,
+        steps: int = 0,
     ) -> Answer:
         """The answer of the task, within so many seconds; what a fresh process does first may take as many again.
 
         `on_question` replies to what the task asks; the time it takes for that does not count. `cancelled` is called
-        now and then, and once it says so the task is interrupted, or the process killed. What ended before it was asked
+        now and then, and once it says so the task is interrupted, or the process killed. `steps`: of the replays that
+        somebody else's program is asked for, by which is bounded what it may say. What ended before it was asked
         is asked again in another process, but for somebody else's program: who asks that has to greet it first. Raises
         ChildError.
         """
-        question = Question(task, request, seconds, on_progress, on_question, cancelled)
+        question = Question(task, request, seconds, on_progress, on_question, cancelled, steps)
         with self._lock:
             try:
                 return self._answer(self._ready(question), question)
@@ -152,7 +154,8 @@ class Child:
             if stray := process.unasked():
                 return unasked(stray)
             process.ask(message_of("request", question.request, task=question.task, seconds=latest))
-            while (message := process.hear(self._program.answer_bytes)) is not None and not _LAST & message.keys():
+            bounds = self._program.answer_bytes, question.steps
+            while (message := process.hear(*bounds)) is not None and not _LAST & message.keys():
                 if "question" in message:
                     with watch.resting():
                         reply = (question.on_question or _no_reply)(content_of(message, "question"))

@@ -29,6 +29,7 @@ class Question:
     on_progress: Callable[[dict[str, Any]], object] | None = None
     on_question: Callable[[dict[str, Any]], Mapping[str, Any]] | None = None
     cancelled: Callable[[], bool] | None = None
+    steps: int = 0  # of the replays that are asked for, where they are
 
 
 class Watch(Thread):

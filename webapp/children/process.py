@@ -105,10 +105,11 @@ class Process:
         """Send a question, and know whether there was anybody to ask. Raises LargeError."""
         self.asked = self.tell(message)
 
-    def hear(self, most: int) -> Any:
-        """The next message, None where the process is gone. Raises LargeError."""
+    def hear(self, most: int, steps: int = 0) -> Any:
+        """The next message, of at most so many bytes, to replays of so many steps; None where the process is gone.
+        Raises LargeError."""
         try:
-            message = self._wire.heard(self._source, most)
+            message = self._wire.heard(self._source, most, steps)
         except OSError:
             return None
         except (ValueError, RecursionError):

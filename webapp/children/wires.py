@@ -20,14 +20,21 @@ _MOST_WORDS = 2_000  # characters
 _MOST_QUOTED = 200  # bytes of what is no message
 
 
+FREE_CONTAINERS = 1_000_000  # objects and lists of a line, whatever was asked; to make them takes a fifth of a second
+_OF_STEP = 12  # more for each step of the replays that were asked for
+_VALUES = 6  # in each of them
+_QUOTES = 2
+
+
 class Wire(Protocol):
     """One kind of message. An object is for one process."""
 
     def written(self, message: Mapping[str, Any]) -> bytes:
         """A message as it travels to the child; b"" for one that this kind of child is not sent. Raises LargeError."""
 
-    def heard(self, stream: BinaryIO, most: int) -> Any:
-        """The next message; None at the end. Raises LargeError, OSError, ValueError and RecursionError."""
+    def heard(self, stream: BinaryIO, most: int, steps: int = 0) -> Any:
+        """The next message, of at most so many bytes, to replays that have so many steps; None at the end. Raises
+        LargeError, OSError, ValueError and RecursionError."""
 
 
 class Frames:
@@ -39,7 +46,7 @@ class Frames:
     def written(self, message: Mapping[str, Any]) -> bytes:
         return frame(message)
 
-    def heard(self, stream: BinaryIO, most: int) -> Any:
+    def heard(self, stream: BinaryIO, most: int, steps: int = 0) -> Any:
         if not self._marked:
             self._read_noise(stream)
         return receive(stream, most)
@@ -62,12 +69,15 @@ class Lines:
             return b""
         return json.dumps({message["task"]: message["request"]}).encode("ascii") + b"\n"
 
-    def heard(self, stream: BinaryIO, most: int) -> Any:
+    def heard(self, stream: BinaryIO, most: int, steps: int = 0) -> Any:
         line = stream.readline(most + 1)
         if len(line) > most:
             raise LargeError(len(line))
         if not line.endswith(b"\n"):
             return None
+        if is_crowded(line, bound := FREE_CONTAINERS + _OF_STEP * steps):
+            words = f"it says more than {bound:,} objects and lists, or {_VALUES} times as many values, in one line"
+            return {**GARBLED, "message": f"{words}: {_begins(line)}"}
         try:
             said = json.loads(line)
         except (ValueError, RecursionError):
@@ -81,6 +91,20 @@ class Lines:
             return {"failed": "refused", "message": message["failed"][:_MOST_WORDS]}
         known = isinstance(message.get("progress"), dict)
         return {"progress": message["progress"]} if known else _garbled(line)
+
+
+def is_crowded(line: bytes, most: int) -> bool:
+    """Return whether a line of JSON has more than so many objects and lists, or too many values in them, before any of
+    them is made: a byte of a list of lists takes a hundred times the time and memory of one of text. What stands inside
+    strings is none. Linear, at the speed of a copy."""
+    if not _is_over(line, most):
+        return False
+    bare = line.replace(b"\\\\", b"").replace(b'\\"', b"")
+    return bare.count(b'"') > _QUOTES * most or _is_over(b"".join(bare.split(b'"')[::2]), most)
+
+
+def _is_over(text: bytes, most: int) -> bool:
+    return text.count(b"[") + text.count(b"{") > most or text.count(b",") > _VALUES * most
 
 
 def unasked(said: bytes) -> dict[str, str]:

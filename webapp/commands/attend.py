@@ -17,7 +17,7 @@ from pydantic import BaseModel, ValidationError
 
 from parsers.vocabulary.types import FormatError, UsageError
 from webapp.guests.narrowed import find
-from webapp.guests.requests import CaseAsked, OutputsAsked
+from webapp.guests.requests import CaseAsked, OutputsAsked, refused
 from webapp.guests.tasks import check, outputs
 from webapp.runs.exports import installed_version
 from webapp.settings import Settings, get_settings
@@ -85,8 +85,7 @@ class Attendant:
             asked = kind.model_validate(message[name])
             return {"answer": task(asked, self._settings, self._asked).model_dump(mode="json")}
         except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            return {"failed": f"{name}: {'/'.join(map(str, first['loc']))}: {first['msg']}"}
+            return {"failed": f"{name}: {refused(error)}"}
         except (UsageError, FormatError) as error:
             return {"failed": str(error)}
 

@@ -42,7 +42,8 @@ class CaseResult:
     `wrong` is all that is wrong; `worse` and `better` are what of it was not before, and the other way round; `said`
     is a digest of its message. `details` say where it fails, the command that shows it last. `link` is where it was
     uploaded to, and `run` what is uploaded, or `written` where the server does not know who ran it. `late`: an engine
-    had no time for all chunkings; `is_away`: it cannot be run at all.
+    had no time for all chunkings; `is_away`: it cannot be run at all. `said_at`: where more is said of what this engine
+    makes of it, as the case has it.
     """
 
     name: str
@@ -65,6 +66,7 @@ class CaseResult:
     written: Case | None = None
     link: str = ""
     is_away: bool = False
+    said_at: str = ""
 
     @property
     def called(self) -> str:
@@ -211,7 +213,7 @@ def _checked(title: str, name: str, run: CaseRun, words: Sequence[str]) -> CaseR
     found = as_test(run)
     result = CaseResult(title, found.outcome, replays=len(found.replays), run=run, late=bool(run.late))
     result.held, result.said = len(run.holding), _said(run.trace.message, run.trace.finish_reason)
-    result.wrong = _wrong(found)
+    result.wrong, result.said_at = _wrong(found), one_line(run.case.known.link or "")
     if result.wrong:
         again = replay_command(found.smallest.trace.chunking_json, name, *words)
         result.details = [*_details(found), again]
@@ -260,6 +262,7 @@ def told(result: CaseResult) -> Iterator[str]:
     notes["as before"] = in_words(result.wrong)
     if result.outcome == "ok" and result.better:
         notes["ok"] = f"{numbers}; it was wrong before"
-    yield f"{result.outcome:<9}  {one_line(result.called)}  ({one_line(notes.get(result.outcome, numbers))})"
+    more = f"; see {result.said_at}" * bool(result.said_at)
+    yield f"{result.outcome:<9}  {one_line(result.called)}  ({one_line(notes.get(result.outcome, numbers))}{more})"
     link = [f"uploaded to {result.link}"] if result.link else []
     yield from (f"           {line}" for line in (*result.details, *link))

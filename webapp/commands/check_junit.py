@@ -38,15 +38,17 @@ def _test(result: CaseResult) -> JunitTest:
 
 def _message(result: CaseResult) -> str:
     wrong = in_words(result.worse or result.wrong)
-    return {
+    message = {
         "FAIL": wrong,
         "as before": f"fails as before: {wrong}",
         "known bug": f"known bug: {wrong}",
     }.get(result.outcome, result.why)
+    return f"{message} (see {result.said_at})" if message and result.said_at else message
 
 
 def _text(result: CaseResult) -> str:
     passes = {"fixed": "known_bug is its verdict, and it passes", "ok": "it was wrong before" if result.better else ""}
     passes["not seen"] = f"known_bug is its verdict; {NOT_SEEN}"
-    said = [passes.get(result.outcome, ""), f"uploaded to {result.link}" if result.link else ""]
+    said = [passes.get(result.outcome, ""), f"see {result.said_at}" if result.said_at else ""]
+    said.append(f"uploaded to {result.link}" if result.link else "")
     return "\n".join([*result.details, *[line for line in said if line]])

@@ -28,6 +28,7 @@ _ORDER: tuple[Outcome, ...] = (
     "skip",
     "ok",
 )
+_KNOWN: tuple[Outcome, ...] = ("known bug", "fixed", "not seen")
 
 
 def tested(asked: Asked) -> Iterator[str]:
@@ -88,6 +89,7 @@ def summary(results: Sequence[CaseResult], asked: Asked, words: Sequence[str]) -
     fixed, partly = _fixed(results)
     lines += [*_section("Worse" if asked.judges else "Failed", failing, _failing)]
     lines += [*_section("Fixed", fixed, _better), *_section("Partly fixed", partly, _better)]
+    lines += [*_section("Known bugs", [one for one in results if one.outcome in _KNOWN], _known)]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -117,10 +119,24 @@ def _section(title: str, results: Sequence[CaseResult], lines: Callable[[CaseRes
 def _failing(result: CaseResult) -> Iterator[str]:
     wrong = in_words(result.worse or result.wrong) or result.why
     link = f" ([permalink](<{result.link}>))" if result.link else ""
-    yield f"- {cell(one_line(result.called))}: {cell(one_line(wrong))}{link}"
+    yield f"- {cell(one_line(result.called))}: {cell(one_line(wrong))}{link}{_see(result)}"
     if result.details:
         shown = result.details[:MOST_DETAILS] + result.details[-1:] * (len(result.details) > MOST_DETAILS)
         yield from ("", *[f"  {line}" for line in fence("\n".join(shown)).split("\n")], "")
+
+
+def _known(result: CaseResult) -> Iterator[str]:
+    """What the case calls a known bug: how it is today, and where more is said of it."""
+    wrong = f": {cell(in_words(result.wrong))}" if result.wrong else ""
+    yield f"- {cell(one_line(result.called))}: {result.outcome}{wrong}{_see(result)}"
+
+
+def _see(result: CaseResult) -> str:
+    """Where the case says that more is said of it: a link where it is an address of the web."""
+    where = result.said_at
+    if where.startswith(("https://", "http://")):
+        return f" ([link](<{where.replace('<', '%3C').replace('>', '%3E')}>))"
+    return f" (see {cell(where)})" if where else ""
 
 
 def _better(result: CaseResult) -> Iterator[str]:

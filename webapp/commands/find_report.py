@@ -12,6 +12,7 @@ from parsers.cases.engines import traced_chunking
 from parsers.cases.export.found_facts import SaidWrong, departing
 from parsers.cases.export.replay_command import replay_command
 from parsers.cases.find import CaseFound
+from parsers.cases.known import known_words
 from parsers.cases.run import replayer_of
 from parsers.replays.chunking import Chunking, label, resolved, to_json
 from parsers.search.found import Found, OutcomeClass, Verdict
@@ -110,6 +111,8 @@ def _head(result: CaseFound, given: Given, commands: _Commands) -> Iterator[list
     if found.judged:
         yield ["searched", f"{count(found.replays, 'replay')}, {count(len(found.outcomes), 'outcome')}{ended}"]
     yield from (["tried", sample.words] for sample in found.samples)
+    if known := known_words(result.case):
+        yield ["known", known]
     yield ["verdict", said.headline]
     yield from (["", ground] for ground in said.grounds)
     if found.verdict.offer is not None:

@@ -60,6 +60,10 @@ class Culprits:
         while len(self._outputs) > MOST_KEPT:
             self._outputs.popitem(last=False)
 
+    def has(self, run: Mapping[str, Any], deltas: Any) -> bool:
+        """Whether its process did not survive this output before."""
+        return _output(run, deltas) in self._outputs
+
     def known(self, run: Mapping[str, Any], deltas: Any) -> Replayed | None:
         """The answer to a replay that is not to be made; None for all others."""
         if not self._outputs:

@@ -19,6 +19,7 @@ from time import monotonic
 from typing import Any
 
 from parsers.replays.ran_lines import RanLines
+from parsers.vocabulary.words import counted
 from webapp.children.child import Answer, Child
 from webapp.children.endings import ChildError, Ending
 from webapp.children.program import Program
@@ -73,6 +74,8 @@ _KINDS: dict[Ending, tuple[str, str]] = {  # of every ending
 }
 _CLOSED = "it closed its standard output while its process ran on, and was ended"
 _LITTLE = " (so little is what it has for a while after it hung)"
+_UNTOLD = "; at which step is not known, for its worker told of none"
+_SURVIVED = ". A beginning of {} alone is survived, and one of {:,} is not"
 _SLOW = (Ending.LATE, Ending.MEMORY)
 _TRACED = ("lines", "costs", "cover")  # what is observed so takes many times as long as the parser alone
 _WORDS = 300  # characters
@@ -384,6 +387,7 @@ class EngineHost:
                 seconds=seconds,
                 on_progress=on_progress,
                 cancelled=lambda: monotonic() > began + LEFT_SECONDS and unwanted(),
+                steps=sum(_steps(request, request["replays"])),
             )
         except ChildError as error:
             if error.ending is Ending.CANCELLED:
@@ -457,12 +461,28 @@ class EngineHost:
 
     def _failed(self, run: Mapping[str, Any], deltas: Any, told: _Told, error: ChildError | ProtocolError) -> Replayed:
         kind, words = self._said(error)
-        last = told.steps[-1].step if told.steps else 0
+        last = told.steps[-1].step if told.steps else int(run.get("path") == "whole")  # which is one step
+        words += "" if last else _UNTOLD + self._survived(run, deltas, error)
         fault = Fault(step=last, kind=kind, message=words, slow=_is_slow(error), ended=True)
         found = Replayed(sent=told.sent, raised=fault)
         if not (fault.slow and _is_traced(run)):
             self._culprits.note(run, deltas, found, fault)
         return found
+
+    def _survived(self, run: Mapping[str, Any], deltas: Any, error: ChildError | ProtocolError) -> str:
+        """How much of a replay its process survives, by halving, for as long as a replay may take; "" where it took too
+        long, or that was told of this output. What it does not survive may be the end of such a beginning."""
+        low, high, until = -1, len(deltas), monotonic() + self._entry.seconds
+        tried = _is_slow(error) or self._culprits.has(run, deltas)
+        while not tried and high - low > 1 and monotonic() < until:
+            middle = (low + high) // 2
+            try:
+                self._asked(run, [deltas[:middle]])
+                low = middle
+            except (ChildError, ProtocolError, _RestsError) as ended:
+                tried = isinstance(ended, _RestsError) or _is_slow(ended)
+                high = high if tried else middle
+        return "" if low < 0 else _SURVIVED.format(counted(low, "delta"), high)
 
     def _said(self, error: ChildError | ProtocolError) -> tuple[str, str]:
         if isinstance(error, ProtocolError):

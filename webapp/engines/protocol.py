@@ -129,8 +129,9 @@ class Sent(Said):
 
 
 class Fault(Said):
-    """What a parser failed with at a step; 0: before the first. `slow`: it was ended for the time that it took;
-    `ended`: with its process; `unasked`: it was not tried, for what it did before; `rests`: nor would any other."""
+    """What a parser failed with at a step; 0: before the first, or where nobody knows (`ended`). `slow`: it was ended
+    for the time that it took; `ended`: with its process; `unasked`: it was not tried, for what it did before; `rests`:
+    nor would any other."""
 
     step: int = Field(ge=0, le=MOST_STEPS)
     kind: Short = "Exception"
@@ -246,7 +247,8 @@ class Replayed(Said):
             return Tape(sent, None, 0, printed, observed, *spent)
         words = failure.kind or "Exception", failure.message or "", failure.place or ""
         before = not (failure.step or failure.ended or failure.unasked)
-        told = Failure(*words, failure.slow, failure.ended, failure.unasked, before, failure.rests)
+        unplaced = failure.ended and not (failure.step or failure.unasked)
+        told = Failure(*words, failure.slow, failure.ended, failure.unasked, before, failure.rests, unplaced)
         return Tape(sent, told, failure.step, printed, observed, *spent)
 
     def bounded(self) -> Replayed:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from parsers.cases.tested import CaseOutcome
 from parsers.replays.chunking import Chunking
+from webapp.engines.wrong_values import first_wrong
 from webapp.guests.answers import Known
 
 MOST_OUTPUTS = 100
@@ -43,6 +44,12 @@ class OutputsAsked(_Model):
     first: int = Field(0, ge=0, lt=2**53)
     count: int = Field(10, ge=1, le=MOST_OUTPUTS)
     reasoning: bool = True
+
+
+def refused(error: ValidationError) -> str:
+    """What is wrong with what was asked, where, and where it says what may be asked."""
+    place, words = first_wrong(error, _Model.__subclasses__())
+    return f"{place or '/'}: {words}; docs/pytest-plugin.md says what is asked"
 
 
 class Different(_Model):

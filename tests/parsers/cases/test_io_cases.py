@@ -204,6 +204,15 @@ def test_that_reasoning_is_not_open_is_said_or_not_known() -> None:
     [
         ({"verdict": "maybe"}, "/verdict: must be 'required', 'known_bug' or 'implementation_defined', not \"maybe\""),
         ({"title": "x" * 3, "flags": [""]}, "/flags/0: String should have at least 1 character"),
+        (
+            {"parser": {"name": "p", "markers": ["@@", ""]}},
+            "/parser/markers/1: String should have at least 1 character",
+        ),
+        (
+            {"parser": {"name": "p", "markers": ["x"]}},
+            "/parser/markers/0: a marker of one character is a sign, no letter",
+        ),
+        ({"parser": {"name": "p", "markers": [" "]}}, "/parser/markers/0: a marker of one character is a sign"),
         ({"parent": "short"}, "/parent: String should match pattern"),
         ({"source": {"kind": "Recorded!"}}, "/source/kind: String should match pattern"),
         ({"context": {"reasoning_open": 1}}, "/context/reasoning_open: must be a valid boolean, not 1"),

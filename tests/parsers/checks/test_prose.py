@@ -48,6 +48,8 @@ def test_tags_that_are_fewer_in_what_is_sent_were_consumed(text: str, sent: tupl
         ('{"name": "f", "arguments": {"a": {"b c": [1, 2]}}}', "", []),
         ("[fetch(city='Bern and Basel')]", "", []),
         ("CALL=f city:Bern END", "f", []),
+        ("CALL weather city=Bern", "", []),
+        ("So NASA said it.", "", ["said", "it"]),
         ("<|call|>f<|end|> It is gone now.", "f", ["It", "is", "gone", "now"]),
         ("f 12 13 14", "", []),
         (f"It is gone. {'(' * 12}a b{')' * 12}", "", ["It", "is", "gone"]),

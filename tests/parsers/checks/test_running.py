@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 
 from parsers.checks import CHECKS, Subject, run_checks
 from parsers.checks.known import Known
-from parsers.vocabulary.events import Raised
+from parsers.vocabulary.events import Failure, Raised
 from parsers.vocabulary.trace import Finding, Hold, HoldKind, Trace
 from parsers.vocabulary.types import Context
 from tests.parsers.checks.subjects import subject
@@ -131,14 +130,22 @@ def test_a_failure_is_found_once_in_whatever_replay_has_it(build: Build) -> None
     ]
 
 
-def test_a_failure_before_the_first_delta_is_told_as_one(build: Build) -> None:
+@pytest.mark.parametrize(
+    ("failure", "words", "step"),
+    [
+        (Failure("E", before=True), "at step 0, before the first delta", 1),
+        (Failure("E", unplaced=True), "at a step that is not known", None),
+    ],
+)
+def test_a_failure_of_no_delta_is_told_as_one(build: Build, failure: Failure, words: str, step: int | None) -> None:
     broken = build([("raised", "b", "it broke")])
     event = broken.steps[0].events[-1]
     assert isinstance(event, Raised)
-    event.failure = replace(event.failure, before=True)
+    event.failure = failure
     broken.steps[0].events = (event,)
     (finding,) = found("parser_raised", subject(broken))
-    assert finding.message == "The parser failed at step 0, before the first delta: it broke"
+    assert (finding.message, finding.step) == (f"The parser failed {words}: it broke", step)
+    assert (finding.span is None) is (step is None)
 
 
 @pytest.mark.parametrize(

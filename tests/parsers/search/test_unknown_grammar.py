@@ -30,6 +30,7 @@ from parsers.vocabulary.types import Context, Delta, MessageDelta, ToolCallDelta
 from tests.parsers.search.test_foreign_parsers import by_tokens
 
 TAGS, SIGNS, ARROWS, BLANKS = ("<call>", "</call>"), ("@@", "@@"), ("CALL>>", "<<DONE"), ("@@call ", "@@")
+SECTIONS = ("§", "§")
 TOOLS = [{"name": name, "parameters": {"type": "object"}} for name in ("reserve_table", "ring")]
 ONE, TWO = [json.dumps({"name": one, "args": {"a": 1}}) for one in ("reserve_table", "ring")]
 
@@ -182,7 +183,15 @@ def test_a_message_that_lost_a_call_or_left_markers_is_never_called_right(name: 
 @pytest.mark.replays
 @pytest.mark.parametrize(
     ("pair", "markers"),
-    [(BLANKS, ()), (BLANKS, BLANKS), (BLANKS, ("@@call", "@@")), (SIGNS, SIGNS), (TAGS, TAGS), (ARROWS, ())],
+    [
+        (BLANKS, ()),
+        (BLANKS, BLANKS),
+        (BLANKS, ("@@call", "@@")),
+        (SIGNS, SIGNS),
+        (TAGS, TAGS),
+        (ARROWS, ()),
+        (SECTIONS, SECTIONS),
+    ],
 )
 def test_a_parser_that_reads_its_own_grammar_rightly_is_not_accused(
     pair: tuple[str, str], markers: tuple[str, ...]
@@ -199,11 +208,57 @@ def test_a_call_that_is_sent_twice_under_some_cuts_is_no_loss_under_the_others()
     assert "one call too many comes out, to `ring`" in verdict.headline
 
 
+def test_a_call_that_few_chunkings_send_twice_is_one_too_many_though_prose_has_its_name() -> None:
+    verdict = searched(SendsTwice, f"Shall I ring and ring again? {written(TAGS, TWO)} Done.").verdict
+    assert "one call too many comes out, to `ring`" in verdict.headline
+    assert "is lost" not in verdict.headline
+
+
+class LosesLast(Reads):
+    """The last character comes only where all comes in one delta."""
+
+    def begin(self, context: Context) -> None:
+        super().begin(context)
+        self.fed, self.last = 0, ""
+
+    def feed(self, delta: Delta) -> MessageDelta | None:
+        self.fed += 1
+        sent = super().feed(delta)
+        assert sent is not None
+        text = f"{self.last}{sent.content or ''}"
+        self.last = text[-1:]
+        return MessageDelta(content=text[:-1] or None, tool_calls=sent.tool_calls)
+
+    def finish(self, reason: str | None) -> MessageDelta | None:
+        return MessageDelta(content=self.last) if self.fed == 1 else None
+
+
+@pytest.mark.replays
+@pytest.mark.parametrize("end", [" ok", " It is so."])
+def test_the_message_in_one_delta_that_has_one_character_more_of_the_answer_is_the_fullest(end: str) -> None:
+    found = searched(LosesLast, written(TAGS, ONE) + end)
+    assert f"`{end[-1]}` is lost from the content" in found.verdict.headline
+    assert "1 gives the fullest message, e.g. whole" in " ".join(found.verdict.sentences)
+    small = found.minimized
+    assert small is not None
+    assert small.meant is not None
+    assert small.gives is not None
+    assert len(small.meant.content or "") > len(small.gives.content or "")
+
+
 class Holds(Reads):
     """Reasoning-like markup of signs goes, and no call is read."""
 
     def take(self, sent: MessageDelta, part: str) -> None:
         sent.content = f"{sent.content}{part}"
+
+
+@pytest.mark.replays
+def test_a_declared_marker_may_be_one_character() -> None:
+    declared = searched(partial(Holds, SECTIONS), "It is §very§ warm here, and dry", SECTIONS)
+    assert declared.verdict.kind == "all_hold"
+    lost = searched(partial(OneADelta, SECTIONS), written(SECTIONS, ONE, TWO), SECTIONS)
+    assert "in one delta, the second call (`ring`) is lost" in lost.verdict.headline
 
 
 @pytest.mark.parametrize(("markers", "kind"), [((), "text_lost"), (("..", ".."), "all_hold")])

@@ -21,7 +21,7 @@ GUESTS = "/api/v1/guests/"
 
 
 def asked(client: FlaskClient, task: str, body: Any, kind: str = "application/json") -> Any:
-    text = body if isinstance(body, str) else json.dumps(body)
+    text = body if isinstance(body, str | bytes) else json.dumps(body)
     return client.post(GUESTS + task, data=text, content_type=kind)
 
 
@@ -72,8 +72,10 @@ def test_an_engine_that_is_entered_at_this_server_may_be_named(make_app: Callabl
 @pytest.mark.parametrize(
     ("task", "body", "kind", "status", "words"),
     [
-        ("check", "{", "application/json", 400, "Invalid JSON"),
-        ("check", {"case": case_text(), "python": "/bin/sh"}, "application/json", 422, "/python: Extra inputs"),
+        ("check", "{", "application/json", 400, "The body cannot be read: not JSON: "),
+        ("check", b"\xff", "application/json", 400, "it is not UTF-8 text: byte 0 is not. Send one JSON object."),
+        ("check", {"case": case_text(), "python": "/bin/sh"}, "application/json", 422, "/python: there is no such key"),
+        ("check", {}, "application/json", 422, "/case: is missing; docs/pytest-plugin.md says what is asked"),
         ("check", "{}", "text/plain", 415, "Send what is asked as application/json."),
         ("find", {"case": "{}"}, "application/json", 422, "schema"),
         ("find", {"case": case_text(), "engine": "sh"}, "application/json", 422, "engine 'sh' is not entered here"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.webapp.children.processes import until
-from webapp.children import family
+from webapp.children import family, wires
 from webapp.children.resident import resident_bytes
 from webapp.children.wires import Lines
 from webapp.children.worker import LargeError
@@ -53,6 +54,39 @@ def test_a_line_is_a_message(line: bytes, message: Any) -> None:
 def test_a_line_is_bounded_before_it_is_read() -> None:
     with pytest.raises(LargeError):
         Lines().heard(io.BytesIO(b"x" * 200), 100)
+
+
+BACKSLASHES = r"\\\"" * 30  # each a backslash and a quote, and no end of a string
+
+
+@pytest.mark.parametrize(
+    ("answer", "read"),
+    [
+        ("[],[],[],[],[],[],[]", True),
+        ("[],[],[],[],[],[],[],[]", False),
+        (",".join(["1"] * 61), True),
+        (",".join(["1"] * 62), False),
+        (",".join(['{"a":1}'] * 9), False),
+        (f'"{"[{,]" * 90}"', True),
+        (f'"{BACKSLASHES}[{{,"', True),
+        ('"[{,",' * 10 + "1", False),  # so many strings are not looked through
+    ],
+)
+def test_a_line_with_more_values_than_anybody_may_say_is_not_read(
+    monkeypatch: pytest.MonkeyPatch, answer: str, read: bool
+) -> None:
+    monkeypatch.setattr(wires, "FREE_CONTAINERS", 10)
+    line = f'{{"answer":{{"a":[{answer}]}}}}\n'.encode()
+    message = Lines().heard(io.BytesIO(line), 10_000)
+    assert message.get("answer") == (json.loads(line)["answer"] if read else None)
+    assert read or message["message"].startswith("it says more than 10 objects and lists, or 6 times as many values")
+
+
+def test_what_may_be_said_follows_from_the_steps_that_were_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wires, "FREE_CONTAINERS", 0)
+    line = b'{"answer":{"a":[[],[],[]]}}\n'
+    assert "failed" in Lines().heard(io.BytesIO(line), 100)
+    assert "answer" in Lines().heard(io.BytesIO(line), 100, steps=1)
 
 
 def test_only_tasks_are_written() -> None:

@@ -73,7 +73,9 @@ def test_outputs_are_generated() -> None:
     [
         ({"play": {}}, "there is no task 'play'; there are check, find, outputs"),
         ({}, "there is no task ''"),
-        ({"check": {}}, "check: case: Field required"),
+        ({"check": {}}, "check: /case: is missing; docs/pytest-plugin.md says what is asked"),
+        ({"check": {"case": 1}}, "check: /case: must be a string, not a number; docs/pytest-plugin.md says"),
+        ({"outputs": []}, "outputs: /: must be a JSON object with format, case, seed,"),
         ({"outputs": {"format": "nope"}}, "there is no parser 'nope'"),
         ({"find": {"case": "{}"}}, "schema"),
     ],

@@ -55,6 +55,34 @@ def test_each_outcome_is_what_readers_of_junit_know(program: Program, suite: str
     }  # fmt: skip
 
 
+THREAD, ELSEWHERE = "https://bugs.example/1|2>", "a thread <of> theirs"
+SAID_AT = {
+    "known": {"expect": {"content": "x"}, "engines": {"builtin": {"verdict": "known_bug", "link": THREAD}}},
+    "fixed": {"expect": RIGHT, "engines": {"builtin:qwen": {"verdict": "known_bug", "link": ELSEWHERE}}},
+    "wrong": {"expect": {"content": "x"}, "engines": {"builtin": {"link": THREAD, "notes": ["Of old."]}}},
+    "other": {"expect": RIGHT, "engines": {"vllm": {"link": THREAD}}},
+}
+
+
+def test_where_a_case_says_more_of_its_engine_stands_in_the_log_the_junit_file_and_the_summary(
+    program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    plain_case = {"schema": 1, "parser": {"name": "qwen"}, "input": {"text": CALL}}
+    Path("all.cases.json").write_text(json.dumps({name: {**plain_case, **one} for name, one in SAID_AT.items()}))
+    done = program("check", "all.cases.json", "--junit", "junit.xml", "--summary", "summary.md")
+    where = {name: f"; see {said})" in done.out for name, said in (("known", THREAD), ("fixed", ELSEWHERE))}
+    assert (where, done.out.count("; see ")) == ({"known": True, "fixed": True}, 3)
+    tests = {one.get("name"): one for one in Xml.parse("junit.xml").getroot().iter("testcase")}
+    assert [name for name, one in tests.items() if f"see {THREAD}" in "".join(one.itertext())] == ["known", "wrong"]
+    assert [one.get("message") for one in tests["known"]] == [f"known bug: content (see {THREAD})"]
+    assert f"see {ELSEWHERE}" in "".join(tests["fixed"].itertext())
+    text = Path("summary.md").read_text("utf-8")
+    assert "### Known bugs\n" in text
+    assert "known bug: `content` ([link](<https://bugs.example/1|2%3E>))" in text
+    assert f"fixed (see `{ELSEWHERE}`)" in text
+
+
 def test_a_failure_in_junit_has_its_time_its_place_and_what_was_printed(program: Program, suite: str) -> None:
     done = program("check", suite, "--junit", "junit.xml")
     test = next(one for one in Xml.parse("junit.xml").getroot().iter("testcase") if one.get("name") == "wrong")

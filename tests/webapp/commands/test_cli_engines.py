@@ -319,6 +319,10 @@ def test_cases_are_held_to_what_is_known_of_the_engine(program: Program, case_fi
     known = {"fake": {"verdict": "known_bug", "expect": {"content": "other"}}}
     file = case_file(input={"text": "Hello"}, expect={"content": "Hello"}, engines=known, replay=[{"by": "token"}])
     assert "\nknown bug  " in program("check", file, "--engine", "fake:echo").out
+    linked = {"fake": {**known["fake"], "link": "https://bugs.example/1"}}
+    other = case_file("three.case.json", input={"text": "Hello"}, engines=linked)
+    found = program("find", other, "--engine", "fake:echo").out
+    assert "known     a known bug of fake: https://bugs.example/1" in found
     plain = case_file("two.case.json", input={"text": "Hello"}, expect={"content": "Hello"}, replay=[{"by": "token"}])
     assert json.loads(plain.read_text())["parser"] == {"name": "qwen"}
     assert "\nok  " in program("check", plain, "--engine", "fake:echo").out

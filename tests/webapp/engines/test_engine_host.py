@@ -17,6 +17,7 @@ from parsers.vocabulary.types import UsageError
 from tests.webapp.children.processes import is_alive, until
 from tests.webapp.engines.entering import fake, own
 from tests.webapp.engines.fake_engine import FAULTS
+from webapp.children import wires
 from webapp.children.child import Child
 from webapp.children.endings import ChildError
 from webapp.engines import culprits, engine_host
@@ -166,6 +167,14 @@ def test_the_path_for_whole_outputs_has_one_step(host: EngineHost) -> None:
 def test_large_messages_are_shared_out(host: EngineHost) -> None:
     found = played(host, "echo", *[[["x" * 2_500_000, []]]] * 3)
     assert [len(str(content(one)[0])) for one in found] == [2_500_000] * 3
+
+
+def test_a_worker_may_say_as_much_as_the_steps_of_its_replays_need(
+    host: EngineHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wires, "FREE_CONTAINERS", 40)  # hello has fewer
+    (found,) = played(host, "echo", [["a", []]] * 60)
+    assert (found.raised, len(found.sent)) == (None, 61)
 
 
 def test_a_run_whose_replays_send_more_than_all_may_is_left_there(
@@ -346,6 +355,31 @@ def test_a_batch_is_sorted_out_whether_steps_are_told_or_not(entry: Entry) -> No
     found = played(host, "crashes", GOOD, BAD, GOOD, GOOD, BAD)
     host.close()
     assert [one.raised is not None for one in found] == [False, True, False, False, True]
+
+
+@pytest.mark.replays(but=("crashes-Crashed",))
+@pytest.mark.parametrize(("parser", "kind"), [("crashes", "Crashed"), ("hangs", "Hangs")])
+def test_where_a_worker_tells_no_steps_none_is_blamed(parser: str, kind: str) -> None:
+    host = EngineHost("fake", fake("silent", seconds=0.5))
+    first, bad = played(host, parser, GOOD, BAD)
+    host.close()
+    assert (first.raised, bad.raised is not None) == (None, True)
+    assert bad.raised is not None
+    assert (bad.raised.step, bad.raised.kind) == (0, kind)
+    told = "; at which step is not known, for its worker told of none"
+    survived = ". A beginning of 2 deltas alone is survived, and one of 3 is not" if kind == "Crashed" else ""
+    assert bad.raised.message.endswith(told + survived)
+    tape = bad.tape()
+    assert tape.failure is not None
+    assert (tape.failure.unplaced, tape.failure.before) == (True, False)
+
+
+def test_the_one_step_of_a_whole_output_is_known_though_none_is_told() -> None:
+    host = EngineHost("fake", fake("silent"))
+    (found,) = played(host, "crashes", BAD, path="whole")
+    host.close()
+    assert found.raised is not None
+    assert (found.raised.step, found.raised.message) == (1, "its process ended (exit code 3)")
 
 
 @pytest.mark.parametrize("parser", ["echo", "crashes"])

@@ -12,6 +12,7 @@ import pytest
 
 from parsers.cases.case import Case, CaseError
 from parsers.cases.engines import choose as choose_among
+from parsers.cases.find import CaseSearch
 from parsers.cases.io import load_case
 from parsers.cases.patience import ENGINE_SECONDS
 from parsers.cases.run import run_case
@@ -120,6 +121,23 @@ def test_what_kills_it_is_a_finding_as_well(settings: Settings, name: str, words
     run = run_case(case(name), engines=engines_of(settings), compare=False)
     (found,) = [one for one in run.findings if one.check == "parser_raised"]
     assert (found.step, words in found.message) == (len(TEXT), True)
+
+
+@pytest.mark.replays
+def test_where_a_worker_tells_no_steps_the_failure_has_no_place(settings: Settings) -> None:
+    write_entry(settings, "quiet", fake("silent"))
+    search = CaseSearch(case("crashes", "quiet"), engines=engines_of(settings), max_replays=20)
+    assert list(search.run())
+    found = search.result().found
+    assert f" with {UNKNOWN_STEP}." in found.verdict.headline
+    assert ("on the delta" in found.verdict.headline, found.verdict.span) == (False, None)
+    (told,) = [one for one in found.findings if one.check == "parser_raised"]
+    survived = "A beginning of 14 deltas alone is survived, and one of 15 is not"
+    assert told.message == f"The parser failed at a step that is not known: {UNKNOWN_STEP}. {survived}"
+    assert (told.step, told.span) == (None, None)
+
+
+UNKNOWN_STEP = "Crashed: its process ended (exit code 3); at which step is not known, for its worker told of none"
 
 
 def test_a_name_that_is_not_entered_is_told_with_those_that_are(settings: Settings) -> None:

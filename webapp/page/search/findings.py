@@ -421,6 +421,17 @@ def with_departure(said: VerdictLine, found: Departure | None) -> VerdictLine:
     return VerdictLine(found.severity, found.headline, sentences, facts=said.facts, departs=True)
 
 
+FIXED = (
+    "Fixed: the case says that this is a known bug, and all that was tried comes out as it expects. Set its verdict to"
+    " required."
+)
+
+
+def with_fixed(said: VerdictLine, *, is_fixed: bool) -> VerdictLine:
+    """The verdict on what the case calls a known bug, where it is gone."""
+    return replace(said, sentences=[FIXED, *said.sentences]) if is_fixed else said
+
+
 def verdict(checked: Checked, lines: Findings, trace: Trace | None = None) -> VerdictLine:
     """Return what a search says, or, before there is one, what the quick look says. With the `trace` of the replay on
     the page it says which step was fed what the headline names."""

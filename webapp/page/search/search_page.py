@@ -8,13 +8,16 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 
-from parsers.cases.case import Case
+from parsers.cases.case import Case, Expect
 from parsers.cases.departure import Departure, departure
 from parsers.cases.engines import RECORDED, engine_of, traced_chunking
+from parsers.cases.expect import differences
 from parsers.cases.find import CaseFound
 from parsers.cases.run import CaseRun
+from parsers.cases.tested import as_test, outcome_of
 from parsers.compare.beside import Compared
 from parsers.replays.chunking import Chunking, label, spec
+from parsers.replays.cut_grades import CutGrade
 from parsers.search.found import Found, Group, Minimized, OutcomeClass, Progress
 from parsers.search.no_output import nothing_judged
 from parsers.search.search import played
@@ -36,6 +39,7 @@ from webapp.page.search.findings import (
     findings,
     verdict,
     with_departure,
+    with_fixed,
 )
 from webapp.runs.runner import Run
 
@@ -520,6 +524,7 @@ def search_panes(
     panes.findings = findings(checked)
     panes.departure = departure(base.case, base.trace) if panes.judged else None
     panes.verdict = with_departure(verdict(checked, panes.findings, base.trace), panes.departure)
+    panes.verdict = with_fixed(panes.verdict, is_fixed=panes.judged and _is_fixed(base.case, known, search.found))
     panes.replays = checked.chunkings
     panes.marks, panes.steps = tuple(checked.findings), tuple(checked.steps)
     if (place := panes.place) is not None and place.step not in panes.steps:
@@ -534,6 +539,17 @@ def search_panes(
     elif known is not None and panes.judged:
         panes.quick, panes.remarks = chunkings(known), known.remarks
     return panes
+
+
+def _is_fixed(case: Case, known: CaseRun | None, found: CaseFound | None) -> bool:
+    """Return whether what the case calls a known bug is gone, by all that was tried but cuts that no server makes."""
+    if found is None:
+        return known is not None and as_test(known).outcome == "fixed"
+    expect, compare = case.known.expect or Expect(), case.compare
+    outcomes = [one for one in found.found.outcomes if not one.number or one.cuts is not CutGrade.HOSTILE]
+    wrong = [one for one in outcomes if one.raised or differences(expect, one.message, one.finish_reason, compare)]
+    broken = any(one.severity == "error" for one in found.found.findings)
+    return outcome_of(case, different=bool(wrong or found.departs), broken=broken) == "fixed"
 
 
 def _checked(base: Run, known: CaseRun | None, search: Search) -> Checked | None:

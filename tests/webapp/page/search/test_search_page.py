@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,13 +12,15 @@ from flask.testing import FlaskClient
 
 from parsers.cases.find import CaseFound
 from parsers.replays.chunking import WHOLE, Chunking
-from parsers.search.found import Minimized, Progress
+from parsers.search.found import Minimized, OutcomeClass, Progress
+from parsers.vocabulary.events import Failure as Failed
 from parsers.vocabulary.trace import Finding
-from parsers.vocabulary.types import Context, Piece
+from parsers.vocabulary.types import Context, Message, Piece
 from tests.webapp.page.results import CALL, CUT, found
 from webapp.children.jobs import Failure
 from webapp.jobs.searches import Searches, SearchJob
 from webapp.page.form.setup import case_line
+from webapp.page.search.findings import FIXED
 from webapp.page.search.search_page import Search, progress_words, search_of_job, search_panes, smallest
 from webapp.settings import Settings
 
@@ -118,3 +121,56 @@ def test_the_verdict_says_where_a_message_is_not_as_expected(
     }
     found = {name: [one for one in soup.select(at) if words in one.text] for name, (at, words) in places.items()}
     assert [name for name, there in found.items() if len(there) == 1] == told
+
+
+BUG, WANTED = {"verdict": "known_bug"}, {"expect": {"content": "x"}}
+
+
+@pytest.mark.parametrize(
+    ("text", "keys", "is_fixed"),
+    [
+        ("x", {**BUG, **WANTED}, True),
+        ("x", {"engines": {"builtin": BUG}, **WANTED}, True),
+        ("x", {"engines": {"builtin:qwen": {**BUG, **WANTED}}}, True),
+        ("x", {"engines": {"vllm": BUG}, **WANTED}, False),
+        ("Hi.", {**BUG, **WANTED}, False),
+        ("x", BUG, False),
+        ("x", WANTED, False),
+    ],
+)
+def test_a_known_bug_that_is_gone_is_said_to_be_fixed(
+    client: FlaskClient, text: str, keys: dict[str, Any], is_fixed: bool
+) -> None:
+    case = {"schema": 1, "parser": {"name": "qwen"}, "input": {"text": text}, **keys}
+    posted = client.post("/run", data={"case": json.dumps(case)})
+    assert (FIXED in BeautifulSoup(posted.text, "html.parser").select("#verdict")[0].text) is is_fixed
+
+
+X, Y = Message(content="x"), Message(content="y")
+GRAVE, SLIGHT = (Finding("chunking", severity, "parser", "m") for severity in ("error", "warning"))
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "findings", "is_fixed"),
+    [
+        ([(X, 3, None)], [SLIGHT], True),
+        ([(X, 3, None)], [GRAVE], False),
+        ([(X, 3, None), (Y, 1, None)], [], False),
+        ([(X, 3, None), (Y, 0, None)], [], True),  # of cuts that no server makes
+        ([(X, 3, None), (X, 1, Failed("E"))], [], False),
+    ],
+)
+def test_after_a_search_a_bug_is_fixed_where_all_sure_cuts_show_that(
+    make: Any, outcomes: list[Any], findings: list[Finding], is_fixed: bool
+) -> None:
+    run = make.run("x", **BUG, **WANTED)
+    seen = [
+        OutcomeClass(number, message, "stop", 3, honest, WHOLE, "whole", raised=raised)
+        for number, (message, honest, raised) in enumerate(outcomes)
+    ]
+    result = replace(found(), outcomes=seen, findings=findings, groups=[])
+    said = search_panes(
+        run, None, Search("done", automatic=False, found=CaseFound(run.case, result)), None, case_line
+    ).verdict
+    assert said is not None
+    assert (FIXED in said.sentences) is is_fixed
