@@ -144,13 +144,20 @@ class Listings:
         connection.execute(update(listed).where(listed.c.case_id == case_id).values(expires=expires))
 
     def is_listed(self, case_id: str) -> bool:
-        """Return whether a case is in the library."""
+        """Return whether the library shows a case."""
         with self._engine.connect() as connection:
-            return self.has(connection, case_id)
+            return self.shows(connection, case_id)
+
+    def shows(self, connection: Connection, case_id: str) -> bool:
+        """The same as a transaction sees it."""
+        return self._any(connection, case_id, lasts(listed.c.number, self._now()))
 
     def has(self, connection: Connection, case_id: str) -> bool:
-        """The same as a transaction sees it."""
-        return connection.execute(select(exists().where(listed.c.case_id == case_id))).scalar_one()
+        """Whether a case has a row in it, be it one that is shown no more and not gone yet."""
+        return self._any(connection, case_id)
+
+    def _any(self, connection: Connection, case_id: str, *more: ColumnElement[bool]) -> bool:
+        return connection.execute(select(exists().where(listed.c.case_id == case_id, *more))).scalar_one()
 
     def search(self, wanted: Wanted, *, before: int | None = None, limit: int = SHOWN) -> Found:
         """The newest `limit` cases of those wanted, below the number `before`."""

@@ -23,10 +23,11 @@ from webapp.page.addresses.subjects import (
 from webapp.page.form.setup import case_line, read_setup
 from webapp.page.search.search_page import search_panes
 from webapp.page.sharing.embedded import Embedded, embedded
-from webapp.page.sharing.preview_picture import drawn, keep_picture, picture_file
+from webapp.page.sharing.preview_picture import drawn, forget_picture, keep_picture, picture_file
 from webapp.runs.exports import installed_version
 from webapp.security import check_limit, policy_of
 from webapp.services import services
+from webapp.store import Gone, StoredCase
 
 
 @blueprint.get("/c/<case_id>/embed")
@@ -59,8 +60,12 @@ def picture(case_id: str) -> Response:
     try:
         data = picture_file(settings, case_id).read_bytes()
     except OSError:
-        data = drawn(_embedded(case_subject(case_id)))
+        subject = case_subject(case_id)
+        data = drawn(_embedded(subject))
         keep_picture(settings, case_id, data)
+        if _has_changed(stored):  # while it was drawn: whoever withdrew something forgot the picture before it was kept
+            forget_picture(settings, case_id)
+            return picture(case_id)
     response = make_response(data)
     response.mimetype = "image/png"
     response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
@@ -69,6 +74,14 @@ def picture(case_id: str) -> Response:
     response.add_etag()
     response.make_conditional(request)
     return response
+
+
+def _has_changed(stored: StoredCase) -> bool:
+    """Whether a case has less now than it had, or is gone, or in the library no more."""
+    try:
+        return services().store.get(stored.id) != stored or not may_show_picture(stored)
+    except Gone:
+        return True
 
 
 def _embedded(subject: Subject) -> Embedded:
