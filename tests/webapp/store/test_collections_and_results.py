@@ -43,6 +43,24 @@ def test_nothing_makes_no_collection(store: CaseStore, add: Callable[[str], str]
     assert store.collections.get("0" * 16) is None
 
 
+@pytest.mark.parametrize("others", [1, 0])
+def test_what_is_deleted_while_a_collection_is_made_is_not_in_it(
+    store: CaseStore, add: Callable[[str], str], monkeypatch: pytest.MonkeyPatch, others: int
+) -> None:
+    key, numbers = add("this"), store.library.numbers
+    for number in range(others):
+        add(f"that{number}")
+
+    def found(wanted: Wanted, **more: int) -> list[tuple[int, str]]:
+        there = numbers(wanted, **more)
+        assert store.withdraw("this".ljust(16, "0"), key)
+        return there
+
+    monkeypatch.setattr(store.library, "numbers", found)
+    made = store.collections.make("Some", Wanted())
+    assert (made.total if made else None, len(store.collections.newest())) == (others or None, others)
+
+
 def test_a_collection_goes_with_its_key_and_the_cases_stay(store: CaseStore, add: Callable[[str], str]) -> None:
     add("this")
     made = store.collections.make("One", Wanted())
