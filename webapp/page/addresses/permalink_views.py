@@ -22,9 +22,10 @@ from webapp.page.addresses.subjects import (
 )
 from webapp.page.form.setup import case_line, read_setup
 from webapp.page.search.search_page import search_panes
-from webapp.page.sharing.embedded import Embedded, embedded
+from webapp.page.sharing.embedded import Embedded, embedded, unrun
 from webapp.page.sharing.preview_picture import drawn, forget_picture, keep_picture, picture_file
 from webapp.runs.exports import installed_version
+from webapp.runs.unrun import is_unrun
 from webapp.security import check_limit, policy_of
 from webapp.services import services
 from webapp.store import Gone, StoredCase
@@ -37,7 +38,7 @@ def embed(case_id: str) -> Response:
     response = render(
         "embed.html",
         shown=_embedded(subject),
-        drift=drift_of(subject),
+        drift=None if is_unrun(subject.case, services().settings) else drift_of(subject),
         link=case_link(case_id),
     )
     origins = services().settings.embed_origins
@@ -61,6 +62,8 @@ def picture(case_id: str) -> Response:
         data = picture_file(settings, case_id).read_bytes()
     except OSError:
         subject = case_subject(case_id)
+        if is_unrun(subject.case, settings):
+            abort(404, "This case has no picture as long as its engine is not here.")
         data = drawn(_embedded(subject))
         keep_picture(settings, case_id, data)
         if _has_changed(stored):  # while it was drawn: whoever withdrew something forgot the picture before it was kept
@@ -86,6 +89,8 @@ def _has_changed(stored: StoredCase) -> bool:
 
 def _embedded(subject: Subject) -> Embedded:
     runner = services().runner
+    if is_unrun(subject.case, services().settings):
+        return unrun(subject.heading, subject.case, installed_version())
     run, known = runner.run(subject.case), runner.cheaply_checked(subject.case)
     panes = search_panes(run, known, search_of(subject.case), None, case_line)
     spans = [one.span for one in (known.findings if known is not None else ()) if one.severity != "info"]
