@@ -76,6 +76,7 @@ def test_what_an_engine_has_not_run_in_its_version_is_left(store: CaseStore, add
     key = add("b2")
     assert [body for _, body in store.results.left("vllm", "0.33", Wanted(), 9)] == ["b2", "a1"]
     (number, _), _ = store.results.left("vllm", "0.33", Wanted(), 9)
+    assert [body for _, body in store.results.left("vllm", "0.33", Wanted(), 9, number)] == ["a1"]
     store.results.keep("vllm", "0.33", number, Result("fails", "error", "chunking: x"))
     assert [body for _, body in store.results.left("vllm", "0.33", Wanted(), 9)] == ["a1"]
     assert store.results.count_left("vllm", "0.33", Wanted(texts=("b",))) == 0

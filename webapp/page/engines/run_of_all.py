@@ -65,8 +65,9 @@ def run_some(
     clock: Callable[[], float],
 ) -> None:
     """Run cases until the time is over or none is left, or the engine does not answer."""
-    done, began = 0, clock()
-    while batch := store.results.left(*column.key, wanted, _AT_ONCE):
+    done, began, before = 0, clock(), None
+    while batch := store.results.left(*column.key, wanted, _AT_ONCE, before):
+        before = batch[-1][0]
         for number, body in batch:
             if done == 1:
                 began = clock()  # the first one may have waited for an engine to start
