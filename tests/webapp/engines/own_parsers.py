@@ -130,6 +130,13 @@ class Deep(Plain):
         return self.feed(text, ids) if "!" in text else super().feed(text, ids)
 
 
+class Short(Plain):
+    """It loses an `l` that comes alone, as no server cuts a word."""
+
+    def feed(self, text: str, ids: list[int]) -> Any:
+        return None if text == "l" else super().feed(text, ids)
+
+
 class Stubborn(Plain):
     """Its exception cannot be printed, and it is not ready."""
 

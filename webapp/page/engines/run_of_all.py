@@ -90,7 +90,7 @@ def _result(column: RunColumn, body: str, settings: Settings) -> Result:
     asked = _asked(column, case)
     if asked is None:
         return Result("not read", "info", "No parser of this engine is known to read this output.")
-    return tried(asked, settings)
+    return tried(asked, settings, everywhere=True)
 
 
 def _asked(column: RunColumn, case: Case) -> Case | None:
