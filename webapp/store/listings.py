@@ -186,8 +186,8 @@ class Listings:
             return [(row.number, row.case_id) for row in connection.execute(query)]
 
     def bodies(self, wanted: Wanted, size: int = 200) -> Iterator[tuple[str, str]]:
-        """Id and case file of every case wanted, newest first. Each is read when its turn comes: what is listed meanwhile
-        may be missing, and what is deleted, unlisted or ends meanwhile is."""
+        """Id and case file of every case wanted, newest first. Each is read when its turn comes: what is deleted,
+        unlisted or ends meanwhile is missing, and what is listed meanwhile may be."""
         before: int | None = None
         while page := self.numbers(wanted, before=before, limit=_FOUND_AT_ONCE):
             before = page[-1][0]
@@ -231,7 +231,7 @@ class Listings:
         return query if wanted.collection is None else query.where(_within(kept(wanted.collection))), number
 
     def _count(self, wanted: Wanted) -> Select[Any]:
-        # In order: PostgreSQL then stops where it has counted enough, and does not look into the text of every case first.
+        # In order: PostgreSQL then stops where it has counted enough, and does not look into all texts first.
         some = self._ordered(wanted, None, listed.c.number).limit(COUNTED + 1).subquery()
         return select(func.count()).select_from(some)
 

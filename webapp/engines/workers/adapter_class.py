@@ -5,10 +5,10 @@ methods                                    how it is called
 =========================================  ============================================================================
 begin, feed, finish                        begin(request), then feed(text, ids) for each delta and finish(reason)
 parse_streaming_increment                  as SGLang's detectors: (text, tools); finish(tools) at the end where it is
-parse_delta                                as vLLM's parsers of reasoning and calls: the delta's text and ids, the request,
-                                           the prompt's ids, and whether it is the last one
-extract_tool_calls_streaming               as vLLM's parsers of calls: the text and ids before and after, the delta's, and
-                                           the request
+parse_delta                                as vLLM's parsers of reasoning and calls: text and ids of the delta, the
+                                           request, the ids of the prompt, and whether it is the last one
+extract_tool_calls_streaming               as vLLM's parsers of calls: the text and ids before and after, those of the
+                                           delta, and the request
 parse, detect_and_parse,                   besides, of each of these: the second path, for whole outputs
 extract_tool_calls
 =========================================  ============================================================================
