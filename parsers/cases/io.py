@@ -186,14 +186,19 @@ def _without_tags(path: tuple[int | str, ...], data: Any) -> tuple[int | str, ..
     return tuple(found)
 
 
+_KINDS = dict.fromkeys(("tuple_type", "list_type"), "a list") | dict.fromkeys(("dict_type", "model_type"), "an object")
+
+
 def _words(error: ErrorDetails) -> str:
     if error["type"] == "extra_forbidden":
         return f"unknown key {jsontext.line(error['loc'][-1])}: correct its spelling or remove it"
     if error["type"] == "missing":
         return "this key is required"
-    message = error["msg"].replace("Input should be", "must be", 1)
-    given = error["input"]
-    if message == error["msg"] or isinstance(given, dict | list | tuple):
+    kind, given = _KINDS.get(error["type"]), error["input"]
+    message = error["msg"].replace("Input should be", "must be", 1) if kind is None else f"must be {kind}"
+    if isinstance(given, dict | list | tuple):
+        return message if kind is None else f"{message}, not {'an object' if isinstance(given, dict) else 'a list'}"
+    if message == error["msg"]:
         return message
     shown = jsontext.line(given)
     return f"{message}, not {shown if len(shown) <= 40 else shown[:40] + '…'}"

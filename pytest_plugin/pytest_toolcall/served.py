@@ -8,7 +8,6 @@ sent and failed with: nothing that looks into it (its attributes, its lines) is 
 from __future__ import annotations
 
 import copy
-import inspect
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -65,16 +64,14 @@ def made_by(found: Any) -> tuple[type, Callable[..., Any] | None]:
         return found, None
     if any(base.__module__.partition(".")[0] in SERVERS for base in type(found).__mro__):
         return type(found), None
-    shapes = module_of("adapter_class").SHAPES
-    if any(all(hasattr(found, name) for name in shape.needs) for shape in shapes):
+    known = module_of("adapter_class")
+    if any(all(hasattr(found, name) for name in shape.needs) for shape in known.SHAPES):
         return type(found), lambda *_given: copied(found)
     if not callable(found):
         words = "gives a class, a function that makes a parser, or a parser"
         raise TypeError(f"the fixture toolcall_parser {words}, not {type(found).__name__}")
-    takes_tokenizer = bool(inspect.signature(found).parameters)
-    table = module_of("token_table").TokenTable({})
-    made = found(table) if takes_tokenizer else found()
-    return type(made), found if takes_tokenizer else lambda *_given: found()
+    made = known.made_with(found, module_of("token_table").TokenTable({}), None)
+    return type(made), found
 
 
 def copied(parser: Any) -> Any:

@@ -41,6 +41,14 @@ class Legacy:
         return {{"content": text}}
 
 
+class Unified:
+    def __init__(self, tokenizer, tools):
+        self.known, self.tools = tokenizer.get_vocab(), tools
+
+    def parse_delta(self, text, ids, request, prompt=None, *, finished):
+        return {{"content": text}} if text else None
+
+
 class Detector:
     def parse_streaming_increment(self, text, tools):
         from types import SimpleNamespace
@@ -71,7 +79,8 @@ class Locked(Naive):
 FOUND = {{
     "class": Naive, "function": lambda: Naive(), "object": Naive(), "tokenizer": lambda tokenizer: Legacy(tokenizer),
     "legacy": Legacy, "detector": Detector(), "stuck": Stuck, "locked": Locked(), "number": 7, "string": str,
-    "nothing": None, "exits": Exits, "ends": ends,
+    "nothing": None, "exits": Exits, "ends": ends, "unified": Unified,
+    "tools": lambda tokenizer, tools: Unified(tokenizer, tools),
 }}
 
 
@@ -152,7 +161,7 @@ def test_a_chunking_can_be_shown_alone_with_the_engine_that_is_named(project: Pa
 
 def test_the_parser_may_be_given_in_many_forms(tmp_path: Path) -> None:
     names = ("class", "function", "object", "tokenizer", "legacy", "detector", "stuck", "locked", "number", "string",
-             "nothing", "exits", "ends")  # fmt: skip
+             "nothing", "exits", "ends", "unified", "tools")  # fmt: skip
     write(tmp_path, conftest__py=SHAPES, shapes__cases__json=dict.fromkeys(names, TEXT))
     out = run(tmp_path, "-o", "toolcall_seconds=0.2").out
     passed = {name for name in names if f"PASSED shapes.cases.json::{name}" in out}

@@ -11,6 +11,7 @@ import click
 from parsers.vocabulary.types import UsageError
 from webapp.cli import one_line
 from webapp.commands.inputs import LARGEST, STDIN, files_in
+from webapp.commands.kept_cases import opened_store
 from webapp.commands.progress_line import counted
 from webapp.commands.running import service
 from webapp.commands.words import count, table
@@ -20,8 +21,6 @@ from webapp.page.library.incoming import Incoming, incoming
 from webapp.page.library.listed_case import verdict_words
 from webapp.page.library.outgoing import exported_cases
 from webapp.page.library.query import wanted_of
-from webapp.settings import get_settings
-from webapp.store import CaseStore, open_store
 from webapp.store.listings import COUNTED
 
 FAILED = 1
@@ -47,19 +46,16 @@ def import_(paths: tuple[str, ...], unlisted: bool, tags: str, as_json: bool) ->
     Each case is replayed and stored under its permalink, and listed. What is stored already stays as it is, so an
     import that was ended can be given again. Exit 1 where a case failed; the others are stored.
     """
-    report, store = Report(), _store()
-    try:
-        with counted("cases") as say:
-            given = (one for path in paths for one in _incoming(path))
-            for one in imported(given, service(), store, listed=not unlisted, tags=tags_of(tags)):
-                report.add(one)
-                say(report.stored + report.known + len(report.failed))
-                if as_json:
-                    said = {"name": one.name, "outcome": one.outcome, "id": one.case_id or None, "why": one.why or None}
-                    said["delete_key"] = one.delete_key or None
-                    print_json(said)
-    finally:
-        store.close()
+    report = Report()
+    with opened_store() as store, counted("cases") as say:
+        given = (one for path in paths for one in _incoming(path))
+        for one in imported(given, service(), store, listed=not unlisted, tags=tags_of(tags)):
+            report.add(one)
+            say(report.stored + report.known + len(report.failed))
+            if as_json:
+                said = {"name": one.name, "outcome": one.outcome, "id": one.case_id or None, "why": one.why or None}
+                said["delete_key"] = one.delete_key or None
+                print_json(said)
     for one in report.failed if not as_json else ():
         click.echo(f"failed  {one_line(one.name)}: {one_line(one.why)}")
     told = f"{report.stored:,} stored, {report.known:,} known already, {len(report.failed):,} failed"
@@ -73,11 +69,8 @@ def import_(paths: tuple[str, ...], unlisted: bool, tags: str, as_json: bool) ->
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def find(query: str, limit: int, as_json: bool) -> None:
     """List the newest cases that QUERY finds, as the search field of the page does: parser:qwen '</tool'."""
-    store = _store()
-    try:
+    with opened_store() as store:
         found = store.library.search(wanted_of(query), limit=limit)
-    finally:
-        store.close()
     names = ("title", "parser", "engine", "verdict", "severity", "tags", "created")
     if as_json:
         for one in found.rows:
@@ -98,25 +91,18 @@ def find(query: str, limit: int, as_json: bool) -> None:
 )
 def export(query: str, output: str) -> None:
     """Write the cases that QUERY finds, all of them without one, as JSON Lines or as a zip of case files."""
-    store, kind = _store(), "zip" if output.endswith(".zip") else "jsonl"
+    kind = "zip" if output.endswith(".zip") else "jsonl"
     try:
-        pieces = exported_cases(kind, store.library.bodies(wanted_of(query)))
-        if output == STDIN:
-            for piece in pieces:
-                sys.stdout.buffer.write(piece)
-            return
-        with Path(output).open("xb") as file:
-            file.writelines(pieces)
+        with opened_store() as store:
+            pieces = exported_cases(kind, store.library.bodies(wanted_of(query)))
+            if output == STDIN:
+                for piece in pieces:
+                    sys.stdout.buffer.write(piece)
+                return
+            with Path(output).open("xb") as file:
+                file.writelines(pieces)
     except OSError as error:
         raise UsageError(f"{output} cannot be written: {error.strerror}") from error
-    finally:
-        store.close()
-
-
-def _store() -> CaseStore:
-    settings = get_settings()
-    settings.make_data_dir()
-    return open_store(settings.database_url)
 
 
 def _incoming(path: str) -> Iterator[Incoming]:

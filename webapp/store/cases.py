@@ -29,7 +29,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -203,12 +203,14 @@ class CaseStore:
             row, left = self._read(case_id)
         if row is None:
             return None
-        *stored, deleted, ended = row
+        *stored, deleted, how = row
         if deleted is not None:
-            raise Gone(case_id, deleted, expired=ended == EXPIRED)
-        if left and all(_has_ended(share, self.now()) for share in left):  # and the database takes nothing just now
+            raise Gone(case_id, deleted, expired=how == EXPIRED)
+        ended = [share for share in left if _has_ended(share, self.now())]  # where the database takes nothing just now
+        if ended and len(ended) == len(left):
             raise Gone(case_id, last_of(left) or "", expired=True)
-        return StoredCase(*stored)
+        found = StoredCase(*stored)
+        return replace(found, body=without(found.body, *WORDS)) if any(one.words for one in ended) else found
 
     def is_live(self, case_id: str) -> bool:
         """Whether a case is stored under an id, and is not gone."""
@@ -339,7 +341,7 @@ class CaseStore:
         self.library.add(connection, case_id, created, listing)
         body = connection.execute(select(cases.c.body).where(cases.c.id == case_id)).scalar_one()
         parent = parent_of(body)
-        hidden = parent is not None and not self.library.has(connection, parent)
+        hidden = parent is not None and not self.library.shows(connection, parent)
         return self._take_out(connection, case_id, body, "parent") if hidden else Cost()
 
     def _take_out(self, connection: Connection, case_id: str, body: str, *names: str) -> Cost:

@@ -7,17 +7,17 @@ itself. Whoever made it has a key to delete it; the cases in it stay.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Engine, delete, func, insert, select
+from sqlalchemy import Connection, Engine, delete, func, insert, select
 
 from parsers.cases.io import CROCKFORD
 from webapp.store.engine import writing
 from webapp.store.grams import kept
 from webapp.store.keys import digest_of, new_key, opens
 from webapp.store.listings import Listings, Wanted, lasts
-from webapp.store.schema import ID_LENGTH, collected, collections
+from webapp.store.schema import ID_LENGTH, collected, collections, listed
 
 MOST = 10_000  # cases of a collection
 LONGEST_TITLE = 120
@@ -55,9 +55,7 @@ class Collections:
 
     def make(self, title: str, wanted: Wanted) -> Made | None:
         """Keep what a query finds now, at most MOST cases, under a title; None where it finds nothing."""
-        numbers = [number for number, _ in self._listings.numbers(wanted, limit=MOST)]
-        if not numbers:
-            return None
+        found = [number for number, _ in self._listings.numbers(wanted, limit=MOST)]
         made = "".join([secrets.choice(CROCKFORD) for _ in range(ID_LENGTH)])
         key = new_key()
         row = {
@@ -67,10 +65,11 @@ class Collections:
             "delete_key_hash": digest_of(key),
         }
         with self._writer.begin() as connection:
+            numbers = _there(connection, found)
+            if not numbers:
+                return None
             connection.execute(insert(collections).values(**row))
-            for at in range(0, len(numbers), _BATCH):
-                rows = [{"collection": made, "number": number} for number in numbers[at : at + _BATCH]]
-                connection.execute(insert(collected), rows)
+            connection.execute(insert(collected), [{"collection": made, "number": number} for number in numbers])
         return Made(made, key, len(numbers))
 
     def get(self, collection: str) -> Collection | None:
@@ -101,3 +100,12 @@ class Collections:
         query = query.order_by(collections.c.created.desc(), collections.c.id).limit(SHOWN)
         with self._engine.connect() as connection:
             return [Collection(*row) for row in connection.execute(query)]
+
+
+def _there(connection: Connection, numbers: Sequence[int]) -> list[int]:
+    """Those of some listed cases that are still there: nobody deletes them before the transaction ends."""
+    found: list[int] = []
+    for at in range(0, len(numbers), _BATCH):
+        held = select(listed.c.number).where(listed.c.number.in_(numbers[at : at + _BATCH]))
+        found += connection.execute(held.with_for_update(read=True, key_share=True)).scalars()
+    return found

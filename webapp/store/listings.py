@@ -28,6 +28,7 @@ LONGEST_LABEL = 200
 Facet = Literal["verdict", "parser", "engine", "tag", "check"]
 FACETS: tuple[Facet, ...] = ("verdict", "parser", "engine", "tag", "check")
 _LABELS = ("tag", "check")
+_FOUND_AT_ONCE = 5_000  # cases that a search gives an export: one by a text costs as much for each part of them
 
 Band = Sequence[tuple[str, float, float]]  # role, left edge, width, in percent of the output
 
@@ -144,13 +145,20 @@ class Listings:
         connection.execute(update(listed).where(listed.c.case_id == case_id).values(expires=expires))
 
     def is_listed(self, case_id: str) -> bool:
-        """Return whether a case is in the library."""
+        """Return whether the library shows a case."""
         with self._engine.connect() as connection:
-            return self.has(connection, case_id)
+            return self.shows(connection, case_id)
+
+    def shows(self, connection: Connection, case_id: str) -> bool:
+        """The same as a transaction sees it."""
+        return self._any(connection, case_id, lasts(listed.c.number, self._now()))
 
     def has(self, connection: Connection, case_id: str) -> bool:
-        """The same as a transaction sees it."""
-        return connection.execute(select(exists().where(listed.c.case_id == case_id))).scalar_one()
+        """Whether a case has a row in it, be it one that is shown no more and not gone yet."""
+        return self._any(connection, case_id)
+
+    def _any(self, connection: Connection, case_id: str, *more: ColumnElement[bool]) -> bool:
+        return connection.execute(select(exists().where(listed.c.case_id == case_id, *more))).scalar_one()
 
     def search(self, wanted: Wanted, *, before: int | None = None, limit: int = SHOWN) -> Found:
         """The newest `limit` cases of those wanted, below the number `before`."""
@@ -178,15 +186,22 @@ class Listings:
             return [(row.number, row.case_id) for row in connection.execute(query)]
 
     def bodies(self, wanted: Wanted, size: int = 200) -> Iterator[tuple[str, str]]:
-        """Id and case file of every case wanted, newest first. What is listed or deleted meanwhile may be missing."""
+        """Id and case file of every case wanted, newest first. Each is read when its turn comes: what is deleted,
+        unlisted or ends meanwhile is missing, and what is listed meanwhile may be."""
         before: int | None = None
-        while page := self.numbers(wanted, before=before, limit=size):
+        while page := self.numbers(wanted, before=before, limit=_FOUND_AT_ONCE):
             before = page[-1][0]
-            asked = [case_id for _, case_id in page]
-            query = select(cases.c.id, cases.c.body).where(cases.c.id.in_(asked), cases.c.deleted.is_(None))
-            with self._engine.connect() as connection:
-                known = {row.id: row.body for row in connection.execute(query)}
-            yield from ((case_id, known[case_id]) for case_id in asked if case_id in known)
+            for at in range(0, len(page), size):
+                asked = [case_id for _, case_id in page[at : at + size]]
+                known = self._bodies(asked)
+                yield from ((case_id, known[case_id]) for case_id in asked if case_id in known)
+
+    def _bodies(self, ids: Sequence[str]) -> dict[str, str]:
+        """The case files of those that are shown now."""
+        query = select(cases.c.id, cases.c.body).join(listed, listed.c.case_id == cases.c.id).where(cases.c.id.in_(ids))
+        with self._engine.connect() as connection:
+            shown = connection.execute(query.where(lasts(listed.c.number, self._now())))
+            return {row.id: row.body for row in shown}
 
     def select(self, wanted: Wanted, *columns: Any) -> Select[Any]:
         """The query for these columns of the cases wanted, in no order."""
@@ -216,7 +231,8 @@ class Listings:
         return query if wanted.collection is None else query.where(_within(kept(wanted.collection))), number
 
     def _count(self, wanted: Wanted) -> Select[Any]:
-        some = self.select(wanted, listed.c.number).limit(COUNTED + 1).subquery()
+        # In order: PostgreSQL then stops where it has counted enough, and does not look into all texts first.
+        some = self._ordered(wanted, None, listed.c.number).limit(COUNTED + 1).subquery()
         return select(func.count()).select_from(some)
 
     def _tags(self, connection: Connection, numbers: Sequence[int]) -> dict[int, list[str]]:

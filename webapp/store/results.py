@@ -63,9 +63,13 @@ class Results:
                 connection.execute(delete(tried).where(*same))
                 connection.execute(insert(tried).values(**row, **said))
 
-    def left(self, engine: str, version: str, wanted: Wanted, limit: int) -> list[tuple[int, str]]:
-        """Number and body of the newest cases wanted that this engine has not run in this version."""
+    def left(
+        self, engine: str, version: str, wanted: Wanted, limit: int, before: int | None = None
+    ) -> list[tuple[int, str]]:
+        """Number and body of the newest cases wanted, below a number, that this engine has not run in this version.
+        What was run stands above: to pass over it again costs with each case of it."""
         query = self._left(engine, version, wanted, listed.c.number, cases.c.body)
+        query = query if before is None else query.where(listed.c.number < before)
         query = query.join(cases, cases.c.id == listed.c.case_id).order_by(listed.c.number.desc()).limit(limit)
         with self._engine.connect() as connection:
             return [(row.number, row.body) for row in connection.execute(query)]

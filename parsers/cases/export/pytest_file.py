@@ -29,7 +29,10 @@ _KNOWN = {
     "": ("makes_inspector.txt", "from collections import deque\n"),
     "vllm": ("makes_vllm.txt", ""),
     "sglang": ("makes_sglang.txt", ""),
-    "class": ("makes_class.txt", "from importlib import import_module\nfrom types import SimpleNamespace\n"),
+    "class": (
+        "makes_class.txt",
+        "from importlib import import_module\nfrom inspect import signature\nfrom types import SimpleNamespace\n",
+    ),
 }
 _PARSER_KEYS = ("schema", "source", "parser", "input", "tokenizer", "tools", "context")
 _APART = ("$schema", "title", "expect")  # these are told otherwise

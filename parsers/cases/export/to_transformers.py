@@ -37,13 +37,14 @@ def _checks(subject: Subject) -> list[str]:
     if expect.content is not None:
         found.append(f'self.assertEqual(message.get("content") or "", {python(expect.content)})')
     if expect.tool_calls is not None:
-        found.append('calls = [call["function"] for call in message.get("tool_calls") or []]')
+        found.append("calls = calls_of(message)")
         names = python_pretty([call.name for call in expect.tool_calls], 8)
         found.append(f'self.assertEqual([call["name"] for call in calls], {names})')
     for at, call in enumerate(expect.tool_calls or ()):
         value = object_of(call)
         told = python(arguments_text(call)) if value is None else python_pretty(value, 8)
-        found.append(f'self.assertEqual(calls[{at}]["arguments"], {told})')
+        given = f'calls[{at}]["arguments"]' if value is None else f"arguments_of(calls[{at}])"
+        found.append(f"self.assertEqual({given}, {told})")
     return found
 
 

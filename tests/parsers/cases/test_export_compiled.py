@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers.cases.case import Expect, ParserRef
+from parsers.cases.case import Expect, ParserRef, RequestContext
 from parsers.cases.export.suite_target import suite_file
 from parsers.cases.export.suites import SUITES
 from parsers.vocabulary.types import UsageError
@@ -144,4 +144,28 @@ def test_a_test_for_transformers_runs_on_transformers(expect: Any, wrong: int, w
     context = found.case.context.model_copy(update={"prompt_tail": "<|im_start|>assistant\n"})
     told = found.case.model_copy(update={"parser": parser, "context": context})
     source = suite_file(SUITES["transformers"], replace(found, case=told, expect=Expect.model_validate(expect))).text
+    assert len(failures(source)) == wrong
+
+
+FLAT = {"open": "<c>", "close": "</c>", "repeats": True, "content": "json"}
+SHAPES = {
+    "text": {"open_pattern": r"<c>(?P<name>\w+) ", "close": "</c>", "repeats": True,
+             "transform": {"function": {"name": "{name}", "arguments": "{content}"}}},
+    "flat": FLAT,
+    "single": {**FLAT, "repeats": False, "transform": {"function": "{content}"}},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(("expected", "wrong"), [({"x": 1}, 0), ({"x": 2}, 2)])
+def test_a_test_for_transformers_reads_calls_in_every_shape_that_a_template_gives_them(
+    shape: str, expected: dict[str, int], wrong: int
+) -> None:
+    template = {"start_anchor": "<a>", "fields": {"tool_calls": SHAPES[shape], "content": {}}}
+    text = 'So.<c>f {"x": 1}</c>' if shape == "text" else 'So.<c>{"name": "f", "arguments": {"x": 1}}</c>'
+    parser = ParserRef(name="response_template", engine="response_template", options={"template": template})
+    found = subject(case(text))
+    told = found.case.model_copy(update={"parser": parser, "context": RequestContext(prompt_tail="<a>")})
+    expect = Expect.model_validate({"content": "So.", "tool_calls": [{"name": "f", "arguments": expected}]})
+    source = suite_file(SUITES["transformers"], replace(found, case=told, expect=expect)).text
     assert len(failures(source)) == wrong

@@ -177,7 +177,25 @@ class Streams(OurParser):
         return SimpleNamespace(content=said.content, tool_calls=calls)
 
 
-@pytest.mark.parametrize("kind", [Own, Detects, Streams], ids=lambda kind: kind.__name__)
+class Unites(OurParser):
+    """As vLLM's of reasoning and calls."""
+
+    def __init__(self, tokenizer: Any, tools: Any = None, *args: Any, **more: Any) -> None:
+        super().__init__(GIVEN)
+        assert tools[0].function.name == "f"
+
+    def parse_delta(self, text: str, ids: list[int], request: Any, prompt: Any = None, *, finished: bool) -> Any:
+        """A delta, or the last one."""
+        assert request.tools[0].function.name == "f"
+        assert len(prompt) == 1
+        said = self.finish() if finished and not text else self.feed(text)
+        if said is None:
+            return None
+        calls = [SimpleNamespace(index=one.index, function=one) for one in said.tool_calls]
+        return SimpleNamespace(reasoning=said.reasoning, content=said.content, tool_calls=calls)
+
+
+@pytest.mark.parametrize("kind", [Own, Detects, Streams, Unites], ids=lambda kind: kind.__name__)
 def test_a_file_makes_a_class_of_ones_own(kind: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     module = types.ModuleType("my_parsers")
     vars(module)["Mine"] = kind

@@ -67,6 +67,7 @@ def job(tmp_path: Path) -> Callable[..., Ran]:
         inputs |= {name.replace("_", "-"): value for name, value in given.items()}
         summary, steps, printed, code = tmp_path / "summary.md", dict[str, dict[str, str]](), "", 0
         summary.write_text("# The job\n", "utf-8")
+        (tmp_path / "temp").mkdir(exist_ok=True)
         for step in ACTION["runs"]["steps"]:
             assert step["shell"] == "bash"
             output = tmp_path / f"{step['id']}.output"
@@ -181,7 +182,6 @@ def test_a_pull_request_is_red_for_what_it_makes_worse_than_its_base(
 def test_without_a_program_this_version_is_installed_from_its_hashed_requirements(
     job: Callable[..., Ran], tmp_path: Path
 ) -> None:
-    (tmp_path / "temp").mkdir()
     script(tmp_path / "bin" / "python3", STAND_IN)
     assert job(paths="a\nb\n", engine="mine", engine_options="--python p", upload="https://t.example").code == 0
     own, home = f"{tmp_path}/temp/toolcall-inspector", f"{FOLDER}/../../.."
@@ -193,9 +193,29 @@ def test_without_a_program_this_version_is_installed_from_its_hashed_requirement
         f"{own}/bin/python -m pip install --quiet --no-deps --no-build-isolation {home}",
         f"{own}/bin/toolcall-inspector engines add mine --python p",
         f"{own}/bin/toolcall-inspector check --junit toolcall-inspector.xml --summary {summary} --append"
-        " --engine mine --upload https://t.example a b",
+        " --engine mine --upload https://t.example -- a b",
     ]
     assert all(Path(f"{home}/requirements/{name}.txt").is_file() for name in ("build", "run"))
+
+
+GIVEN = """'two words/a.json' \t b\\c.json
+"$(touch here)/`id`" ./--help it" 's" *.json"""
+
+
+def test_words_are_parted_by_blanks_and_quotes_and_nothing_in_them_is_run(
+    job: Callable[..., Ran], tmp_path: Path
+) -> None:
+    told = script(tmp_path / "bin" / "told", '#!/bin/sh\nprintf "<%s>" "$@"\n')
+    ran = job(program=told, paths=GIVEN, engine="mine", engine_options="--path 'my src' --class a:B")
+    assert ran.out.startswith("<engines><add><mine><--path><my src><--class><a:B><check>")
+    assert ran.out.endswith("<--><two words/a.json><b\\c.json><$(touch here)/`id`><./--help><it 's><*.json>")
+    assert not (tmp_path / "here").exists()
+
+
+def test_a_quote_that_does_not_end_ends_the_step(job: Callable[..., Ran], tmp_path: Path) -> None:
+    told = script(tmp_path / "bin" / "told", '#!/bin/sh\nprintf "<%s>" "$@"\n')
+    ran = job(program=told, paths="it's.json")
+    assert (ran.code != 0, "<check>" in ran.out, "quote" in ran.out) == (True, False, True)
 
 
 def test_what_is_given_is_never_part_of_a_script() -> None:

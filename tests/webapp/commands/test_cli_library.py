@@ -9,6 +9,10 @@ import pytest
 
 from tests.webapp.commands.conftest import Program
 from webapp.commands import library as module
+from webapp.commands.kept_cases import opened_store
+from webapp.page.sharing.preview_picture import keep_picture, picture_file
+from webapp.settings import get_settings
+from webapp.store import Sharing
 
 CaseFile = Callable[..., Path]
 
@@ -63,9 +67,9 @@ def test_what_is_wrong_in_json_lines_is_told_by_the_line_of_the_file(
 
 def test_a_new_case_is_told_with_the_key_that_withdraws_it(program: Program, case_file: CaseFile) -> None:
     (line,) = program("library", "import", "--json", case_file()).out.splitlines()
-    told, store = json.loads(line), module._store()
-    assert store.withdraw(told["id"], told["delete_key"])
-    store.close()
+    told = json.loads(line)
+    with opened_store() as store:
+        assert store.withdraw(told["id"], told["delete_key"])
 
 
 def test_unlisted_cases_are_stored_and_not_found(program: Program, case_file: CaseFile) -> None:
@@ -93,3 +97,14 @@ def test_a_file_of_a_folder_that_is_too_large_is_one_that_failed(
     monkeypatch.setattr(module, "LARGEST", 10)
     done = program("library", "import", tmp_path / "in")
     assert (done.code, "more than 10 bytes" in done.out) == (1, True)
+
+
+def test_the_picture_of_what_expired_goes_with_the_import_that_sweeps_it_away(
+    program: Program, case_file: CaseFile
+) -> None:
+    with opened_store() as store:
+        store.save("e" * 16, "{}", "digest", "1.0", sharing=Sharing(expires="2026-01-31T09:00:00.000Z"))
+    picture = picture_file(get_settings(), "e" * 16)
+    keep_picture(get_settings(), "e" * 16, b"png")
+    assert program("library", "import", case_file()).code == 0
+    assert not picture.exists()

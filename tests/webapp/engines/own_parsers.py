@@ -130,6 +130,13 @@ class Deep(Plain):
         return self.feed(text, ids) if "!" in text else super().feed(text, ids)
 
 
+class Short(Plain):
+    """It loses an `l` that comes alone, as no server cuts a word."""
+
+    def feed(self, text: str, ids: list[int]) -> Any:
+        return None if text == "l" else super().feed(text, ids)
+
+
 class Stubborn(Plain):
     """Its exception cannot be printed, and it is not ready."""
 
@@ -215,6 +222,57 @@ class LegacyParsed(Legacy):
 
     def parse(self, request: Any, text: str) -> Any:
         return {"content": f"{text} of {len(self.vocab)}"}
+
+
+class LegacyOfTools(Legacy):
+    """It is made with the tools, too, as vLLM makes them."""
+
+    def __init__(self, tokenizer: Any, tools: Any) -> None:
+        super().__init__(tokenizer)
+        self.names = [tool.function.name for tool in tools or ()]
+
+    def extract_tool_calls_streaming(self, *given: Any) -> Any:
+        return {"content": ",".join(self.names)}
+
+
+class Unified:
+    """As vLLM's of reasoning and calls: `f` is a call, and what is in brackets is thought."""
+
+    def __init__(self, tokenizer: Any, tools: Any = None, *args: Any, **more: Any) -> None:
+        self.names = [tool.function.name for tool in tools or ()]
+
+    def parse_delta(self, text: str, ids: list[int], request: Any, prompt: Any = None, *, finished: bool) -> Any:
+        if "!" in text:
+            return f"no delta: {request.tool_choice}"
+        call = SimpleNamespace(index=0, id="a", function=SimpleNamespace(name=self.names[0], arguments="{}"))
+        thought, said = (text, None) if "(" in text else (None, f"{text.replace('f', '')}{ids}{prompt}{finished}")
+        return SimpleNamespace(reasoning=thought, content=said, tool_calls=[call] if "f" in text else [])
+
+
+class UnifiedBothWays(Unified):
+    """It reads whole outputs, too."""
+
+    def parse(
+        self, text: str, request: Any, enable_auto_tools: bool = False, *, model_output_token_ids: Any = ()
+    ) -> Any:
+        if text == "none":
+            return None
+        calls = [SimpleNamespace(name="f", arguments=f"{enable_auto_tools}")] if "f" in text else None
+        return "Hm.", f"{[*model_output_token_ids]}", calls
+
+
+class UnifiedOfTwo(Unified):
+    """Its own way takes no more than it must, and gives a dict."""
+
+    def parse(self, text: str, request: Any) -> Any:
+        return {"content": text}
+
+
+class Unending(Unified):
+    """It is not told of the end as its server tells it."""
+
+    def parse_delta(self, text: str, ids: list[int], request: Any, prompt: Any = None) -> Any:  # type: ignore[override]
+        """Nothing."""
 
 
 class Shapeless:

@@ -297,7 +297,64 @@ def test_a_class_is_run_by_its_methods_or_by_the_adapter_of_its_base(monkeypatch
     assert (name, kind.__name__) == ("vllm", "Mine")
 
 
-@pytest.mark.parametrize("shape", [own_parsers.Plain, own_parsers.Detector, own_parsers.Legacy])
+OWN = "tests.webapp.engines.own_parsers"
+TOLD = {"request": {"tools": TOOLS, "tool_choice": "auto"}, "vocabulary": {}, "tokens": []}
+
+
+def of_own(name: str, *deltas: Any, **more: Any) -> Any:
+    adapter = adapter_class.adapter(f"{OWN}:{name}")
+    (found,) = worker(adapter).run({**RUN, **TOLD, "parser": name, "replays": [[*deltas]], **more})["replays"]
+    return found
+
+
+def test_a_class_as_vllms_of_reasoning_and_calls_is_fed_as_its_server_feeds_it() -> None:
+    sent = of_own("Unified", ["(a)", [7]], ["bf", [8]], ["", []], prompt_ids=[1])["sent"]
+    call = {"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}}
+    assert [one and {key: value for key, value in one.items() if value} for one in sent] == [
+        {"reasoning": "(a)"},
+        {"content": "b[8][1]False", "tool_calls": [call]},
+        {"content": "[][1]False"},
+        {"content": "[][1]True"},
+    ]
+    only = of_own("Unified", ["b", [8]])["sent"]
+    assert (only[0]["content"], only[1]) == ("b[8][]True", None), "with the delta that is all there is it is told"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("UnifiedBothWays", "f", {"reasoning": "Hm.", "content": "[7]", "tool_calls": [("f", "True")]}),
+        ("UnifiedBothWays", "a", {"reasoning": "Hm.", "content": "[7]", "tool_calls": []}),
+        ("UnifiedOfTwo", "a", {"content": "a"}),
+    ],
+)
+def test_a_class_of_that_shape_reads_whole_outputs_as_its_server_asks_it(
+    name: str, text: str, said: dict[str, Any]
+) -> None:
+    (found,) = of_own(name, [text, [7]], path="whole")["sent"]
+    calls = [(one["function"]["name"], one["function"]["arguments"]) for one in found.get("tool_calls", ())]
+    assert {**found, **({"tool_calls": calls} if "tool_calls" in found else {})} == said
+
+
+def test_what_such_a_class_returns_and_is_no_delta_is_told_with_the_method() -> None:
+    raised = of_own("Unified", ["!"])["raised"]
+    assert (raised["step"], raised["kind"]) == (1, "ShapeError")
+    assert raised["message"] == "parse_delta returned a str, which has neither reasoning nor content nor tool_calls"
+    assert re.fullmatch(r"parse_delta, line \d+ of own_parsers.py", raised["place"])
+    raised = of_own("UnifiedBothWays", ["none"], path="whole")["raised"]
+    assert raised["message"] == "parse returned a NoneType, not a tuple of reasoning, content, tool_calls"
+    assert raised["place"].startswith("parse, line ")
+    with pytest.raises(TypeError, match=r"Unending\.parse_delta is called with 4 arguments and finished: got an unexp"):
+        adapter_class.adapter(f"{OWN}:Unending")
+
+
+def test_a_class_as_vllms_gets_the_tools_where_it_takes_them() -> None:
+    assert of_own("LegacyOfTools", ["a"])["sent"][0] == {"content": "f"}
+
+
+@pytest.mark.parametrize(
+    "shape", [own_parsers.Plain, own_parsers.Detector, own_parsers.LegacyOfTools, own_parsers.Unified]
+)
 def test_the_parsers_of_a_class_can_be_made_by_a_function(shape: Any) -> None:
     made: list[tuple[Any, ...]] = []
 

@@ -15,6 +15,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -212,6 +213,17 @@ def test_whoever_signs_in_at_the_proxy_may_write(proxy: Team) -> None:
     assert proxy.ask("GET", "/library", **named, Authorization=word)[0] == 200
     spoofed = {**named, "X-Remote-User": "me"}
     assert proxy.ask("POST", "/api/v1/cases", case(2), **spoofed)[0] == 401
+
+
+def test_a_browser_gets_all_scripts_of_a_page_at_once_and_many_runs_are_bounded(proxy: Team) -> None:
+    word = "Basic " + base64.b64encode(b"me:word").decode()
+    named = {"Host": "inspector.example", "Authorization": word}
+    scripts = [f"/static/js/{path.name}" for path in (ROOT / "static" / "js").iterdir()]
+    with ThreadPoolExecutor(16) as at_once:
+        found = [*at_once.map(lambda path: proxy.ask("GET", path, **named)[0], scripts * 2)]
+        bounded = [*at_once.map(lambda _: proxy.ask("GET", "/nothing", **named)[0], range(400))]
+    assert {*found} == {200}
+    assert {404, 503} == {*bounded}
 
 
 def test_without_the_schema_the_server_says_so_and_ends(postgresql: Cluster, tmp_path: Path) -> None:

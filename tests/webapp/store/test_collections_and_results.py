@@ -43,6 +43,24 @@ def test_nothing_makes_no_collection(store: CaseStore, add: Callable[[str], str]
     assert store.collections.get("0" * 16) is None
 
 
+@pytest.mark.parametrize("others", [1, 0])
+def test_what_is_deleted_while_a_collection_is_made_is_not_in_it(
+    store: CaseStore, add: Callable[[str], str], monkeypatch: pytest.MonkeyPatch, others: int
+) -> None:
+    key, numbers = add("this"), store.library.numbers
+    for number in range(others):
+        add(f"that{number}")
+
+    def found(wanted: Wanted, **more: int) -> list[tuple[int, str]]:
+        there = numbers(wanted, **more)
+        assert store.withdraw("this".ljust(16, "0"), key)
+        return there
+
+    monkeypatch.setattr(store.library, "numbers", found)
+    made = store.collections.make("Some", Wanted())
+    assert (made.total if made else None, len(store.collections.newest())) == (others or None, others)
+
+
 def test_a_collection_goes_with_its_key_and_the_cases_stay(store: CaseStore, add: Callable[[str], str]) -> None:
     add("this")
     made = store.collections.make("One", Wanted())
@@ -58,6 +76,7 @@ def test_what_an_engine_has_not_run_in_its_version_is_left(store: CaseStore, add
     key = add("b2")
     assert [body for _, body in store.results.left("vllm", "0.33", Wanted(), 9)] == ["b2", "a1"]
     (number, _), _ = store.results.left("vllm", "0.33", Wanted(), 9)
+    assert [body for _, body in store.results.left("vllm", "0.33", Wanted(), 9, number)] == ["a1"]
     store.results.keep("vllm", "0.33", number, Result("fails", "error", "chunking: x"))
     assert [body for _, body in store.results.left("vllm", "0.33", Wanted(), 9)] == ["a1"]
     assert store.results.count_left("vllm", "0.33", Wanted(texts=("b",))) == 0

@@ -108,6 +108,20 @@ def test_it_is_gone_also_where_the_database_takes_nothing(
         store.get(ID)
 
 
+def test_the_words_and_the_place_that_a_share_gave_end_with_it_also_where_the_database_takes_nothing(
+    store: CaseStore, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    share(store)
+    share(store, sharing=Sharing(), listing=None)
+    assert store.library.is_listed(ID)
+    clock.time = LATER
+    monkeypatch.setattr(store, "sweep", Mock(side_effect=OperationalError("", None, Exception())))
+    found = store.get(ID)
+    assert found is not None
+    assert ("my words" in found.body, "the output" in found.body) == (False, True)
+    assert not store.library.is_listed(ID)
+
+
 def test_it_stays_as_long_as_one_of_its_sharers_keeps_it_without_the_words_of_the_others(
     store: CaseStore, clock: Clock
 ) -> None:

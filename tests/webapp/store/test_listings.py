@@ -199,6 +199,42 @@ def test_bodies_are_those_of_what_is_wanted(store: CaseStore, add: Callable[...,
     assert found == [(one, '{"n":"' + one + '"}') for one in made[::-1]]
 
 
+def test_what_is_in_the_library_no_more_is_not_in_an_export_that_has_begun(
+    store: CaseStore, add: Callable[..., str]
+) -> None:
+    key = store.save("f" * 16, "{}", "digest", "1.0", listing("first")).delete_key
+    store.save("f" * 16, "{}", "digest", "1.0")
+    last = add("last")
+    export = store.library.bodies(Wanted(), size=1)
+    assert next(export)[0] == last
+    assert store.withdraw("f" * 16, key)
+    assert store.get("f" * 16) is not None
+    assert [*export] == []
+
+
+def test_an_export_searches_once_for_many_cases(store: CaseStore, add: Callable[..., str]) -> None:
+    made, searches = [add("this") for _ in range(5)], list[str]()
+
+    def note(_connection: Any, _cursor: Any, statement: str, *_more: Any) -> None:
+        searches.append(statement) if "listed_grams" in statement else None
+
+    listen(store.engine, "before_cursor_execute", note)
+    assert [one for one, _ in store.library.bodies(Wanted(texts=("this",)), size=2)] == made[::-1]
+    assert len(searches) == 2
+
+
+def test_a_search_by_a_text_goes_along_the_newest_also_to_count(store: CaseStore, add: Callable[..., str]) -> None:
+    add("this")
+    searches: list[str] = []
+
+    def note(_connection: Any, _cursor: Any, statement: str, *_more: Any) -> None:
+        searches.append(statement) if "listed_grams" in statement else None
+
+    listen(store.engine, "before_cursor_execute", note)
+    assert store.library.search(Wanted(texts=("th",))).total == 1
+    assert [one.rpartition(" DESC")[2].split()[:1] for one in searches] == [["LIMIT"]] * 2
+
+
 def test_results_are_counted_up_to_a_bound(
     store: CaseStore, add: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

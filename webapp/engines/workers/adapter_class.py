@@ -5,13 +5,17 @@ methods                                    how it is called
 =========================================  ============================================================================
 begin, feed, finish                        begin(request), then feed(text, ids) for each delta and finish(reason)
 parse_streaming_increment                  as SGLang's detectors: (text, tools); finish(tools) at the end where it is
-extract_tool_calls_streaming               as vLLM's parsers: the text and ids before and after, the delta's, and the
-                                           request
+parse_delta                                as vLLM's parsers of reasoning and calls: text and ids of the delta, the
+                                           request, the ids of the prompt, and whether it is the last one
+extract_tool_calls_streaming               as vLLM's parsers of calls: the text and ids before and after, those of the
+                                           delta, and the request
 parse, detect_and_parse,                   besides, of each of these: the second path, for whole outputs
 extract_tool_calls
 =========================================  ============================================================================
 
-Where vLLM or SGLang are installed and the class is one of theirs, their own adapter runs it.
+Those as vLLM's are made as it makes them (0.33.0: parser/abstract_parser.py), with a tokenizer and the tools; older
+releases gave the tokenizer alone, which is what a class gets that takes no more. Where vLLM or SGLang are installed and
+the class is one of theirs, their own adapter runs it.
 """
 
 from __future__ import annotations
@@ -120,7 +124,8 @@ class Class:
     def whole(self, asked: Mapping[str, Any], text: str, ids: list[int]) -> Any:
         """The message by `parse(request, text)`, or by the method that its shape has for whole outputs."""
         made = self.replay(asked)
-        said = made.parser.parse(asked["request"], text) if self._whole == "parse" else made.whole(text)
+        own = self._whole == self._shape.whole_by
+        said = made.whole(text, ids) if own else made.parser.parse(asked["request"], text)
         return delta_of(said, self._kind, self._whole or "")
 
     @property
@@ -135,9 +140,9 @@ class Own:
     calls = {"__init__": 0, "begin": 1, "feed": 2, "finish": 1}  # noqa: RUF012 - how many arguments each is given
 
     def __init__(self, kind: Any, make: Make, asked: Mapping[str, Any]) -> None:
-        self._kind = kind
+        self._kind, self._request = kind, asked["request"]
         self.parser = make()
-        self.parser.begin(asked["request"])
+        self.parser.begin(self._request)
 
     def watched(self) -> list[Any]:
         """Whose attributes are looked at."""
@@ -150,6 +155,10 @@ class Own:
     def finish(self, reason: str | None) -> Any:
         """The end."""
         return delta_of(self.parser.finish(reason), self._kind, "finish")
+
+    def whole(self, text: str, ids: list[int]) -> Any:
+        """A whole output."""
+        return self.parser.parse(self._request, text)
 
 
 class Detector:
@@ -180,7 +189,7 @@ class Detector:
         _check_has(said, _OF_DETECTOR, self._kind, name)
         return delta_of(_of_detector(said), self._kind, name)
 
-    def whole(self, text: str) -> Any:
+    def whole(self, text: str, ids: list[int]) -> Any:
         """A whole output; where the server asks first whether there is a call, that is asked."""
         if hasattr(self.parser, "has_tool_call") and not self.parser.has_tool_call(text):
             return {"content": text or None}
@@ -189,36 +198,94 @@ class Detector:
         return _message(_field(said, "normal_text"), [_of_item(call) for call in _field(said, "calls") or ()])
 
 
-class Legacy:
-    """As vLLM's parsers that are written by hand."""
+class _OfTokens:
+    """What the two shapes of vLLM's have in common: a tokenizer, and a request with attributes."""
 
-    needs, wants, whole_by = ("extract_tool_calls_streaming",), "ids", "extract_tool_calls"
-    calls = {"__init__": 1, "extract_tool_calls_streaming": 7}  # noqa: RUF012 - as above
+    wants = "ids"
+    needs: Sequence[str]
 
     def __init__(self, kind: Any, make: Make, asked: Mapping[str, Any]) -> None:
         self._kind = kind
         self._table = asked["table"]()
-        self.parser = make(self._table)
         self._request = _namespace(asked["request"])
-        self._text = ""
-        self._ids: list[int] = []
+        self.parser = made_with(make, self._table, getattr(self._request, "tools", None) or None)
 
     def watched(self) -> list[Any]:
         """Whose attributes are looked at."""
         return [self.parser]
+
+    def _delta(self, said: Any) -> Any:
+        if said is None:
+            return None
+        if not isinstance(said, dict):
+            _check_has(said, DELTA, self._kind, self.needs[0])
+        return delta_of(_of_delta(said), self._kind, self.needs[0])
+
+
+class Unified(_OfTokens):
+    """As vLLM's parsers of reasoning and calls."""
+
+    needs, whole_by = ("parse_delta",), "parse"
+    calls = {"__init__": 1, "parse_delta": (4, "finished")}  # noqa: RUF012 - as above, and one by its name
+
+    def __init__(self, kind: Any, make: Make, asked: Mapping[str, Any]) -> None:
+        super().__init__(kind, make, asked)
+        self._prompt = self._table.fed(asked.get("prompt_ids") or ())
+        self._ended = False
+
+    def feed(self, text: str, ids: list[int]) -> Any:
+        """A delta."""
+        return self._said(text, ids, finished=False)
+
+    def last(self, text: str, ids: list[int], reason: str | None) -> Any:
+        """The last delta, where its server says with it that it is the last."""
+        self._ended = True
+        return self._said(text, ids, finished=True)
+
+    def finish(self, reason: str | None) -> Any:
+        """The end, which such a parser is told with a delta without text where it was not told before."""
+        return None if self._ended else self._said("", [], finished=True)
+
+    def _said(self, text: str, ids: list[int], *, finished: bool) -> Any:
+        said = self.parser.parse_delta(text, self._table.fed(ids), self._request, self._prompt, finished=finished)
+        return self._delta(said)
+
+    def whole(self, text: str, ids: list[int]) -> Any:
+        """A whole output, of which it gives reasoning, content and functions."""
+        more = {"enable_auto_tools": True, "model_output_token_ids": self._table.fed(ids)}
+        taken = {name: value for name, value in more.items() if takes(self.parser.parse, 2, name)}
+        said = self.parser.parse(text, self._request, **taken)
+        if isinstance(said, dict):
+            return said
+        if not isinstance(said, tuple) or len(said) != len(DELTA):
+            raise ShapeError(f"parse returned {_a(said)}, not a tuple of {', '.join(DELTA)}", self._kind, "parse")
+        reasoning, content, functions = said
+        return {"reasoning": reasoning or None, **_message(content, [_function(one) for one in functions or ()])}
+
+
+class Legacy(_OfTokens):
+    """As vLLM's parsers of calls that are written by hand."""
+
+    needs, whole_by = ("extract_tool_calls_streaming",), "extract_tool_calls"
+    calls = {"__init__": 1, "extract_tool_calls_streaming": 7}  # noqa: RUF012 - as above
+
+    def __init__(self, kind: Any, make: Make, asked: Mapping[str, Any]) -> None:
+        super().__init__(kind, make, asked)
+        self._text = ""
+        self._ids: list[int] = []
 
     def feed(self, text: str, ids: list[int]) -> Any:
         """A delta."""
         before, known, new = self._text, self._ids, self._table.fed(ids)
         self._text, self._ids = before + text, known + new
         said = self.parser.extract_tool_calls_streaming(before, self._text, text, known, self._ids, new, self._request)
-        return None if said is None else delta_of(_of_delta(said), self._kind, self.needs[0])
+        return self._delta(said)
 
     def finish(self, reason: str | None) -> Any:
         """The end, which such a parser is not told of but by a delta without text."""
         return self.feed("", [])
 
-    def whole(self, text: str) -> Any:
+    def whole(self, text: str, ids: list[int]) -> Any:
         """A whole output."""
         said = self.parser.extract_tool_calls(text, self._request)
         _check_has(said, ("tool_calls", "content"), self._kind, self.whole_by)
@@ -231,7 +298,7 @@ class Legacy:
         return _message(content, [_function(_field(call, "function")) for call in calls])
 
 
-SHAPES: tuple[Any, ...] = (Own, Detector, Legacy)
+SHAPES: tuple[Any, ...] = (Own, Detector, Unified, Legacy)
 _OF_DETECTOR = ("normal_text", "calls")  # what its methods return has
 
 
@@ -310,18 +377,33 @@ def missing(kind: type, shapes: Sequence[Sequence[str]]) -> str:
     return "{} has {}, but no {}".format(kind.__name__, " and ".join(there), " and no ".join(lacking))
 
 
-def check_calls(kind: type, calls: Mapping[str, int]) -> None:
-    """Raise ShapeError where a method cannot be called with so many arguments besides the instance."""
-    for name, many in calls.items():
-        wrong = _wrong_call_of(kind, name, many)
+def check_calls(kind: type, calls: Mapping[str, Any]) -> None:
+    """Raise ShapeError where a method cannot be called with so many arguments besides the instance, and with those that
+    it is given by name. What is made with a tokenizer may take the tools, too."""
+    for name, call in calls.items():
+        many, *named = call if isinstance(call, tuple) else (call,)
+        found, more = getattr(kind, name), _is_bound_later(kind, name)
+        if name == "__init__":
+            found, more = kind, many == 1 and takes(kind, 2)
+        wrong = _wrong_call_of(found, many + more, named)
         if wrong:
-            raise ShapeError(f"{kind.__name__}.{name} is called with {many} arguments: {wrong}", kind, name)
+            given = " and ".join([f"{many} arguments", *named])
+            raise ShapeError(f"{kind.__name__}.{name} is called with {given}: {wrong}", kind, name)
 
 
-def _wrong_call_of(kind: type, name: str, many: int) -> str:
+def takes(found: Callable[..., Any], many: int, *named: str) -> bool:
+    """Whether something can be called with so many arguments, and with these by name."""
+    return not _wrong_call_of(found, many, named)
+
+
+def made_with(make: Make, tokenizer: Any, tools: Any) -> Any:
+    """A parser, with as much of these as what makes it takes."""
+    return make(*(tokenizer, tools)[: next((many for many in (2, 1) if takes(make, many)), 0)])
+
+
+def _wrong_call_of(found: Callable[..., Any], many: int, named: Sequence[str]) -> str:
     try:
-        signature = inspect.signature(kind if name == "__init__" else getattr(kind, name))
-        signature.bind(*[None] * (many + (name != "__init__" and _is_bound_later(kind, name))))
+        inspect.signature(found).bind(*[None] * many, **dict.fromkeys(named))
     except ValueError:  # written in C, which tells nothing
         return ""
     except TypeError as error:

@@ -22,11 +22,13 @@ from webapp.page.addresses.subjects import (
 )
 from webapp.page.form.setup import case_line, read_setup
 from webapp.page.search.search_page import search_panes
-from webapp.page.sharing.embedded import Embedded, embedded
-from webapp.page.sharing.preview_picture import drawn, keep_picture, picture_file
+from webapp.page.sharing.embedded import Embedded, embedded, unrun
+from webapp.page.sharing.preview_picture import drawn, forget_picture, keep_picture, picture_file
 from webapp.runs.exports import installed_version
+from webapp.runs.unrun import is_unrun
 from webapp.security import check_limit, policy_of
 from webapp.services import services
+from webapp.store import Gone, StoredCase
 
 
 @blueprint.get("/c/<case_id>/embed")
@@ -36,7 +38,7 @@ def embed(case_id: str) -> Response:
     response = render(
         "embed.html",
         shown=_embedded(subject),
-        drift=drift_of(subject),
+        drift=None if is_unrun(subject.case, services().settings) else drift_of(subject),
         link=case_link(case_id),
     )
     origins = services().settings.embed_origins
@@ -59,8 +61,14 @@ def picture(case_id: str) -> Response:
     try:
         data = picture_file(settings, case_id).read_bytes()
     except OSError:
-        data = drawn(_embedded(case_subject(case_id)))
+        subject = case_subject(case_id)
+        if is_unrun(subject.case, settings):
+            abort(404, "This case has no picture as long as its engine is not here.")
+        data = drawn(_embedded(subject))
         keep_picture(settings, case_id, data)
+        if _has_changed(stored):  # while it was drawn: whoever withdrew something forgot the picture before it was kept
+            forget_picture(settings, case_id)
+            return picture(case_id)
     response = make_response(data)
     response.mimetype = "image/png"
     response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
@@ -71,8 +79,18 @@ def picture(case_id: str) -> Response:
     return response
 
 
+def _has_changed(stored: StoredCase) -> bool:
+    """Whether a case has less now than it had, or is gone, or in the library no more."""
+    try:
+        return services().store.get(stored.id) != stored or not may_show_picture(stored)
+    except Gone:
+        return True
+
+
 def _embedded(subject: Subject) -> Embedded:
     runner = services().runner
+    if is_unrun(subject.case, services().settings):
+        return unrun(subject.heading, subject.case, installed_version())
     run, known = runner.run(subject.case), runner.cheaply_checked(subject.case)
     panes = search_panes(run, known, search_of(subject.case), None, case_line)
     spans = [one.span for one in (known.findings if known is not None else ()) if one.severity != "info"]

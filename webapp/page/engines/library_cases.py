@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from parsers.cases.case import Case, ParserRef
-from parsers.cases.expect import trace_differences
 from parsers.cases.io import load_case
 from parsers.cases.made_tools import made_tools
 from parsers.cases.run import CaseRun, checked_run
+from parsers.cases.tested import as_test
 from parsers.formats.model import Format, builtin_formats
+from parsers.replays.chunking import label
 from parsers.replays.replayer import Replays
 from parsers.selection.registry import known_format
 from parsers.vocabulary.events import Failure
@@ -89,12 +90,13 @@ class RestingError(Exception):
     """The engine of a case is not asked for a while, whatever it is to be fed."""
 
 
-def tried(case: Case, settings: Settings) -> Result:
-    """Run a case and say in a word what came of it. Raises RestingError where that is not known now."""
+def tried(case: Case, settings: Settings, *, everywhere: bool = False) -> Result:
+    """Run a case and say in a word what came of it. `everywhere`: under all chunkings it has to be as expected, as
+    `check` has it, and not only under its own. Raises RestingError where that is not known now."""
     try:
         prepared = prepare(case, settings)
         replayer = replace(prepared.replayer, known=Replays())
-        return _judged(checked_run(prepared.case, prepared.choice, replayer, prepared.stored))
+        return _judged(checked_run(prepared.case, prepared.choice, replayer, prepared.stored), everywhere=everywhere)
     except UsageError as error:
         silent = any(isinstance(one, EngineError) for one in (error, error.__cause__))
         return Result(NO_ANSWER if silent else "cannot run", "warning", str(error))
@@ -110,17 +112,18 @@ def _shown(text: str) -> str:
     return (shorten(text, 60) if text == text.strip() else quoted(text)) or "nothing"
 
 
-def _judged(run: CaseRun) -> Result:
+def _judged(run: CaseRun, *, everywhere: bool) -> Result:
     failure = run.trace.failure
     if failure is not None and failure.rests:
         raise RestingError(failure.message)
     if failure is not None:
         return Result(stopped_words(failure) if failure.slow else "raises", "error", str(failure))
-    wrong = trace_differences(run.case.known.expect, run.trace, run.case.compare)
-    if wrong:
-        first = wrong[0]
-        came, right = [_shown(text) for text in (first.actual, first.expected)]
-        return Result("differs", "error", f"{first.field}: {came}, expected {right}")
+    test = as_test(run, alone=not everywhere)
+    if test.failing:
+        one = test.replays[0] if test.replays[0].different else test.smallest
+        came, right = [_shown(text) for text in (one.different[0].actual, one.different[0].expected)]
+        how = "" if one is test.replays[0] else f", {label(one.chunking)}"
+        return Result("differs", "error", f"{one.different[0].field}: {came}, expected {right}{how}")
     for severity, words in (("error", "fails"), ("warning", "warns")):
         found = [one for one in run.findings if one.severity == severity]
         if found:

@@ -65,8 +65,9 @@ def run_some(
     clock: Callable[[], float],
 ) -> None:
     """Run cases until the time is over or none is left, or the engine does not answer."""
-    done, began = 0, clock()
-    while batch := store.results.left(*column.key, wanted, _AT_ONCE):
+    done, began, before = 0, clock(), None
+    while batch := store.results.left(*column.key, wanted, _AT_ONCE, before):
+        before = batch[-1][0]
         for number, body in batch:
             if done == 1:
                 began = clock()  # the first one may have waited for an engine to start
@@ -89,7 +90,7 @@ def _result(column: RunColumn, body: str, settings: Settings) -> Result:
     asked = _asked(column, case)
     if asked is None:
         return Result("not read", "info", "No parser of this engine is known to read this output.")
-    return tried(asked, settings)
+    return tried(asked, settings, everywhere=True)
 
 
 def _asked(column: RunColumn, case: Case) -> Case | None:

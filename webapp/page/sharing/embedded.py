@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from parsers.cases.case import Case
 from parsers.replays.chunking import label
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Message
@@ -41,7 +42,7 @@ class Embedded:
     """Holds what the frame shows. `deltas` are of the smallest case where a search found one (`smallest`), else of the
     whole output; `more` is how many are not shown. `told` are messages by what they are called; `output` is the output
     around the place in question, of which `before` and `after` characters are not shown; `notes` are the first of the
-    case's own, which may tell of a parser that does not run here."""
+    case's own, which may tell of a parser that does not run here. `unsaid` stands where nothing is `said`."""
 
     title: str
     said: VerdictLine | None
@@ -54,6 +55,18 @@ class Embedded:
     before: int = 0
     after: int = 0
     notes: tuple[str, ...] = ()
+    unsaid: str = "Not checked yet."
+
+
+def unrun(title: str, case: Case, version: str) -> Embedded:
+    """What a frame shows of a case whose engine is not here: what it says itself."""
+    text, engine = case.text(), case.parser.engine
+    said = f"Not run here: the engine {engine}, which parses it, is not entered on this server."
+    facts = [("Parser", f"{engine}, {case.parser.name}"), ("Version", version)]
+    return Embedded(
+        title, None, False, [], 0, [], facts, [Stretch("", text[:MOST_OUTPUT])], 0, len(text[MOST_OUTPUT:]),
+        _notes(case), said,
+    )  # fmt: skip
 
 
 def embedded(title: str, run: Run, panes: SearchPanes, version: str, place: int = 0) -> Embedded:
@@ -78,8 +91,12 @@ def embedded(title: str, run: Run, panes: SearchPanes, version: str, place: int 
     return Embedded(
         title, panes.verdict, small is not None, shown, more, messages, facts,
         [*_stretches(run.trace, start, end)], start, len(run.trace.text) - end,
-        tuple([shorten(note, MOST_NOTE) for note in run.case.notes[:MOST_NOTES]]),
+        _notes(run.case),
     )  # fmt: skip
+
+
+def _notes(case: Case) -> tuple[str, ...]:
+    return tuple([shorten(note, MOST_NOTE) for note in case.notes[:MOST_NOTES]])
 
 
 def _stretches(trace: Trace, start: int, end: int) -> Iterator[Stretch]:

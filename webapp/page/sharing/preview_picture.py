@@ -67,7 +67,7 @@ def drawn(shown: Embedded) -> bytes:
     colour = _SEVERITIES.get(said.severity, _INK) if said is not None else _INK
     draw.rectangle((0, 0, 12, SIZE[1]), fill=colour)
     draw.text((_EDGE, 44), spelled(shown.title, _TITLE), font=_font(26), fill=_QUIET)
-    words = said.headline if said is not None else "Not checked yet."
+    words = said.headline if said is not None else shown.unsaid
     y = _lines(draw, spelled(words, _HEADLINE), 92, 38, colour, stroke=1)
     if said is not None and said.grounds and y < 220:
         y = _lines(draw, spelled(said.grounds, _HEADLINE), y + 8, 24, _QUIET)

@@ -328,6 +328,23 @@ def test_a_run_goes_on_with_what_is_left(client: FlaskClient, monkeypatch: pytes
     assert "were run" in page(client, path).words
 
 
+@pytest.mark.replays
+def test_a_run_holds_every_chunking_to_what_a_case_expects_as_check_does(make: Callable[..., Flask]) -> None:
+    app = make()
+    settings = app.extensions[EXTENSION].settings
+    use_engines(settings)
+    write_entry(settings, "mine", own("Short"))
+    entered(settings).card("mine")
+    client = app.test_client()
+    case = {"schema": 1, "parser": {"name": "passthrough"}, "input": {"text": "Hello there"}}
+    give(client, "x.json", json.dumps({**case, "expect": {"content": "Hello there"}}).encode(), listed="1")
+    client.post("/library/run", data={"engine": "mine"})
+    assert (
+        "differs content: Heo there, expected Hello there, character by character"
+        in page(client, "/library/results/mine").one("table.matrix tbody tr").words
+    )
+
+
 def test_what_only_a_server_sent_is_run_by_nobody(client: FlaskClient) -> None:
     stream = [{"choices": [{"index": 0, "delta": {"content": "Hello."}, "finish_reason": "stop"}]}]
     data = {"schema": 1, "parser": {"name": "recorded"}, "input": {"stream": stream}, "title": "Sent"}

@@ -110,6 +110,29 @@ def test_a_picture_is_drawn_once_kept_and_deleted_with_the_case(
     assert not kept.exists()
 
 
+@pytest.mark.parametrize(("sharers", "status"), [(1, 410), (2, 200)])
+def test_a_picture_that_was_drawn_while_a_share_was_withdrawn_is_not_kept(
+    app: Flask, client: FlaskClient, monkeypatch: pytest.MonkeyPatch, sharers: int, status: int
+) -> None:
+    text = f"withdrawn from {sharers}"
+    shares = [share(client, text, title="My words", listed="1") for _ in range(sharers)]
+    titles, (path, key) = list[str](), shares[0]
+
+    def draws(shown: Any) -> bytes:
+        if not titles:
+            assert client.post(f"{path}/delete", data={"key": key}).status_code == 200
+        titles.append(shown.title)
+        return str(shown.title).encode()
+
+    monkeypatch.setattr(permalink_views, "drawn", draws)
+    answer = client.get(f"{path}/preview.png")
+    assert answer.status_code == status
+    case_id = path.removeprefix("/c/")
+    kept = app.extensions[EXTENSION].settings.data_dir / "pictures" / f"{case_id}.png"
+    left = [] if status == 410 else [f"Case {case_id}"]
+    assert [titles, [kept.read_text("utf-8")] if kept.exists() else []] == [["My words", *left], left]
+
+
 @pytest.mark.replays
 def test_the_page_of_a_listed_case_names_its_picture_by_the_public_address(
     framed: FlaskClient,

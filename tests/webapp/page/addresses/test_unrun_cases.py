@@ -65,6 +65,17 @@ def test_its_page_says_so_and_shows_what_it_states(client: FlaskClient) -> None:
     assert words(shown.select_one(".unrun-output")).startswith("<tool_call>")
 
 
+def test_a_frame_of_it_says_so_too_and_nothing_is_drawn(client: FlaskClient) -> None:
+    case = {**ELSEWHERE, "notes": ["Seen there."], "input": {"text": f"Framed {OUTPUT}"}}
+    case_id = saved(client, case, "?listed=1")["id"]
+    shown = page(client, f"/c/{case_id}/embed")
+    said = "Not run here: the engine elsewhere, which parses it, is not entered on this server."
+    assert [words(shown.h1), words(shown.select_one(".embed-note"))] == [said, "Seen there."]
+    assert words(shown.select_one(".embed-output")).startswith("Framed · <tool_call>")
+    assert "As a client sees it" not in shown.text
+    assert client.get(f"/c/{case_id}/preview.png").status_code == 404
+
+
 def test_a_built_in_parser_reads_it_from_there(client: FlaskClient) -> None:
     stored = saved(client, ELSEWHERE)["id"]
     form = page(client, f"/c/{stored}").select_one("main form")
@@ -81,7 +92,7 @@ def test_to_ask_for_a_run_of_it_is_refused(client: FlaskClient, task: str) -> No
     assert (answer.status_code, answer.json["error"]["field"]) == (422, "/parser/engine")  # type: ignore[index]
 
 
-@pytest.mark.parametrize("what", ["edit", "embed", "compare", "export/markdown"])
+@pytest.mark.parametrize("what", ["edit", "compare", "export/markdown"])
 def test_what_would_take_a_run_says_why_it_is_not_there(client: FlaskClient, what: str) -> None:
     answer = client.get(f"/c/{saved(client, ELSEWHERE)['id']}/{what}")
     assert (answer.status_code, "elsewhere" in answer.text) == (422, True)

@@ -67,7 +67,7 @@ def test_reasoning_is_read_first_where_the_output_closes_some(
 def settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     """Settings with a class that sends all text as content, and one that fails."""
     made = Settings(data_dir=tmp_path_factory.mktemp("tried"))
-    for name, kind in (("plain", "Plain"), ("bad", "Raising")):
+    for name, kind in (("plain", "Plain"), ("bad", "Raising"), ("short", "Short")):
         write_entry(made, name, own(kind))
     write_entry(made, "silent", fake("dies"))
     use_engines(made)
@@ -98,6 +98,14 @@ def test_what_comes_of_a_case_has_a_word(
     found = tried(given, settings)
     assert (found.words, found.severity) == (words, severity), found
     assert detail in found.detail
+
+
+def test_a_case_may_have_to_be_as_expected_under_every_chunking(settings: Settings) -> None:
+    given = case("short", "Short", "Hello there", expect={"content": "Hello there"})
+    assert tried(given, settings).words == "passes", "no check finds an error in what no server cuts"
+    found = tried(given, settings, everywhere=True)
+    assert (found.words, found.severity) == ("differs", "error")
+    assert found.detail == "content: Heo there, expected Hello there, character by character"
 
 
 def test_what_an_engine_that_rests_makes_of_a_case_is_not_known(
