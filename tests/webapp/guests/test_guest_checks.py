@@ -250,3 +250,13 @@ def test_a_guest_tells_who_it_is_and_no_lines() -> None:
     assert isinstance(guest().card("class"), Card)
     with pytest.raises(EngineError, match="tells no lines"):
         guest().lines("class", {})
+
+
+def test_what_came_in_one_delta_may_have_come_in_any_order() -> None:
+    events = [
+        {"kind": "tool_call", "name": "get_weather", "arguments": {"city": "Bern"}},
+        {"kind": "text", "text": "Bye"},
+    ]
+    found = checked(Hasty, case_text(f"{CALL}Bye", expect={"events": events}))
+    assert (found.outcome, found.failing) == ("ok", 0)
+    assert checked(Hasty, case_text(f"{CALL}Bye", expect={"events": events[::-1]})).failing
