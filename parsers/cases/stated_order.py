@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from parsers.vocabulary.events import CallArguments, CallId, CallName, ContentText, Event, ReasoningText
+from parsers.vocabulary.trace import Trace
 
 OF_CALLS = (CallId, CallName, CallArguments)
 _TEXTS: dict[str, type[ContentText] | type[ReasoningText]] = {"reasoning": ReasoningText, "text": ContentText}
@@ -28,6 +29,17 @@ def as_stated(runs: Iterable[tuple[int, int, Event]], wanted: Wanted, *, soft: b
     cursor = _Cursor(wanted, soft=soft)
     for _, step in groupby(runs, key=lambda run: run[0]):
         yield from cursor.follow([event for _, _, event in step])
+
+
+def states_order(trace: Trace) -> bool:
+    """Return whether all deltas state it: in none of them several parts begin."""
+    known: set[int] = set()
+    for _, delta in trace.columns.sent():
+        new = {part.index for part in delta.tool_calls} - known
+        if sum(map(bool, (delta.reasoning, delta.content, new))) > 1:
+            return False
+        known |= new
+    return True
 
 
 class _Cursor:

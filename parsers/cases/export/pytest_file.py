@@ -161,7 +161,9 @@ def _rest(case: Case) -> list[str]:
 
 
 def _expected(expect: Expect) -> dict[str, Any]:
-    """The expectation, each text as one string. The finish reason is told and not compared."""
+    """The expectation, each text as one string; texts and calls too where only events say them. The finish reason is
+    told and not compared."""
+    expect = expect.in_fields
     texts = {"reasoning": expect.reasoning, "content": expect.content, "finish_reason": expect.finish_reason}
     found: dict[str, Any] = {field: text for field, text in texts.items() if text is not None}
     if expect.tool_calls is not None:

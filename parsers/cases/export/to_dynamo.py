@@ -66,4 +66,5 @@ DYNAMO = SuiteTarget(
     literals=_literals,
     place="end",
     anchor="cases:",
+    keeps_order=True,
 )

@@ -56,22 +56,25 @@ _COLLECTED = """
 
     output = collect_output(deltas)"""
 _IN_ORDER = """
-    assert order_of(deltas) == ORDER"""
+    assert order_of(deltas) in (ORDER, None)"""
 # A message joins all text of one kind: this keeps where each part of it stood.
 _ORDER_OF = '''
 def order_of(deltas):
-    """Texts and calls as they began; text of one kind in a row is one part."""
+    """Texts and calls as they began; text of one kind in a row is one part. None where several of them begin in one
+    delta: nobody knows which came first."""
     parts, calls = [], set()
     for delta in [delta for delta in deltas if delta is not None]:
-        for kind, text in (("reasoning", delta.reasoning), ("text", delta.content)):
-            if text and parts and parts[-1][0] == kind:
-                parts[-1] = (kind, parts[-1][1] + text)
-            elif text:
-                parts.append((kind, text))
-        for call in delta.tool_calls or []:
-            if call.index not in calls:
-                parts.append(("call", call.function.name))
-            calls.add(call.index)
+        new = {}
+        for call in [call for call in delta.tool_calls or [] if call.index not in calls]:
+            new.setdefault(call.index, call)
+        said = [(kind, text) for kind, text in (("reasoning", delta.reasoning), ("text", delta.content)) if text]
+        if len(said) + bool(new) > 1:
+            return None
+        for kind, text in said:
+            before = parts.pop()[1] if parts and parts[-1][0] == kind else ""
+            parts.append((kind, before + text))
+        parts += [("call", call.function.name) for call in new.values()]
+        calls |= set(new)
     return parts
 
 '''
@@ -197,4 +200,5 @@ VLLM = SuiteTarget(
     licence="Apache-2.0",
     literals=_literals,
     reads=lambda case, fmt: names_of("vllm").has(fmt),
+    keeps_order=True,
 )

@@ -125,4 +125,5 @@ VLLM_RUST = SuiteTarget(
     literals=_literals,
     reads=lambda case, fmt: fmt in _PARSERS,
     place="end",
+    keeps_order=True,
 )

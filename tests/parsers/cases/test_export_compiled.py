@@ -91,6 +91,16 @@ def test_a_test_in_rust_asserts_text_and_calls() -> None:
     assert 'assert_eq!(calls[0].1, "{");' in suite_file(SUITES["tool_parser"], raw).text
 
 
+@pytest.mark.parametrize("target", ["vllm_rust", "tool_parser", "llamacpp"])
+def test_what_only_events_say_is_asserted_in_a_compiled_test(target: str) -> None:
+    call = {"kind": "tool_call", "name": "f", "arguments": {"x": 7}}
+    text = emitted(target, case(expect={"events": [{"kind": "text", "text": "Zürich, said"}, call]}))
+    assert "Zürich, said" in text
+    assert '{\\"x\\": 7}' in text
+    with pytest.raises(UsageError, match="reads what follows the reasoning"):
+        emitted("tool_parser", case(expect={"events": [{"kind": "reasoning", "text": "Hm."}, call]}))
+
+
 def test_the_order_of_text_and_calls_is_asserted_where_a_case_says_it() -> None:
     call = {"kind": "tool_call", "name": "f", "arguments": {}}
     said = Expect.model_validate({"events": [{"kind": "text", "text": "a"}, call, {"kind": "text", "text": "b"}, call]})

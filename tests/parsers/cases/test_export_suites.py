@@ -184,6 +184,41 @@ def test_the_order_is_compared_where_the_case_states_it(
         assert "parts" not in suite_file(SUITES["vllm"], replace(found, expect=ordered, whole=True)).text
 
 
+_EVENTS: list[dict[str, Any]] = [
+    {"kind": "text", "text": OUTPUT.partition("<")[0]},
+    {"kind": "tool_call", "name": "f", "arguments": {"x": 1}},
+    {"kind": "tool_call", "name": "f", "arguments": {"x": 2}},
+]
+
+
+@pytest.mark.parametrize("target", ALL_STANDINS)
+@pytest.mark.parametrize("wrong", [{"arguments": {"x": 3}}, {"name": "g"}])
+def test_what_only_events_say_is_compared(target: str, wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    for last, failed in ({}, 0), (wrong, 1):
+        given_case = case(expect={"events": [*_EVENTS[:2], {**_EVENTS[2], **last}]}, replay=[{"by": "char"}])
+        ALL_STANDINS[target](monkeypatch, given_case)
+        assert len(failures(emitted(target, given_case))) == failed
+
+
+@pytest.mark.parametrize("target", [target for target in SUITES if target != "transformers"])
+def test_a_suite_that_knows_no_order_refuses_a_case_that_is_about_it(target: str) -> None:
+    given_case = case(expect={"events": [*_EVENTS[1:], _EVENTS[0]]})
+    if SUITES[target].keeps_order:
+        assert emitted(target, given_case)
+        return
+    with pytest.raises(UsageError, match="only the order of the parts is wrong here"):
+        emitted(target, given_case)
+
+
+@pytest.mark.parametrize("target", STANDINS)
+def test_of_parts_that_begin_in_one_delta_no_order_is_compared(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    given_case = case(f"Hi.{CALL % 1}", expect={"events": [_EVENTS[1], {"kind": "text", "text": "Hi."}]})
+    for size, failed in (1, 1), (99, 0):
+        source = emitted(target, given_case.model_copy(update={"replay": (Chunking(by="token", size=size),)}))
+        STANDINS[target](monkeypatch, given_case)
+        assert len(failures(source)) == failed
+
+
 FORMAT_CASES: list[tuple[dict[str, Any], str]] = [
     ({"context": {"tool_choice": {"name": "f"}}}, "tool_choice="),
     ({"expect": {"tool_calls": [{"name": "f", "raw": '{"x": 1}'}, {"name": "f", "raw": '{"x": 2}'}]}}, "arguments for"),
