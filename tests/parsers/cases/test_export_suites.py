@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -217,6 +218,15 @@ def test_of_parts_that_begin_in_one_delta_no_order_is_compared(target: str, monk
         source = emitted(target, given_case.model_copy(update={"replay": (Chunking(by="token", size=size),)}))
         STANDINS[target](monkeypatch, given_case)
         assert len(failures(source)) == failed
+
+
+def test_a_call_that_comes_in_several_parts_of_a_delta_began_with_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    given_case = case(expect={"events": _EVENTS}, replay=[{"by": "char"}])
+    use_vllm(monkeypatch, given_case)
+    names: dict[str, Any] = {"__name__": "emitted"}
+    exec(compile(emitted("vllm", given_case), "emitted.py", "exec"), names)
+    parts = [SimpleNamespace(index=0, function=SimpleNamespace(name=name)) for name in ("f", None)]
+    assert names["order_of"]([SimpleNamespace(reasoning=None, content=None, tool_calls=parts)]) == [("call", "f")]
 
 
 FORMAT_CASES: list[tuple[dict[str, Any], str]] = [
