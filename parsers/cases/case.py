@@ -238,6 +238,11 @@ class EngineVerdict(Model):
     notes: Notes = ()
     expect: Expect | None = None
 
+    @property
+    def expects(self) -> bool:
+        """Return whether it says anything of what is right."""
+        return self.expect is not None and bool(self.expect.model_fields_set)
+
 
 class Case(Model):
     """A whole case. `schema_version` is spelled `schema` in JSON; field order is the order of keys in a file."""

@@ -113,7 +113,7 @@ class CaseItem(ParserItem):
             pytest.xfail("known bug")  # which does nothing with --runxfail
             raise CaseFailedError(self._words(checked, served, everything=chunking is not None))
         if outcome not in ("FAIL", "unusable"):
-            if not json.loads(self.text).get("expect"):
+            if not checked.get("expects", True):
                 self.user_properties.append((EXPECTS_NOTHING, self._title()))
             return
         words = self._words(checked, served, everything=chunking is not None)

@@ -296,10 +296,13 @@ def test_a_key_that_a_case_has_twice_is_red(tmp_path: Path) -> None:
 
 def test_a_case_that_says_nothing_of_what_is_right_is_named(tmp_path: Path) -> None:
     silent = {key: value for key, value in CASES["right"].items() if key != "expect"}
-    project = write(tmp_path, conftest__py=CONFTEST, right__case__json=CASES["right"], silent__case__json=silent)
+    own = {**silent, "engines": {"class": {"expect": CASES["right"]["expect"]}}}
+    cases = {"right": CASES["right"], "silent": silent, "own": own, "theirs": {**own, "engines": {"vllm": {}}}}
+    project = write(tmp_path, conftest__py=CONFTEST, **{f"{name}__case__json": one for name, one in cases.items()})
     done = run(project)
-    assert (done.code, "2 passed" in done.out) == (0, True)
-    assert "1 passed by checks alone, for they do not say what is right: silent.case.json" in done.out
+    assert (done.code, "4 passed" in done.out) == (0, True)
+    unjudged = "silent.case.json, theirs.case.json"
+    assert f"2 passed by checks alone, for they do not say what is right: {unjudged}" in done.out
 
 
 def test_the_seconds_are_for_making_failures_small_too(tmp_path: Path) -> None:

@@ -53,6 +53,7 @@ def judged(run: CaseRun, replayer: Replayer, name: str, words: Sequence[str] = (
         failing=len(found.failing),
         late=run.late,
         holds=len(run.holding),
+        expects=run.case.known.expects,
         errors=tuple(told),
         shown=shown,
     )
