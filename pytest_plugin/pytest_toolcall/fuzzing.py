@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from pytest_toolcall.case_files import SMALL, item_names, write_text
+from pytest_toolcall.case_files import SMALL, item_names, kept
 from pytest_toolcall.items import CaseFailedError, CaseItem, ParserItem, parser_of_case
 from pytest_toolcall.served import Served
 from pytest_toolcall.session import session_of
@@ -30,9 +29,9 @@ MOST_ALIKE = 2  # of those that look alike are made small
 
 
 def fuzz_items(session: pytest.Session, items: Sequence[pytest.Item]) -> Iterator[pytest.Item]:
-    """A test for each format that is named, else for each that cases are in. It stands beside the first case of its
-    format, so that it gets the same fixture. A small case that a search wrote spells the format of its case otherwise,
-    so it counts only where there are no others."""
+    """A test for each format that is named, else for each that cases are in; where there is none, one that says so. It
+    stands beside the first case of its format, so that it gets the same fixture. A small case that a search wrote
+    spells the format of its case otherwise, so it counts only where there are no others."""
     config = session.config
     cases = [item for item in items if isinstance(item, CaseItem)]
     named = config.getoption("toolcall_format") or config.getini("toolcall_formats")
@@ -57,7 +56,7 @@ class FuzzItem(ParserItem):
     asked: Mapping[str, str] = {}
 
     def runtest(self) -> None:
-        """Raises CaseFailedError where an output fails."""
+        """Raises CaseFailedError where an output fails, and where no format is known."""
         served, engine = self.served(), session_of(self.config).engine
         if served is None and not engine:
             pytest.skip("there is no parser to try: give a fixture toolcall_parser, or --toolcall-engine")
@@ -137,8 +136,7 @@ class _Trial:
         self._kept.add(shape)
         digest = hashlib.sha256(output.encode("utf-8", "surrogatepass")).hexdigest()[:8]
         path = self._folder() / f"fuzz-{self._format}-{digest}{SMALL}"
-        write_text(path, found["case"])
-        self.lines.append(f"wrote {os.path.relpath(path, self._item.config.rootpath)}: {found['headline']}")
+        self.lines.append(kept(path, found["case"], found["headline"], self._item.config.rootpath))
 
     def _tell(self, words: str) -> None:
         if words not in self.lines:
@@ -148,9 +146,7 @@ class _Trial:
         config = self._item.config
         given = config.getini("toolcall_folder")
         here = self._item.path
-        folder = config.rootpath / given if given else here if here.is_dir() else here.parent
-        folder.mkdir(parents=True, exist_ok=True)
-        return folder
+        return config.rootpath / given if given else here if here.is_dir() else here.parent
 
 
 def _parser_of(text: str) -> str:

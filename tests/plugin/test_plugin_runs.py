@@ -348,3 +348,28 @@ for line in sys.stdin:
     out = run(tmp_path, "--toolcall-fuzz", "0", "-k", "fuzz", inspector=f"{sys.executable} {tmp_path}/inspector.py").out
     assert "one that fails was not made small in the time that was left: give more seconds" in out
     assert [*tmp_path.glob("*.min.case.json")] == []
+
+
+def test_a_smaller_case_that_cannot_be_written_is_shown_below_the_failure(tmp_path: Path) -> None:
+    shown = {"chunking": {}, "label": "whole", "command": "", "deltas": 1, "at": 1, "differences": [], "steps": []}
+    answers = {
+        "hello": {"protocol": 1},
+        "outputs": {"format": "qwen", "cases": [json.dumps(TEXT)]},
+        "check": {"outcome": "FAIL", "replays": 3, "failing": 1, "errors": [], "shown": shown},
+        "find": {"headline": "It fails.", "case": json.dumps(TEXT)},
+    }
+    script = f"""import json, sys
+for line in sys.stdin:
+    (name, asked), = json.loads(line).items()
+    print(json.dumps({{"answer": {answers!r}[name]}}), flush=True)
+"""
+    write(tmp_path, one__case__json=TEXT, conftest__py=CONFTEST, inspector__py=script)
+    (tmp_path / "one.min.case.json").mkdir()
+    words = ("--toolcall-find", "--toolcall-fuzz", "0", "-o", "toolcall_folder=inspector.py")
+    out = run(tmp_path, *words, inspector=f"{sys.executable} {tmp_path}/inspector.py").out
+    assert "not as expected in 1 of 3 replays" in out
+    for path in ("one.min.case.json", r"inspector.py/fuzz-qwen-\w+.min.case.json"):
+        assert re.search(
+            rf"{path} cannot be written \(.+\), so here it is: It fails.\n{re.escape(json.dumps(TEXT))}", out
+        ), out
+    assert "Traceback" not in out
