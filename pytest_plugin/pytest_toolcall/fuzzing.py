@@ -25,6 +25,10 @@ BATCH = 10  # outputs that are drawn at once
 MOST_KEPT = 5  # failures, after which a test ends
 LEAST_SECONDS = 4.0  # for making a failure small that was found when the time was nearly over
 NO_TIME = "one that fails was not made small in the time that was left: give more seconds"
+NO_FORMAT = (
+    "--toolcall-fuzz has no format to draw outputs of: no case file was collected that names one; give "
+    "--toolcall-format NAME, toolcall_formats in the configuration, or the folder of your cases"
+)
 MOST_ALIKE = 2  # of those that look alike are made small
 
 
@@ -39,6 +43,8 @@ def fuzz_items(session: pytest.Session, items: Sequence[pytest.Item]) -> Iterato
     for case in [case for case in cases if not case.path.name.endswith(SMALL)] or cases:
         known.setdefault(_parser_of(case.text), case)
     formats = named or [one for one in known if one]
+    if not formats:
+        yield FuzzItem.from_parent(session, name="toolcall-fuzz", callobj=parser_of_case)
     shown = item_names(formats)
     for name in formats:
         beside = known.get(name) or (cases[0] if cases else None)
@@ -57,6 +63,8 @@ class FuzzItem(ParserItem):
 
     def runtest(self) -> None:
         """Raises CaseFailedError where an output fails, and where no format is known."""
+        if not self.asked:
+            raise CaseFailedError(NO_FORMAT)
         served, engine = self.served(), session_of(self.config).engine
         if served is None and not engine:
             pytest.skip("there is no parser to try: give a fixture toolcall_parser, or --toolcall-engine")

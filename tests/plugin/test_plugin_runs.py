@@ -373,3 +373,12 @@ for line in sys.stdin:
             rf"{path} cannot be written \(.+\), so here it is: It fails.\n{re.escape(json.dumps(TEXT))}", out
         ), out
     assert "Traceback" not in out
+
+
+def test_where_no_format_is_known_to_draw_outputs_of_that_is_red(tmp_path: Path) -> None:
+    write(tmp_path, test_one__py="def test_one():\n    pass\n")
+    done = run(tmp_path, "--toolcall-fuzz", "1", "-n", "2")
+    assert (done.code, "1 failed, 1 passed" in done.out) == (1, True)
+    assert "--toolcall-fuzz has no format to draw outputs of" in done.out
+    assert "--toolcall-format" in done.out
+    assert run(tmp_path, "--toolcall-fuzz", "1", "-o", "toolcall=false").code == 0
