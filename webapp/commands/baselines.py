@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from parsers.cases import jsontext
+from parsers.compare.divergence import GRADES
 from parsers.vocabulary.types import UsageError
 from webapp.commands.inputs import read_json
 
@@ -93,7 +94,8 @@ class Baseline:
 def beyond(wrong: Wrong, known: Wrong) -> dict[str, tuple[str, ...]]:
     """What is wrong that is not known; the other way round it is what is wrong no more.
 
-    Whoever was not run may be wrong in anything, and who got the number of calls wrong in any of them.
+    Whoever was not run may be wrong in anything, and who got the number of calls wrong in any of them. What a check
+    finds is no worse than what it found of a worse grade.
     """
     if NOT_RUN in known and NOT_RUN not in wrong:
         return {}
@@ -103,8 +105,20 @@ def beyond(wrong: Wrong, known: Wrong) -> dict[str, tuple[str, ...]]:
 
 def _known(known: Wrong, name: str) -> tuple[str, ...]:
     """The chunkings under which a thing is known to be wrong, or what it is a part of: `tool_calls[0].arguments`."""
-    found = (*known.get(name, ()), *known.get(name.partition("[")[0], ()))
-    return ALL if ALL[0] in found else found
+    found = [place for one in (name, name.partition("[")[0], *_worse_named(name)) for place in known.get(one, ())]
+    return ALL if ALL[0] in found else tuple(found)
+
+
+def check_name(check: str, grade: str | None) -> str:
+    """What a finding of a check is called among what is wrong."""
+    return f"check {check}" + (f" ({grade})" if grade else "")
+
+
+def _worse_named(name: str) -> Iterator[str]:
+    """What findings of the same check are called that are of a worse grade."""
+    for at, grade in enumerate(GRADES):
+        if grade is not None and name.endswith(end := f" ({grade})"):
+            yield from [f"{name.removesuffix(end)} ({worse})" for worse in GRADES[:at]]
 
 
 def _more(places: tuple[str, ...], known: tuple[str, ...]) -> tuple[str, ...]:

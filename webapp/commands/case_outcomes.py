@@ -19,7 +19,7 @@ from parsers.cases.tested import CaseOutcome, CaseTest, as_test
 from parsers.replays.chunking import label
 from parsers.vocabulary.types import Message, UsageError
 from webapp.cli import one_line
-from webapp.commands.baselines import ALL, NOT_RUN, Baseline, Wrong, beyond, in_words
+from webapp.commands.baselines import ALL, NOT_RUN, Baseline, Wrong, beyond, check_name, in_words
 from webapp.commands.engine_option import Named
 from webapp.commands.inputs import OF_CORPUS, shown
 from webapp.commands.running import run_case_of
@@ -230,7 +230,7 @@ def _wrong(found: CaseTest) -> Wrong:
         for different in one.different:
             places.setdefault(different.field, []).append(label(one.chunking))
     wrong = {name: ALL if len(labels) == len(found.replays) else tuple(labels) for name, labels in places.items()}
-    checks = [f"check {finding.check}" + f" ({finding.grade})" * bool(finding.grade) for finding in found.errors]
+    checks = [check_name(finding.check, finding.grade) for finding in found.errors]
     return {**wrong, **dict.fromkeys(checks, ALL)}
 
 
