@@ -6,11 +6,12 @@ Against a baseline, or against another engine called `base`, only what became wo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from time import perf_counter
 from typing import Literal
 
-from parsers.cases.case import Case, CaseError
+from parsers.cases.case import Case, CaseError, EngineVerdict
 from parsers.cases.engines import traced_chunking
 from parsers.cases.export.replay_command import replay_command
 from parsers.cases.io import case_id
@@ -25,7 +26,7 @@ from webapp.commands.inputs import OF_CORPUS, shown
 from webapp.commands.running import run_case_of
 from webapp.commands.words import count, quoted
 from webapp.engines.entered import engine_title
-from webapp.engines.named_parser import case_by_engine, case_by_parser, engine_words
+from webapp.engines.named_parser import case_by_engine, case_by_parser, engine_words, held_as
 from webapp.engines.protocol import EngineError
 from webapp.settings import get_settings
 
@@ -136,13 +137,12 @@ class Asked:
 
 def results_of(file: str, title: str, again: str, case: Case, asked: Asked) -> Iterator[CaseResult]:
     """What came of a case by each engine. `again` is how a command names it."""
-    base = None if asked.base is None else _result(title, again, case, asked.base, asked.columns)
-    if base is not None and base.is_away:
-        raise UsageError(f"base cannot be run, so that nothing can be held against it: {one_line(base.why)}")
+    bases = None if asked.base is None else _Bases(title, again, case, asked.base, asked.columns)
     for by in asked.by:
         found = _result(title, again, case, by, asked.columns)
         found.file = file
-        if base is not None:
+        if bases is not None:
+            base = bases.beside(found)
             ran = base.outcome not in ("skip", "unusable")
             _judge(found, base.wrong if ran else {NOT_RUN: ALL}, ran=ran)
             found.differs_from_base = ran and found.said is not None and found.said != base.said
@@ -152,6 +152,29 @@ def results_of(file: str, title: str, again: str, case: Case, asked: Asked) -> I
         if found.outcome != "FAIL" or not asked.keep_runs:
             found.run = found.written = None
         yield found
+
+
+class _Bases:
+    """What came of a case by `base`, which is held to what the engine beside it is held to: what the case says of
+    `head` by its name counts for `base` as well, be that entered under another one."""
+
+    def __init__(self, title: str, again: str, case: Case, by: By, columns: Mapping[str, str]) -> None:
+        self._run = partial(_result, title, again, case, columns=columns)
+        self._by = by
+        self._made: list[tuple[EngineVerdict | None, CaseResult]] = []
+
+    def beside(self, head: CaseResult) -> CaseResult:
+        """Beside the result of another engine. Raises UsageError where `base` cannot be run at all."""
+        known = None if head.run is None else head.run.case.known
+        made = next((result for one, result in self._made if one == known), None)
+        if made is None:
+            asks = self._by.asks
+            by = self._by if known is None else replace(self._by, asks=lambda case: held_as(asks(case), known))
+            made = self._run(by=by)
+            self._made.append((known, made))
+        if made.is_away:
+            raise UsageError(f"base cannot be run, so that nothing can be held against it: {one_line(made.why)}")
+        return made
 
 
 def _judge(found: CaseResult, known: Wrong, *, ran: bool) -> None:

@@ -370,3 +370,36 @@ def test_a_pipe_is_written_to_and_stays_one() -> None:
     with os.fdopen(into) as read, os.fdopen(out, "w"):
         assert write_baseline(f"/dev/fd/{out}", []) == (0, 0)
         assert json.loads(os.read(read.fileno(), 1_000)) == {"baseline": 1, "known": []}
+
+
+@pytest.mark.parametrize(
+    ("engines", "code", "said"),
+    [
+        ({}, 0, "1 case: 1 as before"),
+        ({"mine": {"expect": {"tool_calls": []}}}, 1, "1 case: 1 FAIL"),
+        ({"mine": {"expect": {"tool_calls": []}}, "mine-base": {"expect": {"content": "odd"}}}, 1, "1 case: 1 FAIL"),
+        ({"mine:other": {"expect": {"tool_calls": []}}}, 0, "1 case: 1 as before"),
+        ({"mine": {"verdict": "known_bug"}}, 0, "1 case: 1 known bug"),
+    ],
+)
+def test_base_is_held_to_what_the_case_says_of_head(
+    program: Program, enter: Callable[..., None], engines: dict[str, Any], code: int, said: str
+) -> None:
+    """Base gives no call, which is right where the case says so of `mine`; the other call of head is wrong."""
+    enter("mine-base", "loses=x")
+    enter("mine")
+    wanted = {"tool_calls": [{"name": "other", "arguments": {}}]}
+    Path("one.case.json").write_text(json.dumps(case("f v x", expect=wanted, checks=[], engines=engines)), "utf-8")
+    done = program("check", "one.case.json", "--engine", "base=mine-base", "--engine", "head=mine")
+    assert (done.code, last_lines(done, "1 case")[0]) == (code, said)
+
+
+def test_each_head_has_a_base_that_is_held_as_it(program: Program, enter: Callable[..., None]) -> None:
+    for name in ("old", "one", "two"):
+        enter(name, *["loses=x"] * (name == "old"))
+    engines = {"one": {"expect": {"tool_calls": []}}}
+    Path("one.case.json").write_text(json.dumps(case("f v x", checks=[], engines=engines)), "utf-8")
+    words = ("--engine", "base=old", "--engine", "one", "--engine", "two")
+    done = program("check", "one.case.json", *words)
+    said = ("1 FAIL, 1 ok" in done.out, "1 fixed: old is wrong there" in done.out)
+    assert (done.code, said) == (1, (True, True))
