@@ -130,6 +130,23 @@ class Subject:
         return self.permalink or link or "Toolcall Inspector"
 
     @property
+    def soft(self) -> bool:
+        """Return whether white space does not count in texts."""
+        return self.case.compare.whitespace == "soft"
+
+    def told(self, text: str | None) -> str | None:
+        """An expected text as a test compares it: where white space does not count its words, between blanks."""
+        return " ".join(text.split()) if self.soft and text is not None else text
+
+    def refuse_soft(self, project: str) -> None:
+        """Raise UsageError where white space does not count in texts, and a suite compares them exactly."""
+        if self.soft:
+            words = (
+                f"{project} compares texts exactly, and in this case white space does not count (compare.whitespace)"
+            )
+            raise UsageError(f"{words}: export it to pytest")
+
+    @property
     def calls(self) -> tuple[ExpectedCall, ...] | None:
         """The calls that should come out; None where nobody says."""
         return self.expect.tool_calls
@@ -169,14 +186,11 @@ class Subject:
     def order(self) -> list[tuple[str, str]]:
         """The parts in order where the case states it and the output streams, for a test to compare: a text by itself,
         a call by its name."""
-        return (
-            []
-            if self.whole
-            else [
-                ("call", one.name or "") if one.kind == "tool_call" else (one.kind, one.text or "")
-                for one in self.expect.events or ()
-            ]
-        )
+        parts = [
+            ("call", one.name or "") if one.kind == "tool_call" else (one.kind, self.told(one.text) or "")
+            for one in self.expect.events or ()
+        ]
+        return [] if self.whole else [part for part in parts if part[0] == "call" or part[1]]
 
     def named(self, engine: str, names: ParserNames) -> tuple[str | None, str | None]:
         """The tool and the reasoning parser of a server: those of the case, or those that read its format.

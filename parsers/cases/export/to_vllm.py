@@ -67,6 +67,19 @@ def order_of(deltas):
     return parts
 
 '''
+_ALL_PARTS = "    return parts\n"
+# Where white space does not count.
+_PARTS_IN_WORDS = """    told = [(kind, text if kind == "call" else in_words(text)) for kind, text in parts]
+    return [part for part in told if part[0] == "call" or part[1]]
+"""
+_IN_WORDS = """
+    output.reasoning, output.content = in_words(output.reasoning), in_words(output.content)"""
+_WORDS = '''
+def in_words(text):
+    """White space does not count."""
+    return " ".join((text or "").split())
+
+'''
 _AS_TEXT = """
     assert [call["arguments"] for call in output.tool_calls] == ARGUMENTS"""
 # Where of some calls a value is expected, which the harness compares.
@@ -96,8 +109,8 @@ def _literals(subject: Subject) -> Literals:
         "SOURCE": python(subject.source),
         "VOCABULARY": python_pretty(dict(tokens.vocabulary), 4),
         "TOKENS": f"[\n{rows}    ]",
-        "REASONING": python(subject.expect.reasoning),
-        "CONTENT": python(subject.expect.content),
+        "REASONING": python(subject.told(subject.expect.reasoning)),
+        "CONTENT": python(subject.told(subject.expect.content)),
         "CALLS": python_pretty(calls, 4),
         "TOOLS": python_pretty(subject.tools or None, 4),
         "KWARGS": python_pretty(kwargs or None, 4),
@@ -106,6 +119,8 @@ def _literals(subject: Subject) -> Literals:
         "REASONING_PARSER": python(reasoning),
         "CHOICE": "" if subject.tool_choice == "auto" else _choice(subject),
         "EXACT": "" if not as_text else _SOME_AS_TEXT if None in as_text else _AS_TEXT,
+        "SOFT": _IN_WORDS if subject.soft else "",
+        "WORDS": _WORDS if subject.soft else "",
         **_order(subject),
         "CONSTANTS": how["CONSTANTS"] + _constants(subject, as_text),
     }
@@ -113,7 +128,8 @@ def _literals(subject: Subject) -> Literals:
 
 def _order(subject: Subject) -> dict[str, str]:
     """How the order is compared, where there is one."""
-    return {"ORDER": _IN_ORDER, "ORDER_OF": _ORDER_OF} if subject.order() else {"ORDER": "", "ORDER_OF": ""}
+    order_of = _ORDER_OF.replace(_ALL_PARTS, _PARTS_IN_WORDS) if subject.soft else _ORDER_OF
+    return {"ORDER": _IN_ORDER, "ORDER_OF": order_of} if subject.order() else {"ORDER": "", "ORDER_OF": ""}
 
 
 def _constants(subject: Subject, as_text: list[str | None]) -> str:

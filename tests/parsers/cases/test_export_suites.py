@@ -280,13 +280,27 @@ def test_what_a_case_says_besides_is_in_its_test(target: str, keys: Any, monkeyp
     assert failures(source) == [], source
 
 
+@pytest.mark.parametrize("target", ALL_STANDINS)
 @pytest.mark.parametrize(("compare", "right"), [({"whitespace": "soft"}, True), ({}, False)])
-def test_sglangs_test_compares_white_space_as_the_case_does(
-    compare: Any, right: bool, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("with_order", [False, True])
+def test_a_test_compares_white_space_as_the_case_does(
+    target: str, compare: Any, right: bool, with_order: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given_case = case(expect={"content": "Zürich  🍰 'a' \"b\" \\\n"}, compare=compare)
-    use_sglang(monkeypatch, given_case)
-    assert (failures(emitted("sglang", given_case)) == []) is right
+    words, text = OUTPUT.partition("<")[0], "Zürich  🍰 'a' \"b\" \\\n"
+    events = [{**_EVENTS[0], "text": text}, *_EVENTS[1:], {"kind": "text", "text": " \n"}]
+    expect = {"events": events} if with_order else {"content": text, "tool_calls": []}
+    for wrong in {}, {"content": "other"}:
+        keys: Any = {"expect": {**expect, **wrong}, "compare": compare, "replay": [{"by": "char"}]}
+        given_case = case(OUTPUT, **keys) if with_order else case(words, tools=[], **keys)
+        ALL_STANDINS[target](monkeypatch, given_case)
+        assert (failures(emitted(target, given_case)) == []) is (right and not wrong)
+
+
+@pytest.mark.parametrize("target", ["llamacpp", "dynamo"])
+def test_a_suite_that_compares_texts_exactly_refuses_a_case_of_which_white_space_does_not_count(target: str) -> None:
+    given_case = case(expect={"content": "a", "tool_calls": []}, compare={"whitespace": "soft"})
+    with pytest.raises(UsageError, match=r"compares texts exactly.*white space does not count"):
+        emitted(target, given_case)
 
 
 @pytest.mark.parametrize("target", STANDINS)
