@@ -142,7 +142,7 @@ class Own(OurParser):
     def finish(self, reason: Any = None) -> Any:
         """The end."""
         said = super().finish()
-        return None if said is None else [said.to_openai()]
+        return None if said is None else said.to_openai()
 
 
 class Detects(OurParser):
