@@ -198,6 +198,19 @@ class Expect(Model):
     finish_reason: Word | None = None
     events: tuple[ExpectedEvent, ...] | None = None
 
+    @property
+    def in_fields(self) -> Expect:
+        """Return the same with the texts and calls that `events` alone say, for whoever compares them without order."""
+        if self.events is None:
+            return self
+        said = {
+            kind: "".join([event.text or "" for event in self.events if event.kind == kind])
+            for kind in ("reasoning", "text")
+        }
+        calls = tuple([event.call for event in self.events if event.kind == "tool_call"])
+        fields = {"reasoning": said["reasoning"], "content": said["text"], "tool_calls": calls}
+        return self.model_copy(update={name: told for name, told in fields.items() if getattr(self, name) is None})
+
 
 class Compare(Model):
     """Says how results compare: calls in the order sent or by index; whitespace of text exactly or softly (as blanks).
@@ -224,6 +237,11 @@ class EngineVerdict(Model):
     link: str | None = None
     notes: Notes = ()
     expect: Expect | None = None
+
+    @property
+    def expects(self) -> bool:
+        """Return whether it says anything of what is right."""
+        return self.expect is not None and bool(self.expect.model_fields_set)
 
 
 class Case(Model):

@@ -40,8 +40,16 @@ def trace_differences(expect: Expect | None, trace: Trace, compare: Compare | No
     """Every field in which a replay is not as expected; [] where it is, and where nothing is expected."""
     if expect is None:
         return []
-    events = None if expect.events is None else events_of(trace)
-    return differences(expect, trace.message, trace.finish_reason, compare, events)
+    return differences(expect, trace.message, trace.finish_reason, compare, expected_order(expect, trace, compare))
+
+
+def expected_order(expect: Expect, trace: Trace, compare: Compare | None = None) -> list[MessageEvent] | None:
+    """What a replay says in order, which is the expected one where its deltas do not state it; None where the
+    expectation says nothing of the order."""
+    if expect.events is None:
+        return None
+    soft = compare is not None and compare.whitespace == "soft"
+    return events_of(trace, [(event.kind, event.text or "") for event in expect.events], soft=soft)
 
 
 def differences(

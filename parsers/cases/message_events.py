@@ -1,7 +1,7 @@
 """What a message says in order: reasoning, text and calls as they came, which a message itself does not keep.
 
 Text of one kind that nothing else stands between is one event. A call stands where it was begun, whatever came before
-it was complete.
+it was complete. Of parts that came in one delta of a foreign parser nobody knows the order (`stated_order`).
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from parsers.vocabulary.events import CallArguments, CallId, CallName, ContentText, Event, ReasoningText
+from parsers.cases.stated_order import OF_CALLS, Wanted, as_stated
+from parsers.vocabulary.events import CallArguments, CallName, ContentText, Event, ReasoningText
 from parsers.vocabulary.trace import Trace
 
 EventKind = Literal["reasoning", "text", "tool_call"]
-_OF_CALLS = (CallId, CallName, CallArguments)
 
 
 @dataclass(slots=True)
@@ -31,9 +31,10 @@ class MessageEvent:
         return f"{self.name} {self.text}" if self.kind == "tool_call" else self.text
 
 
-def events_of(trace: Trace) -> list[MessageEvent]:
-    """What the message of a replay says, in order."""
-    return in_order(event for _, _, event in trace.columns.event_runs(ReasoningText, ContentText, *_OF_CALLS))
+def events_of(trace: Trace, wanted: Wanted = (), *, soft: bool = False) -> list[MessageEvent]:
+    """What the message of a replay says, in order; in the order that is `wanted`, where the deltas do not state it.
+    `soft`: white space does not count."""
+    return in_order(as_stated(trace.columns.event_runs(ReasoningText, ContentText, *OF_CALLS), wanted, soft=soft))
 
 
 def in_order(events: Iterable[Event]) -> list[MessageEvent]:
@@ -42,7 +43,7 @@ def in_order(events: Iterable[Event]) -> list[MessageEvent]:
     texts: list[list[str]] = []  # of each
     calls: dict[int, int] = {}  # the place of each
     for event in events:
-        if isinstance(event, _OF_CALLS):
+        if isinstance(event, OF_CALLS):
             if event.call not in calls:
                 calls[event.call] = len(found)
                 found.append(MessageEvent("tool_call"))

@@ -58,7 +58,8 @@ class CaseRun:
 
     `pieces` are the tokens as they were decoded, `decoded` what that made of them, and `stored` the tokens before.
     `holding` names the checks that ran and found nothing wrong; `skipped` the others, with what they lacked. `late`:
-    which of the other chunkings were left, and why, in a sentence; "" where all were run.
+    which of the other chunkings were left, and why, in a sentence; "" where all were run. `left_out` are these, with
+    what might have been tried after them.
     """
 
     case: Case
@@ -75,6 +76,7 @@ class CaseRun:
     decoded: Decoded | None = None
     stored: tuple[Piece, ...] = ()
     late: str = ""
+    left_out: tuple[Chunking, ...] = ()
 
     @property
     def remarks(self) -> list[str]:
@@ -149,6 +151,9 @@ def checked_in_parts(
     # One delta is one part, however long: not the first one, for whoever has just opened the output moves.
     whole = trace if choice.plays else replayer.trace(WHOLE)
     late = late or refused_words(refused, whole, others)
+    after = _certain(replayer, [traced, *others]) if late and len(chunkings) == 1 else []
+    tried = [one.chunking for one in beside] + [WHOLE] * whole.is_made
+    left_out = [one for one in (*others, WHOLE, *after) if one not in tried] if late else []
     yield len(others) / (len(others) + 1)
     written = tuple(variants(replayer, trace, kinds=("rerendered",)))
     subject = subject_of(replayer, trace, whole, beside, rules=rules, variants=written, counted=compare and not late)
@@ -175,6 +180,7 @@ def checked_in_parts(
         decoded=replayer.decoded,
         stored=stored,
         late=late,
+        left_out=tuple(dict.fromkeys(left_out)),
     )
 
 

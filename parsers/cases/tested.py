@@ -94,8 +94,7 @@ def outcome_of(case: Case, *, different: bool, broken: bool) -> CaseOutcome:
     few chunkings that show nothing prove nothing."""
     verdict = case.known.verdict
     if verdict == "known_bug":
-        expects = case.known.expect is not None and bool(case.known.expect.model_fields_set)
-        return "known bug" if different or broken else "fixed" if expects else "not seen"
+        return "known bug" if different or broken else "fixed" if case.known.expects else "not seen"
     if verdict == "implementation_defined" and different and not broken:
         return "differs"
     return "FAIL" if different or broken else "ok"

@@ -12,6 +12,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import pytest
 
 CASE, CORPUS, SMALL = ".case.json", ".cases.json", ".min.case.json"
 MOST_BYTES = 50_000_000
+MOST_OF_NAME = 200  # bytes of the name of a case in that of a file, which has 255 with what stands around it
 NO_NAME = "(no name)"
 NO_CORPUS = "a corpus is a JSON object of cases by name"
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -64,9 +66,9 @@ def visible(text: str) -> str:
 
 
 def small_name(name: str) -> str:
-    """What the file of the smaller form of a case is called. A name that a file is not given has a few digits of its
-    own, so that two of them do not share one."""
-    plain = re.sub(r"[^\w.-]+", "_", name)
+    """What the file of the smaller form of a case is called. A name that a file is not given, or too long for one, has
+    a few digits of its own, so that two of them do not share one."""
+    plain = re.sub(r"[^\w.-]+", "_", name).encode()[:MOST_OF_NAME].decode("utf-8", "ignore")
     return f"{plain}{SMALL}" if plain == name else f"{plain}-{_digits(name)}{SMALL}"
 
 
@@ -80,11 +82,18 @@ def read_text(path: Path) -> str:
         raise pytest.Collector.CollectError(f"{path}: it cannot be read: {error}") from error
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a file whole or not at all, whoever else writes it."""
-    new = path.with_name(f".{path.name}.{os.getpid()}")
-    new.write_text(text, "utf-8")
-    new.replace(path)
+def kept(path: Path, text: str, headline: str, root: Path) -> str:
+    """Write a smaller case, whole or not at all, whoever else writes it; says so, or why not and what is in it."""
+    new, shown = path.with_name(f".{path.name}.{os.getpid()}"), os.path.relpath(path, root)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        new.write_text(text, "utf-8")
+        new.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            new.unlink()
+        return f"{shown} cannot be written ({error.strerror or error}), so here it is: {headline}\n{text.rstrip()}"
+    return f"wrote {shown}: {headline}"
 
 
 def _members(text: str) -> Iterator[tuple[str, int, int]]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from pytest_toolcall.case_files import SMALL, item_names, write_text
+from pytest_toolcall.case_files import SMALL, item_names, kept
 from pytest_toolcall.items import CaseFailedError, CaseItem, ParserItem, parser_of_case
 from pytest_toolcall.served import Served
 from pytest_toolcall.session import session_of
@@ -26,13 +25,17 @@ BATCH = 10  # outputs that are drawn at once
 MOST_KEPT = 5  # failures, after which a test ends
 LEAST_SECONDS = 4.0  # for making a failure small that was found when the time was nearly over
 NO_TIME = "one that fails was not made small in the time that was left: give more seconds"
+NO_FORMAT = (
+    "--toolcall-fuzz has no format to draw outputs of: no case file was collected that names one; give "
+    "--toolcall-format NAME, toolcall_formats in the configuration, or the folder of your cases"
+)
 MOST_ALIKE = 2  # of those that look alike are made small
 
 
 def fuzz_items(session: pytest.Session, items: Sequence[pytest.Item]) -> Iterator[pytest.Item]:
-    """A test for each format that is named, else for each that cases are in. It stands beside the first case of its
-    format, so that it gets the same fixture. A small case that a search wrote spells the format of its case otherwise,
-    so it counts only where there are no others."""
+    """A test for each format that is named, else for each that cases are in; where there is none, one that says so. It
+    stands beside the first case of its format, so that it gets the same fixture. A small case that a search wrote
+    spells the format of its case otherwise, so it counts only where there are no others."""
     config = session.config
     cases = [item for item in items if isinstance(item, CaseItem)]
     named = config.getoption("toolcall_format") or config.getini("toolcall_formats")
@@ -40,6 +43,8 @@ def fuzz_items(session: pytest.Session, items: Sequence[pytest.Item]) -> Iterato
     for case in [case for case in cases if not case.path.name.endswith(SMALL)] or cases:
         known.setdefault(_parser_of(case.text), case)
     formats = named or [one for one in known if one]
+    if not formats:
+        yield FuzzItem.from_parent(session, name="toolcall-fuzz", callobj=parser_of_case)
     shown = item_names(formats)
     for name in formats:
         beside = known.get(name) or (cases[0] if cases else None)
@@ -57,7 +62,9 @@ class FuzzItem(ParserItem):
     asked: Mapping[str, str] = {}
 
     def runtest(self) -> None:
-        """Raises CaseFailedError where an output fails."""
+        """Raises CaseFailedError where an output fails, and where no format is known."""
+        if not self.asked:
+            raise CaseFailedError(NO_FORMAT)
         served, engine = self.served(), session_of(self.config).engine
         if served is None and not engine:
             pytest.skip("there is no parser to try: give a fixture toolcall_parser, or --toolcall-engine")
@@ -137,8 +144,7 @@ class _Trial:
         self._kept.add(shape)
         digest = hashlib.sha256(output.encode("utf-8", "surrogatepass")).hexdigest()[:8]
         path = self._folder() / f"fuzz-{self._format}-{digest}{SMALL}"
-        write_text(path, found["case"])
-        self.lines.append(f"wrote {os.path.relpath(path, self._item.config.rootpath)}: {found['headline']}")
+        self.lines.append(kept(path, found["case"], found["headline"], self._item.config.rootpath))
 
     def _tell(self, words: str) -> None:
         if words not in self.lines:
@@ -148,9 +154,7 @@ class _Trial:
         config = self._item.config
         given = config.getini("toolcall_folder")
         here = self._item.path
-        folder = config.rootpath / given if given else here if here.is_dir() else here.parent
-        folder.mkdir(parents=True, exist_ok=True)
-        return folder
+        return config.rootpath / given if given else here if here.is_dir() else here.parent
 
 
 def _parser_of(text: str) -> str:

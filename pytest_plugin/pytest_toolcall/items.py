@@ -17,9 +17,9 @@ from pytest_toolcall.case_files import (
     CorpusError,
     corpus_texts,
     item_names,
+    kept,
     read_text,
     small_name,
-    write_text,
 )
 from pytest_toolcall.inspector import InspectorError
 from pytest_toolcall.plugin import EXPECTS_NOTHING, TOLD
@@ -113,7 +113,7 @@ class CaseItem(ParserItem):
             pytest.xfail("known bug")  # which does nothing with --runxfail
             raise CaseFailedError(self._words(checked, served, everything=chunking is not None))
         if outcome not in ("FAIL", "unusable"):
-            if not json.loads(self.text).get("expect"):
+            if not checked.get("expects", True):
                 self.user_properties.append((EXPECTS_NOTHING, self._title()))
             return
         words = self._words(checked, served, everything=chunking is not None)
@@ -147,9 +147,8 @@ class CaseItem(ParserItem):
         stem = self.path.name.rpartition(CORPUS if is_corpus else CASE)[0] or self.path.stem
         name = f"{stem}.{self.in_corpus}" if is_corpus else stem
         path = self.path.with_name(small_name(name))
-        write_text(path, found["case"])
-        words = f"wrote {os.path.relpath(path, self.config.rootpath)}: {found['headline']}"
-        self.tell(words)
+        words = kept(path, found["case"], found["headline"], self.config.rootpath)
+        self.tell(words.partition("\n")[0])
         return words
 
     def _chunking(self) -> Any:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from parsers.cases.case import CaseError
 from parsers.cases.corpus import case_texts
-from pytest_toolcall.case_files import CorpusError, corpus_texts, item_names, small_name
+from pytest_toolcall.case_files import CorpusError, corpus_texts, item_names, kept, small_name
 
 SPELLED = ("a\\nb", "x:y", "(no name)", "p[1] q", "\u00fc")
 NAMES = (*SPELLED, "a\nb", "x::y", "x:::y", "::", "", "\x1b[31m", "\u2028", "\ud800")
@@ -67,9 +69,20 @@ def test_each_test_has_a_name_of_one_line_that_no_other_one_has() -> None:
 
 
 def test_no_two_cases_share_the_file_of_their_smaller_form() -> None:
-    names = ["a b", "a/b", "a_b", "a:b", "\u00fc", ""]
+    names = ["a b", "a/b", "a_b", "a:b", "\u00fc", "", "n" * 260, "n" * 261, "\u00fc" * 200]
     found = [small_name(name) for name in names]
     assert len({*found}) == len(names)
     assert found[2] == "a_b.min.case.json"
     assert found[4] == "\u00fc.min.case.json"
     assert not any(set(name) & set(" /:") for name in found)
+    assert max(len(name.encode()) for name in found) < 240
+
+
+def test_a_smaller_case_that_cannot_be_written_is_in_the_words(tmp_path: Path) -> None:
+    (tmp_path / "a.min.case.json").mkdir()
+    words = kept(tmp_path / "a.min.case.json", "{}\n", "Lost.", tmp_path)
+    assert words.startswith("a.min.case.json cannot be written (")
+    assert words.endswith("), so here it is: Lost.\n{}")
+    (tmp_path / "file").write_text("", "utf-8")
+    assert "so here it is" in kept(tmp_path / "file" / "b.min.case.json", "{}", "Lost.", tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.min.case.json", "file"], "nothing is left over"

@@ -305,10 +305,13 @@ def test_a_key_that_a_case_has_twice_is_red(tmp_path: Path) -> None:
 
 def test_a_case_that_says_nothing_of_what_is_right_is_named(tmp_path: Path) -> None:
     silent = {key: value for key, value in CASES["right"].items() if key != "expect"}
-    project = write(tmp_path, conftest__py=CONFTEST, right__case__json=CASES["right"], silent__case__json=silent)
+    own = {**silent, "engines": {"class": {"expect": CASES["right"]["expect"]}}}
+    cases = {"right": CASES["right"], "silent": silent, "own": own, "theirs": {**own, "engines": {"vllm": {}}}}
+    project = write(tmp_path, conftest__py=CONFTEST, **{f"{name}__case__json": one for name, one in cases.items()})
     done = run(project)
-    assert (done.code, "2 passed" in done.out) == (0, True)
-    assert "1 passed by checks alone, for they do not say what is right: silent.case.json" in done.out
+    assert (done.code, "4 passed" in done.out) == (0, True)
+    unjudged = "silent.case.json, theirs.case.json"
+    assert f"2 passed by checks alone, for they do not say what is right: {unjudged}" in done.out
 
 
 def test_the_seconds_are_for_making_failures_small_too(tmp_path: Path) -> None:
@@ -354,3 +357,37 @@ for line in sys.stdin:
     out = run(tmp_path, "--toolcall-fuzz", "0", "-k", "fuzz", inspector=f"{sys.executable} {tmp_path}/inspector.py").out
     assert "one that fails was not made small in the time that was left: give more seconds" in out
     assert [*tmp_path.glob("*.min.case.json")] == []
+
+
+def test_a_smaller_case_that_cannot_be_written_is_shown_below_the_failure(tmp_path: Path) -> None:
+    shown = {"chunking": {}, "label": "whole", "command": "", "deltas": 1, "at": 1, "differences": [], "steps": []}
+    answers = {
+        "hello": {"protocol": 1},
+        "outputs": {"format": "qwen", "cases": [json.dumps(TEXT)]},
+        "check": {"outcome": "FAIL", "replays": 3, "failing": 1, "errors": [], "shown": shown},
+        "find": {"headline": "It fails.", "case": json.dumps(TEXT)},
+    }
+    script = f"""import json, sys
+for line in sys.stdin:
+    (name, asked), = json.loads(line).items()
+    print(json.dumps({{"answer": {answers!r}[name]}}), flush=True)
+"""
+    write(tmp_path, one__case__json=TEXT, conftest__py=CONFTEST, inspector__py=script)
+    (tmp_path / "one.min.case.json").mkdir()
+    words = ("--toolcall-find", "--toolcall-fuzz", "0", "-o", "toolcall_folder=inspector.py")
+    out = run(tmp_path, *words, inspector=f"{sys.executable} {tmp_path}/inspector.py").out
+    assert "not as expected in 1 of 3 replays" in out
+    for path in ("one.min.case.json", r"inspector.py/fuzz-qwen-\w+.min.case.json"):
+        assert re.search(
+            rf"{path} cannot be written \(.+\), so here it is: It fails.\n{re.escape(json.dumps(TEXT))}", out
+        ), out
+    assert "Traceback" not in out
+
+
+def test_where_no_format_is_known_to_draw_outputs_of_that_is_red(tmp_path: Path) -> None:
+    write(tmp_path, test_one__py="def test_one():\n    pass\n")
+    done = run(tmp_path, "--toolcall-fuzz", "1", "-n", "2")
+    assert (done.code, "1 failed, 1 passed" in done.out) == (1, True)
+    assert "--toolcall-fuzz has no format to draw outputs of" in done.out
+    assert "--toolcall-format" in done.out
+    assert run(tmp_path, "--toolcall-fuzz", "1", "-o", "toolcall=false").code == 0

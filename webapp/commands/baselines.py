@@ -3,27 +3,30 @@
 A case with which nothing is wrong has an entry too: when it is there no more, that is told.
 
 What is wrong with a case is a set of names, never of sentences: `content` or `tool_calls[0].arguments` for what is not
-as expected, with the chunkings under which it is not, and `check NAME` for what a check finds. A file has one entry on
-a line, sorted by the id of the case and the engine, so that a change of one case is a change of one line. The id is a
-hash of what the case says: it knows nothing of folders, titles and the order of cases.
+as expected, with the chunkings under which it is not, and `check NAME` for what a check finds. `not run` is that an
+engine did not run it, or has the chunkings for which it had no time. A file has one entry on a line, sorted by the id
+of the case and the engine, so that a change of one case is a change of one line. The id is a hash of what the case
+says: it knows nothing of folders, titles and the order of cases.
 """
 
 from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from parsers.cases import jsontext
+from parsers.compare.divergence import GRADES
 from parsers.vocabulary.types import UsageError
 from webapp.commands.inputs import read_json
 
 ALL = ("all",)
 NOT_RUN = "not run"
+_CHECK = "check "
 OPTION = "--baseline"
 _SHOWN = 3
 
@@ -93,18 +96,38 @@ class Baseline:
 def beyond(wrong: Wrong, known: Wrong) -> dict[str, tuple[str, ...]]:
     """What is wrong that is not known; the other way round it is what is wrong no more.
 
-    Whoever was not run may be wrong in anything, and who got the number of calls wrong in any of them.
+    Whoever was not run may be wrong in anything, and who got the number of calls wrong in any of them. What a check
+    finds is no worse than what it found of a worse grade. Of chunkings that were left out nothing is known.
     """
-    if NOT_RUN in known and NOT_RUN not in wrong:
+    if known.get(NOT_RUN) == ALL != wrong.get(NOT_RUN):
         return {}
-    more = {name: _more(places, _known(known, name)) for name, places in wrong.items()}
+    told = {name: places for name, places in wrong.items() if name != NOT_RUN or places == ALL}
+    more = {name: _more(places, _known(known, name)) for name, places in told.items()}
     return {name: places for name, places in more.items() if places}
 
 
 def _known(known: Wrong, name: str) -> tuple[str, ...]:
     """The chunkings under which a thing is known to be wrong, or what it is a part of: `tool_calls[0].arguments`."""
-    found = (*known.get(name, ()), *known.get(name.partition("[")[0], ()))
-    return ALL if ALL[0] in found else found
+    names = (name, name.partition("[")[0], *_worse_named(name), NOT_RUN)
+    found = [place for one in names for place in known.get(one, ())]
+    return ALL if ALL[0] in found else tuple(found)
+
+
+def check_name(check: str, grade: str | None) -> str:
+    """What a finding of a check is called among what is wrong."""
+    return f"{_CHECK}{check}" + (f" ({grade})" if grade else "")
+
+
+def is_of_check(name: str) -> bool:
+    """Whether it is what a check finds, and no field that is not as expected."""
+    return name.startswith(_CHECK)
+
+
+def _worse_named(name: str) -> Iterator[str]:
+    """What findings of the same check are called that are of a worse grade."""
+    for at, grade in enumerate(GRADES):
+        if grade is not None and name.endswith(end := f" ({grade})"):
+            yield from [f"{name.removesuffix(end)} ({worse})" for worse in GRADES[:at]]
 
 
 def _more(places: tuple[str, ...], known: tuple[str, ...]) -> tuple[str, ...]:
@@ -152,7 +175,7 @@ def write_baseline(file: str, entries: Iterable[Entry]) -> tuple[int, int]:
         known[entry.key] = entry.model_copy(update=both)
     lines = ",\n".join([f"  {_line(known[key])}" for key in sorted(known)])
     _put_in_place(Path(file), f'{{\n "baseline": 1,\n "known": [\n{lines}\n ]\n}}\n')
-    return len(known), sum([bool(entry.wrong) for entry in known.values()])
+    return len(known), sum([bool(beyond(entry.wrong, {})) for entry in known.values()])
 
 
 def _line(entry: Entry) -> str:

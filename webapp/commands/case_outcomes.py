@@ -6,26 +6,28 @@ Against a baseline, or against another engine called `base`, only what became wo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from time import perf_counter
 from typing import Literal
 
-from parsers.cases.case import Case, CaseError
+from parsers.cases.case import Case, CaseError, EngineVerdict
 from parsers.cases.engines import traced_chunking
 from parsers.cases.export.replay_command import replay_command
 from parsers.cases.io import case_id
 from parsers.cases.run import CaseRun
 from parsers.cases.tested import CaseOutcome, CaseTest, as_test
-from parsers.replays.chunking import label
+from parsers.replays.chunking import Chunking, label
+from parsers.vocabulary.trace import Finding
 from parsers.vocabulary.types import Message, UsageError
 from webapp.cli import one_line
-from webapp.commands.baselines import ALL, NOT_RUN, Baseline, Wrong, beyond, in_words
+from webapp.commands.baselines import ALL, NOT_RUN, Baseline, Wrong, beyond, check_name, in_words, is_of_check
 from webapp.commands.engine_option import Named
 from webapp.commands.inputs import OF_CORPUS, shown
 from webapp.commands.running import run_case_of
 from webapp.commands.words import count, quoted
 from webapp.engines.entered import engine_title
-from webapp.engines.named_parser import case_by_engine, case_by_parser, engine_words
+from webapp.engines.named_parser import case_by_engine, case_by_parser, engine_words, held_as
 from webapp.engines.protocol import EngineError
 from webapp.settings import get_settings
 
@@ -42,8 +44,9 @@ class CaseResult:
     `wrong` is all that is wrong; `worse` and `better` are what of it was not before, and the other way round; `said`
     is a digest of its message. `details` say where it fails, the command that shows it last. `link` is where it was
     uploaded to, and `run` what is uploaded, or `written` where the server does not know who ran it. `late`: an engine
-    had no time for all chunkings; `is_away`: it cannot be run at all. `said_at`: where more is said of what this engine
-    makes of it, as the case has it.
+    had no time for all chunkings, which are `left_out`; `is_away`: it cannot be run at all. `said_at`: where more is
+    said of what this engine makes of it, as the case has it. `spread` is what is not as expected with all chunkings
+    under which it is not, of those that were `tried`, and `findings` what checks find, with the chunkings that show it.
     """
 
     name: str
@@ -61,6 +64,10 @@ class CaseResult:
     said: int | None = None
     differs_from_base: bool = False
     late: bool = False
+    left_out: tuple[str, ...] = ()
+    tried: tuple[str, ...] = ()
+    spread: Wrong = field(default_factory=dict)
+    findings: tuple[tuple[str, frozenset[str]], ...] = ()
     details: list[str] = field(default_factory=list)
     run: CaseRun | None = None
     written: Case | None = None
@@ -72,6 +79,11 @@ class CaseResult:
     def called(self) -> str:
         """Its name, with its engine where that is one of several things that it may be run by."""
         return f"{self.name} [{self.engine}]" if self.engine else self.name
+
+    @property
+    def known(self) -> Wrong:
+        """What is known of it beside another run: what is wrong, and what was not tried."""
+        return {**self.wrong, NOT_RUN: self.left_out} if self.left_out else self.wrong
 
     @property
     def entry_name(self) -> str:
@@ -138,15 +150,14 @@ class Asked:
 
 def results_of(file: str, title: str, again: str, case: Case, asked: Asked) -> Iterator[CaseResult]:
     """What came of a case by each engine. `again` is how a command names it."""
-    base = None if asked.base is None else _result(title, again, case, asked.base, asked.columns)
-    if base is not None and base.is_away:
-        raise UsageError(f"base cannot be run, so that nothing can be held against it: {one_line(base.why)}")
+    bases = None if asked.base is None else _Bases(title, again, case, asked.base, asked.columns)
     for by in asked.by:
         found = _result(title, again, case, by, asked.columns)
         found.file = file
-        if base is not None:
+        if bases is not None:
+            base = bases.beside(found)
             ran = base.outcome not in ("skip", "unusable")
-            _judge(found, base.wrong if ran else {NOT_RUN: ALL}, ran=ran)
+            _judge(found, base.known if ran else {NOT_RUN: ALL}, ran=ran)
             found.differs_from_base = ran and found.said is not None and found.said != base.said
         elif asked.baseline is not None and found.id:
             ran = asked.baseline.knows(found.id, found.engine)
@@ -156,17 +167,49 @@ def results_of(file: str, title: str, again: str, case: Case, asked: Asked) -> I
         yield found
 
 
+class _Bases:
+    """What came of a case by `base`, which is held to what the engine beside it is held to: what the case says of
+    `head` by its name counts for `base` as well, be that entered under another one."""
+
+    def __init__(self, title: str, again: str, case: Case, by: By, columns: Mapping[str, str]) -> None:
+        self._run = partial(_result, title, again, case, columns=columns)
+        self._by = by
+        self._made: list[tuple[EngineVerdict | None, CaseResult]] = []
+
+    def beside(self, head: CaseResult) -> CaseResult:
+        """Beside the result of another engine. Raises UsageError where `base` cannot be run at all."""
+        known = None if head.run is None else head.run.case.known
+        made = next((result for one, result in self._made if one == known), None)
+        if made is None:
+            asks = self._by.asks
+            by = self._by if known is None else replace(self._by, asks=lambda case: held_as(asks(case), known))
+            made = self._run(by=by)
+            self._made.append((known, made))
+        if made.is_away:
+            raise UsageError(f"base cannot be run, so that nothing can be held against it: {one_line(made.why)}")
+        return made
+
+
 def _judge(found: CaseResult, known: Wrong, *, ran: bool) -> None:
     """Only what is worse than what is known fails; and a case that did run (`ran`) fails where it does not any more."""
-    found.worse = beyond(found.wrong, known)
-    was = {name: places for name, places in known.items() if name != NOT_RUN}
-    found.better = beyond(was, found.wrong) if found.outcome not in ("skip", "unusable") else {}
+    sure = {name for name, shown_by in found.findings if shown_by.isdisjoint(known.get(NOT_RUN, ()))}
+    wrong = {name: places for name, places in found.wrong.items() if not is_of_check(name) or name in sure}
+    found.worse = _beyond(wrong, found.spread, known)
+    was = {name: places for name, places in known.items() if name != NOT_RUN and not (found.late and is_of_check(name))}
+    of_all = dict.fromkeys([name for name in was if not is_of_check(name)], (*found.tried, *found.left_out))
+    found.better = _beyond(was, of_all, found.known) if found.outcome not in ("skip", "unusable") else {}
     if found.outcome == "FAIL" and not found.worse:
         found.outcome, found.details = "as before", []
     elif found.outcome == "skip" and found.worse and ran:
         found.outcome, found.details = "FAIL", [f"it ran before and does not now: {one_line(found.why)}"]
     elif found.outcome == "FAIL" and known:
         found.details.insert(0, f"worse than before: {in_words(found.worse)}")
+
+
+def _beyond(wrong: Wrong, spread: Wrong, known: Wrong) -> Wrong:
+    """What is wrong beyond what is known, where all chunkings are compared one by one with those that `spread` has."""
+    each = {name: spread.get(name, places) if places == ALL else places for name, places in wrong.items()}
+    return {name: wrong[name] if places == each[name] else places for name, places in beyond(each, known).items()}
 
 
 def _left_out(error: CaseError | EngineError, case: Case, by: By) -> str:
@@ -212,8 +255,12 @@ def reason(message: str, name: str) -> str:
 def _checked(title: str, name: str, run: CaseRun, words: Sequence[str]) -> CaseResult:
     found = as_test(run)
     result = CaseResult(title, found.outcome, replays=len(found.replays), run=run, late=bool(run.late))
+    result.tried = tuple([label(one.chunking) for one in found.replays])
+    result.left_out = tuple([label(one) for one in run.left_out])
     result.held, result.said = len(run.holding), _said(run.trace.message, run.trace.finish_reason)
-    result.wrong, result.said_at = _wrong(found), one_line(run.case.known.link or "")
+    result.spread, result.said_at = _spread(found), one_line(run.case.known.link or "")
+    result.findings = tuple([(check_name(one.check, one.grade), _shown_by(one)) for one in found.errors])
+    result.wrong = _wrong(found, result.spread)
     if result.wrong:
         again = replay_command(found.smallest.trace.chunking_json, name, *words)
         result.details = [*_details(found), again]
@@ -226,14 +273,28 @@ def _said(message: Message, finish_reason: str | None) -> int:
     return hash((message.reasoning, message.content, calls, finish_reason))
 
 
-def _wrong(found: CaseTest) -> Wrong:
+def _spread(found: CaseTest) -> Wrong:
+    """What is not as expected, with all chunkings under which it is not."""
     places: dict[str, list[str]] = {}
     for one in found.failing:
         for different in one.different:
             places.setdefault(different.field, []).append(label(one.chunking))
-    wrong = {name: ALL if len(labels) == len(found.replays) else tuple(labels) for name, labels in places.items()}
-    checks = [f"check {finding.check}" + f" ({finding.grade})" * bool(finding.grade) for finding in found.errors]
-    return {**wrong, **dict.fromkeys(checks, ALL)}
+    return {name: tuple(labels) for name, labels in places.items()}
+
+
+def _shown_by(finding: Finding) -> frozenset[str]:
+    """The chunkings that a finding compares; none where it is of one replay alone."""
+    proof = finding.proof
+    if proof is None or proof.changes_case:
+        return frozenset()
+    return frozenset([label(Chunking.model_validate(one)) for one in (proof.chunking, proof.wrong) if one is not None])
+
+
+def _wrong(found: CaseTest, spread: Wrong) -> Wrong:
+    """All that is wrong, in short. Where chunkings were left out nobody knows that all of them show it."""
+    every = 0 if found.run.left_out else len(found.replays)
+    wrong = {name: ALL if len(labels) == every else labels for name, labels in spread.items()}
+    return {**wrong, **dict.fromkeys([check_name(one.check, one.grade) for one in found.errors], ALL)}
 
 
 def _details(found: CaseTest) -> Iterator[str]:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -168,7 +168,7 @@ def _write(options: _Options, asked: Asked, results: list[CaseResult], words: li
 def _entry(result: CaseResult, baseline: Baseline | None) -> Iterator[Entry]:
     """The entry of a result; of a case that could not be run, the one that there was, if any."""
     if result.outcome != "unusable":
-        wrong = result.wrong if result.outcome in _KNOWN else {}
+        wrong = (result if result.outcome in _KNOWN else replace(result, wrong={})).known
     elif baseline is not None and baseline.knows(result.id, result.engine):
         wrong = baseline.of(result.id, result.engine)
     else:

@@ -19,6 +19,7 @@ from zlib import crc32
 from parsers.cases.case import Case
 from parsers.cases.engines import Choice, Declared, Engine
 from parsers.cases.input import CaseError
+from parsers.cases.request_told import request_of
 from parsers.checks.leaks import is_marker, unmistakable_markers
 from parsers.formats.contracts import DEFAULT, builtin_contracts
 from parsers.formats.model import Format
@@ -27,7 +28,7 @@ from parsers.replays.recorded import BlackBox
 from parsers.replays.tapes import Asked, Played, Tape
 from parsers.selection.claims import is_bare
 from parsers.selection.registry import Evidence, Selection, get_format, known_format, select
-from parsers.vocabulary.types import Context, Delta, Piece
+from parsers.vocabulary.types import Delta, Piece
 from webapp.engines.protocol import Card, Replayed
 
 FIRST_OWN_ID = 2_000_000  # above every vocabulary
@@ -231,7 +232,7 @@ class _Run:
         context = asked[0].context
         message: dict[str, Any] = {
             **self._asked,
-            "request": _request(context),
+            "request": request_of(context),
             "template_kwargs": self._kwargs,
             "finish_reason": context.finish_reason,
             "path": "whole" if asked[0].whole or not self._streams else "stream",
@@ -305,16 +306,3 @@ class _Ids:
         self._taken.add(number)
         self._parts[text] = number
         return number
-
-
-def _request(context: Context) -> dict[str, Any]:
-    tools = [{"name": tool.name, "parameters": tool.parameters, "strict": tool.strict} for tool in context.tools]
-    functions = [{key: value for key, value in tool.items() if value is not None} for tool in tools]
-    named = {"type": "function", "function": {"name": context.named_tool}}
-    return {
-        "model": context.model,
-        "tools": [{"type": "function", "function": function} for function in functions],
-        "tool_choice": named if context.tool_choice == "named" else context.tool_choice,
-        "reasoning_open": context.reasoning_open,
-        "prompt_tail": context.prompt_tail,
-    }

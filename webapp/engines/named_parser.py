@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from parsers.cases.case import Case, ParserRef
+from parsers.cases.case import Case, EngineVerdict, ParserRef
 from parsers.cases.engines import BUILTIN
 from parsers.cases.export.server_parsers import names_of
 from parsers.cases.export.suite_subject import case_readers
@@ -38,6 +38,13 @@ def case_by_engine(case: Case, word: str, settings: Settings) -> Case:
         parser["markers"] = case.parser.markers
         parser |= _own_readers(case, parser["engine"], settings) if parser["name"] == "auto" else {}
     return case.model_copy(update={"parser": ParserRef.model_validate(parser), "contract": None})
+
+
+def held_as(case: Case, known: EngineVerdict) -> Case:
+    """The case held to what is known of another engine, whatever it says of the one that runs it."""
+    name = case.engine_name
+    others = {key: said for key, said in case.engines.items() if key.partition(":")[0] != name}
+    return case.model_copy(update={"engines": {**others, name: known}})
 
 
 def case_by_parser(case: Case, name: str) -> Case:

@@ -53,6 +53,7 @@ def judged(run: CaseRun, replayer: Replayer, name: str, words: Sequence[str] = (
         failing=len(found.failing),
         late=run.late,
         holds=len(run.holding),
+        expects=run.case.known.expects,
         errors=tuple(told),
         shown=shown,
     )
@@ -138,10 +139,11 @@ def _step_of(found: CaseTest, smallest: Tried) -> int:
     if failed is not None:
         return failed
     said, right = defaultdict[Channel, str](str), _right(found, smallest)
+    expect = found.run.case.known.expect if smallest.different else None  # else it is a check that finds something
     for step in steps:
         for channel, text in () if step.delta is None else delta_texts(step.delta):
             said[channel] += text
-            wanted = right.get(channel, "")
+            wanted = right.get(channel, "") if _is_judged(channel, expect) else None
             if channel.part != "id" and wanted is not None and not wanted.startswith(said[channel]):
                 return step.index
     return _place_of_error(found.run, smallest.trace) or steps[-1].index
@@ -154,6 +156,14 @@ def _place_of_error(run: CaseRun, trace: Trace) -> int | None:
     return next((one.step for one in run.findings if one.severity == "error" and one.step), None)
 
 
+def _is_judged(channel: Channel, expect: Expect | None) -> bool:
+    """Whether anything is known to be wrong in a channel: an expectation allows whatever it says nothing of."""
+    if expect is None:
+        return True
+    part = {REASONING: "reasoning", CONTENT: "content"}.get(channel, "tool_calls")
+    return getattr(expect.in_fields, part) is not None
+
+
 def _right(found: CaseTest, smallest: Tried) -> Mapping[Channel, str | None]:
     """What each channel should say: that of a replay that is as expected, where nothing is one that gives another
     message than that which is wrong; else as far as the expectation says it. None where it may say anything."""
@@ -163,6 +173,7 @@ def _right(found: CaseTest, smallest: Tried) -> Mapping[Channel, str | None]:
         sound = [one for one in sound if not same_message(one, smallest.trace.message, rules)]
     if expect is None or sound:
         return {**message_texts((sound or [smallest.trace.message])[0])}
+    expect = expect.in_fields
     right: dict[Channel, str | None] = {REASONING: expect.reasoning, CONTENT: expect.content}
     for number, call in enumerate(expect.tool_calls or ()):
         right |= {Channel(number, "name"): call.name, Channel(number, "arguments"): call.raw}

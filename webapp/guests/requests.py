@@ -93,7 +93,7 @@ class Shown(_Model):
 
 class Checked(_Model):
     """What came of a case. `failing` of `replays` are not as expected; `late`: which other chunkings were not run, and
-    why, in a sentence; `why` it did not run."""
+    why, in a sentence; `why` it did not run. `expects`: it says something of what is right for who parsed it."""
 
     outcome: CaseOutcome
     why: str = ""
@@ -101,6 +101,7 @@ class Checked(_Model):
     failing: int = 0
     late: str = ""
     holds: int = 0
+    expects: bool = True
     errors: tuple[ErrorFound, ...] = ()
     shown: Shown | None = None
 

@@ -21,6 +21,7 @@ from parsers.cases.case import Case, Expect, ExpectedCall, ExpectedEvent
 from parsers.cases.export.server_parsers import names_of
 from parsers.cases.export.suite_subject import TestedIds, choice_of, numbered, own_names, tools_of
 from parsers.cases.io import one_line, to_data
+from parsers.cases.request_told import request_of
 from parsers.formats.model import Format
 from parsers.replays.chunking import DEFAULT_COMPARED, Chunking, Sent, apply, label
 from parsers.vocabulary.types import Delta, Piece, UsageError
@@ -123,22 +124,24 @@ def _program(engine: str, literals: Sequence[str]) -> str:
 
 def _of_engine(tested: EngineParser, case: Case, ids: TestedIds, cut: Mapping[Chunking, Sequence[Delta]]) -> list[str]:
     """What the code that makes the parser of an engine needs to know."""
-    context = case.context
-    tool, reasoning = own_names(case, tested.name, names_of(tested.engine)) if tested.own_class == "" else (None, None)
-    values: dict[str, Any] = {
-        "TOOL_PARSER": tool,
-        "REASONING_PARSER": reasoning,
-        "CLASS": list(tested.own_class.partition(":")[::2]),
-        "TOOLS": tools_of(case),
-        "TOOL_CHOICE": choice_of(case),
-        "TEMPLATE_KWARGS": context.template_kwargs,
-        "REASONING_OPEN": bool(context.reasoning_open),
-        "VOCABULARY": dict(ids.vocabulary),
-        "PROMPT_IDS": ids.prompt(case),
-    }
+    own = {"CLASS": list(tested.own_class.partition(":")[::2]), "REQUEST": request_of(case.to_context())}
+    values = own if tested.own_class else _of_server(tested, case, ids)
+    values = {**values, "VOCABULARY": dict(ids.vocabulary), "PROMPT_IDS": ids.prompt(case)}
     tokens = {number: text for row in cut.values() for delta in row for number, text in ids.tokens(delta.pieces)}
     rows = "".join([f"  {number}: {text!r},\n" for number, text in tokens.items()])
     return [*[_constant(name, value) for name, value in values.items()], f"TOKENS = {{\n{rows}}}"]
+
+
+def _of_server(tested: EngineParser, case: Case, ids: TestedIds) -> dict[str, Any]:
+    tool, reasoning = own_names(case, tested.name, names_of(tested.engine))
+    return {
+        "TOOL_PARSER": tool,
+        "REASONING_PARSER": reasoning,
+        "TOOLS": tools_of(case),
+        "TOOL_CHOICE": choice_of(case),
+        "TEMPLATE_KWARGS": case.context.template_kwargs,
+        "REASONING_OPEN": bool(case.context.reasoning_open),
+    }
 
 
 def _parser_data(case: Case, name: str | None, keep_engine: bool) -> dict[str, Any]:
@@ -164,7 +167,9 @@ def _rest(case: Case) -> list[str]:
 
 
 def _expected(expect: Expect) -> dict[str, Any]:
-    """The expectation, each text as one string. The finish reason is told and not compared."""
+    """The expectation, each text as one string; texts and calls too where only events say them. The finish reason is
+    told and not compared."""
+    expect = expect.in_fields
     texts = {"reasoning": expect.reasoning, "content": expect.content, "finish_reason": expect.finish_reason}
     found: dict[str, Any] = {field: text for field, text in texts.items() if text is not None}
     if expect.tool_calls is not None:

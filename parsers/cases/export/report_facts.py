@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from parsers.cases.case import Case, Expect
 from parsers.cases.departure import departure
-from parsers.cases.expect import arguments_text, event_words, part_differences, trace_differences
-from parsers.cases.message_events import events_of
+from parsers.cases.expect import arguments_text, event_words, expected_order, part_differences, trace_differences
+from parsers.cases.message_events import MessageEvent
 from parsers.cases.run import CaseRun
 from parsers.compare.divergence import excerpt, shared_prefix
 from parsers.vocabulary.channels import Channel
@@ -52,11 +52,11 @@ def compared_fields(run: CaseRun) -> Fields:
     actual, whole = fields_of(run.trace), fields_of(run.whole)
     if expect is None:
         return Fields(None, actual, whole)
-    if expect.events is not None:
-        actual, whole = ({**told, **_in_order(one)} for told, one in ((actual, run.trace), (whole, run.whole)))
+    events, events_whole = (expected_order(expect, one, run.case.compare) for one in (run.trace, run.whole))
+    actual, whole = {**actual, **_in_order(events)}, {**whole, **_in_order(events_whole)}
     found = trace_differences(expect, run.trace, run.case.compare)
     if any(one.field == "events" for one in found):  # beside the order, which parts stand elsewhere
-        found += part_differences(expect.events or (), events_of(run.trace))
+        found += part_differences(expect.events or (), events or ())
     return Fields(expected_fields(expect), actual, whole, frozenset([one.field for one in found]))
 
 
@@ -77,8 +77,8 @@ def expected_fields(expect: Expect) -> dict[str, str]:
     return known if expect.events is None else known | _parts([(one.kind, event_words(one)) for one in expect.events])
 
 
-def _in_order(trace: Trace) -> dict[str, str]:
-    return _parts([(event.kind, event.words) for event in events_of(trace)])
+def _in_order(events: Sequence[MessageEvent] | None) -> dict[str, str]:
+    return {} if events is None else _parts([(event.kind, event.words) for event in events])
 
 
 def _parts(parts: Sequence[tuple[str, str]]) -> dict[str, str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from parsers.cases import jsontext
@@ -21,6 +21,7 @@ from parsers.cases.jsontext import JsonError
 from parsers.cases.made_tools import made_tools
 from parsers.cases.message_events import MessageEvent, events_of
 from parsers.cases.run import CaseRun, sent_of
+from parsers.cases.stated_order import states_order
 from parsers.checks.leaks import unmistakable_markers
 from parsers.formats.model import Format, builtin_sources
 from parsers.machine.reasoning import reasoning_markers
@@ -69,7 +70,8 @@ class Subject:
 
     `engine` is the kind of engine that the case names, "" for one of ours; `own_class` is a parser class, as
     module:Class. `fails` says what is wrong today; `events` are the parts of a replay that is as expected, in order.
-    `whole`: it is read by the code that the engine has for an output that does not stream.
+    `whole`: it is read by the code that the engine has for an output that does not stream. `expect` says in texts and
+    calls what its events say; `only_order`: nothing but that of its parts is wrong.
     """
 
     case: Case
@@ -85,6 +87,7 @@ class Subject:
     fails: str = ""
     permalink: str | None = None
     whole: bool = False
+    only_order: bool = False
 
     @property
     def title(self) -> str:
@@ -127,6 +130,23 @@ class Subject:
         return self.permalink or link or "Toolcall Inspector"
 
     @property
+    def soft(self) -> bool:
+        """Return whether white space does not count in texts."""
+        return self.case.compare.whitespace == "soft"
+
+    def told(self, text: str | None) -> str | None:
+        """An expected text as a test compares it: where white space does not count its words, between blanks."""
+        return " ".join(text.split()) if self.soft and text is not None else text
+
+    def refuse_soft(self, project: str) -> None:
+        """Raise UsageError where white space does not count in texts, and a suite compares them exactly."""
+        if self.soft:
+            words = (
+                f"{project} compares texts exactly, and in this case white space does not count (compare.whitespace)"
+            )
+            raise UsageError(f"{words}: export it to pytest")
+
+    @property
     def calls(self) -> tuple[ExpectedCall, ...] | None:
         """The calls that should come out; None where nobody says."""
         return self.expect.tool_calls
@@ -166,14 +186,11 @@ class Subject:
     def order(self) -> list[tuple[str, str]]:
         """The parts in order where the case states it and the output streams, for a test to compare: a text by itself,
         a call by its name."""
-        return (
-            []
-            if self.whole
-            else [
-                ("call", one.name or "") if one.kind == "tool_call" else (one.kind, one.text or "")
-                for one in self.expect.events or ()
-            ]
-        )
+        parts = [
+            ("call", one.name or "") if one.kind == "tool_call" else (one.kind, self.told(one.text) or "")
+            for one in self.expect.events or ()
+        ]
+        return [] if self.whole else [part for part in parts if part[0] == "call" or part[1]]
 
     def named(self, engine: str, names: ParserNames) -> tuple[str | None, str | None]:
         """The tool and the reasoning parser of a server: those of the case, or those that read its format.
@@ -242,14 +259,21 @@ def subject_of(
     replays = [(traced_chunking(run.case), run.trace), *others, (WHOLE, run.whole)]
     failing = [one for one in replays if trace_differences(wanted, one[1], run.case.compare)]
     right = next((trace for _, trace in replays if not trace_differences(wanted, trace, run.case.compare)), None)
-    chunking, trace = min(
-        failing, key=lambda one: (one_shot and one[0] == WHOLE, len(one[1].steps)), default=replays[0]
+    unordered = partial(
+        trace_differences, wanted.in_fields.model_copy(update={"events": None}), compare=run.case.compare
     )
+
+    def size(one: tuple[Chunking, Trace]) -> tuple[bool, bool, int]:
+        """Whether it streams, shows what is wrong to whoever sees the deltas, and how many of these there are."""
+        shows = wanted.events is None or bool(unordered(one[1])) or states_order(one[1])
+        return one_shot and one[0] == WHOLE, not shows, len(one[1].steps)
+
+    chunking, trace = min(failing, key=size, default=replays[0])
     due, theirs = run.decoded.due if run.decoded else None, bool(engine or own_class)
     pieces = numbered(run.pieces)
     return Subject(
         run.case,
-        wanted,
+        wanted.in_fields,
         run.selection.name,
         grammar_of(run),
         chunking,
@@ -261,6 +285,7 @@ def subject_of(
         _fails(run, wanted, trace) if failing else "",
         permalink,
         one_shot and chunking == WHOLE,
+        bool(failing) and not unordered(trace),
     )
 
 
@@ -316,7 +341,7 @@ def case_readers(names: ParserNames, case: Case) -> tuple[str | None, str | None
     if fmt is None:
         return None, None
     text, expect = case.text(), case.known.expect
-    told = case.context.reasoning_open or (expect is not None and bool(expect.reasoning))
+    told = case.context.reasoning_open or (expect is not None and bool(expect.in_fields.reasoning))
     ended = any(marker in text for marker in reasoning_markers(fmt).closers)
     return readers_of(names, fmt, text, reasoning=told or ended, called=case.parser.name)
 

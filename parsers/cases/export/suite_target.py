@@ -16,6 +16,7 @@ from parsers.cases.case import Case
 from parsers.cases.export.suite_literals import in_comment
 from parsers.cases.export.suite_subject import Subject
 from parsers.replays.chunking import label
+from parsers.vocabulary.types import UsageError
 
 _PLACE = re.compile("@([A-Z_]+)@")
 Literals = Mapping[str, str]
@@ -29,7 +30,8 @@ class SuiteTarget:
     whether it is a file of its own, the end of one that is there, or code for the middle of one, behind its line
     `anchor`. At the end of a file that has the line `anchor`, what stands behind that line in the test is enough.
     `comment` begins a line of comment; `literals` are what a subject has for the places of the template. `reads`: the
-    project is known to read the output of a case, of a format of this name.
+    project is known to read the output of a case, of a format of this name. `keeps_order`: the test compares in which
+    order reasoning, text and calls come, where the output streams.
     """
 
     name: str
@@ -44,6 +46,7 @@ class SuiteTarget:
     place: Literal["new", "end", "behind"] = "new"
     anchor: str = ""
     reads: Callable[[Case, str], bool] = lambda case, fmt: True
+    keeps_order: bool = False
 
 
 @dataclass(slots=True, frozen=True)
@@ -57,6 +60,10 @@ class SuiteFile:
 
 def suite_file(target: SuiteTarget, subject: Subject) -> SuiteFile:
     """The test of a subject. Raises UsageError where the suite cannot say the case."""
+    if subject.only_order and (subject.whole or not target.keeps_order):
+        raise UsageError(
+            "only the order of the parts is wrong here, which this suite does not compare: export to pytest"
+        )
     literals = {"SLUG": subject.slug, "HEADER": _header(target, subject), **target.literals(subject)}
     template = (resources.files("parsers.cases.export") / target.template).read_text(encoding="utf-8")
     text = _PLACE.sub(lambda match: literals[match[1]], template)

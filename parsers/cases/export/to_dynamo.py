@@ -28,6 +28,7 @@ _FAMILIES = {  # where a family is not called as our format is
 
 
 def _literals(subject: Subject) -> Literals:
+    subject.refuse_soft("Dynamo's suite")
     choice, context = subject.tool_choice, subject.case.context
     if choice in ("none", "required"):
         raise UsageError(f"Dynamo's suite has no tool_choice {choice!r}: export the case to another suite")
@@ -66,4 +67,5 @@ DYNAMO = SuiteTarget(
     literals=_literals,
     place="end",
     anchor="cases:",
+    keeps_order=True,
 )

@@ -56,6 +56,7 @@ _INDENT = "\n            "
 
 
 def _literals(subject: Subject) -> Literals:
+    subject.refuse_soft("llama.cpp")
     own = subject.parser.removesuffix(".jinja") if subject.engine == "llamacpp" else None
     template = own or _TEMPLATES.get(subject.format.name)
     if template is None:

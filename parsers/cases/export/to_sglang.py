@@ -32,6 +32,12 @@ _WHOLE_TOOLS = "said.take(detector.detect_and_parse(OUTPUT, TOOLS))"
 _WHOLE_REASONING = "said.reasoning, said.content = reasoning.parse_non_stream(OUTPUT)"
 
 
+_IN_WORDS = [
+    'said.parts = [[kind, text if kind == "call" else " ".join(text.split())] for kind, text in said.parts]',
+    'said.parts = [part for part in said.parts if part[0] == "call" or part[1]]  # white space does not count',
+]
+
+
 def _literals(subject: Subject) -> Literals:
     tool, reasoning = subject.named("sglang", names_of("sglang"))
     rows = "".join([f"    {python(chunk)},\n" for chunk in (*subject.chunks, *_TRAILING)])
@@ -65,14 +71,14 @@ def _replay(subject: Subject, tool: str | None, reasoning: str | None) -> str:
 def _checks(subject: Subject, reasoning: str | None) -> list[str]:
     """What is asserted: that of which the case says what is right."""
     expect, found = subject.expect, []
-    soft = subject.case.compare.whitespace == "soft"
     for name, text in (("reasoning", expect.reasoning), ("content", expect.content)):
         if text is not None and (text or name == "content" or reasoning):
-            said = f'(said.{name} or "").split()' if soft else f'said.{name} or ""'
-            found.append(f"self.assertEqual({said}, {python(text.split() if soft else text)})")
+            said = f'" ".join((said.{name} or "").split())' if subject.soft else f'said.{name} or ""'
+            found.append(f"self.assertEqual({said}, {python(subject.told(text))})")
     if subject.order():
         rows = [[{"text": "content"}.get(kind, kind), text] for kind, text in subject.order()]
-        found.append(f"self.assertEqual(said.parts, {python_pretty(rows, 8)})")
+        found += _IN_WORDS if subject.soft else []
+        found.append(f"self.assertIn(said.is_told and said.parts, (False, {python_pretty(rows, 8)}))")
     if expect.tool_calls is None:
         return found or ["self.assertIsNotNone(said)  # nothing raised"]
     names = python_pretty([call.name for call in expect.tool_calls], 8)
@@ -99,4 +105,5 @@ SGLANG = SuiteTarget(
     licence="Apache-2.0",
     literals=_literals,
     reads=lambda case, fmt: names_of("sglang").has(fmt),
+    keeps_order=True,
 )

@@ -33,9 +33,9 @@ def _checks(subject: Subject) -> list[str]:
     expect, found = subject.expect, []
     if expect.reasoning is not None:
         found.append("thoughts = [message.get(key) for key in THINKING]")
-        found.append(f'self.assertEqual(next(filter(None, thoughts), ""), {python(expect.reasoning)})')
+        found.append(_same(subject, 'next(filter(None, thoughts), "")', expect.reasoning))
     if expect.content is not None:
-        found.append(f'self.assertEqual(message.get("content") or "", {python(expect.content)})')
+        found.append(_same(subject, '(message.get("content") or "")', expect.content))
     if expect.tool_calls is not None:
         found.append("calls = calls_of(message)")
         names = python_pretty([call.name for call in expect.tool_calls], 8)
@@ -46,6 +46,11 @@ def _checks(subject: Subject) -> list[str]:
         given = f'calls[{at}]["arguments"]' if value is None else f"arguments_of(calls[{at}])"
         found.append(f"self.assertEqual({given}, {told})")
     return found
+
+
+def _same(subject: Subject, said: str, text: str) -> str:
+    told = f'" ".join({said}.split())' if subject.soft else said
+    return f"self.assertEqual({told}, {python(subject.told(text))})"
 
 
 TRANSFORMERS = SuiteTarget(

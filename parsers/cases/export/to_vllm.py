@@ -4,7 +4,7 @@ The shape is that of vllm-project/vllm, tests/parser/engine: `Sample`, `make_moc
 `replay_with_text_holdback`, `collect_output` and `assert_parse_output` of replay_harness.py, a parser made as its chat
 server makes one (`ParserManager`, vllm/parser, 0.33.0). Parsers on the engine and those written by hand are both
 reached by that. Where the harness has no such chunking the test feeds the deltas itself, as test_replay.py does for the
-last two. The server's last delta, which brings no text, is one more call.
+last two. The end comes with the last delta where the server says it with that, else in a call of its own.
 """
 
 from __future__ import annotations
@@ -19,20 +19,11 @@ _HARNESS = ("Sample", "_test_request", "assert_parse_output", "make_mock_tokeniz
 _BY_TOKENS = """deltas = replay_streaming(
         parser,
         SAMPLE.tokens,
-        chunk_size=chunk_size,
-        tools=SAMPLE.tools,
-        prompt_token_ids=SAMPLE.prompt_token_ids,
-    )
-    deltas.append(parser.parse_delta("", [], request, finished=True))"""
-# In one delta the server says with the tokens that they are the last; in more of them an end of its own follows.
-_AT_ONCE = """deltas = replay_streaming(
-        parser,
-        SAMPLE.tokens,
-        chunk_size=chunk_size,
-        finished_on_last=True,
+        chunk_size=chunk_size,{ends}
         tools=SAMPLE.tools,
         prompt_token_ids=SAMPLE.prompt_token_ids,
     )"""
+# The harness says with the last token that it is the last, whatever came with it.
 _LATE = """deltas = replay_with_text_holdback(
         parser,
         SAMPLE.tokens,
@@ -43,36 +34,50 @@ _LATE = """deltas = replay_with_text_holdback(
 _FED = """prompt = SAMPLE.prompt_token_ids or []
     deltas = [
         parser.parse_delta(
-            text, list(ids), request, prompt_token_ids=None if at else prompt, finished=False
+            text, list(ids), request, prompt_token_ids=None if at else prompt, finished={ends}
         )
         for at, (text, ids) in enumerate(DELTAS)
-    ]
+    ]"""
+_END = """
     deltas.append(parser.parse_delta("", [], request, finished=True))"""
-_FED_AT_ONCE = """prompt = SAMPLE.prompt_token_ids or []
-    ((text, ids),) = DELTAS
-    deltas = [parser.parse_delta(text, list(ids), request, prompt_token_ids=prompt, finished=True)]"""
 _WHOLE = "output = parse_non_streaming(parser, SAMPLE, request)"
 _COLLECTED = """
 
     output = collect_output(deltas)"""
 _IN_ORDER = """
-    assert order_of(deltas) == ORDER"""
+    assert order_of(deltas) in (ORDER, None)"""
 # A message joins all text of one kind: this keeps where each part of it stood.
 _ORDER_OF = '''
 def order_of(deltas):
-    """Texts and calls as they began; text of one kind in a row is one part."""
+    """Texts and calls as they began; text of one kind in a row is one part. None where several of them begin in one
+    delta: nobody knows which came first."""
     parts, calls = [], set()
     for delta in [delta for delta in deltas if delta is not None]:
-        for kind, text in (("reasoning", delta.reasoning), ("text", delta.content)):
-            if text and parts and parts[-1][0] == kind:
-                parts[-1] = (kind, parts[-1][1] + text)
-            elif text:
-                parts.append((kind, text))
-        for call in delta.tool_calls or []:
-            if call.index not in calls:
-                parts.append(("call", call.function.name))
-            calls.add(call.index)
+        new = {}
+        for call in [call for call in delta.tool_calls or [] if call.index not in calls]:
+            new.setdefault(call.index, call)
+        said = [(kind, text) for kind, text in (("reasoning", delta.reasoning), ("text", delta.content)) if text]
+        if len(said) + bool(new) > 1:
+            return None
+        for kind, text in said:
+            before = parts.pop()[1] if parts and parts[-1][0] == kind else ""
+            parts.append((kind, before + text))
+        parts += [("call", call.function.name) for call in new.values()]
+        calls |= set(new)
     return parts
+
+'''
+_ALL_PARTS = "    return parts\n"
+# Where white space does not count.
+_PARTS_IN_WORDS = """    told = [(kind, text if kind == "call" else in_words(text)) for kind, text in parts]
+    return [part for part in told if part[0] == "call" or part[1]]
+"""
+_IN_WORDS = """
+    output.reasoning, output.content = in_words(output.reasoning), in_words(output.content)"""
+_WORDS = '''
+def in_words(text):
+    """White space does not count."""
+    return " ".join((text or "").split())
 
 '''
 _AS_TEXT = """
@@ -104,8 +109,8 @@ def _literals(subject: Subject) -> Literals:
         "SOURCE": python(subject.source),
         "VOCABULARY": python_pretty(dict(tokens.vocabulary), 4),
         "TOKENS": f"[\n{rows}    ]",
-        "REASONING": python(subject.expect.reasoning),
-        "CONTENT": python(subject.expect.content),
+        "REASONING": python(subject.told(subject.expect.reasoning)),
+        "CONTENT": python(subject.told(subject.expect.content)),
         "CALLS": python_pretty(calls, 4),
         "TOOLS": python_pretty(subject.tools or None, 4),
         "KWARGS": python_pretty(kwargs or None, 4),
@@ -114,6 +119,8 @@ def _literals(subject: Subject) -> Literals:
         "REASONING_PARSER": python(reasoning),
         "CHOICE": "" if subject.tool_choice == "auto" else _choice(subject),
         "EXACT": "" if not as_text else _SOME_AS_TEXT if None in as_text else _AS_TEXT,
+        "SOFT": _IN_WORDS if subject.soft else "",
+        "WORDS": _WORDS if subject.soft else "",
         **_order(subject),
         "CONSTANTS": how["CONSTANTS"] + _constants(subject, as_text),
     }
@@ -121,7 +128,8 @@ def _literals(subject: Subject) -> Literals:
 
 def _order(subject: Subject) -> dict[str, str]:
     """How the order is compared, where there is one."""
-    return {"ORDER": _IN_ORDER, "ORDER_OF": _ORDER_OF} if subject.order() else {"ORDER": "", "ORDER_OF": ""}
+    order_of = _ORDER_OF.replace(_ALL_PARTS, _PARTS_IN_WORDS) if subject.soft else _ORDER_OF
+    return {"ORDER": _IN_ORDER, "ORDER_OF": order_of} if subject.order() else {"ORDER": "", "ORDER_OF": ""}
 
 
 def _constants(subject: Subject, as_text: list[str | None]) -> str:
@@ -151,16 +159,26 @@ def _how(subject: Subject) -> dict[str, str]:
         return {**_PLAIN, "IMPORTS": "parse_non_streaming", "REPLAY": _WHOLE}
     plain = subject.tool_choice == "auto"
     size = _size(tokens.sizes) if tokens.sizes else 0
-    if plain and size == len(tokens.tokens):
-        return _parametrised("chunk_size", None, "replay_streaming", _AT_ONCE)
+    ends = _ends_with_the_last(subject)
+    end = "" if ends else _END
     if plain and size:
-        return _parametrised("chunk_size", size, "replay_streaming", _BY_TOKENS)
-    if plain and chunking.by == "token" and chunking.size == 1 and chunking.text_delay and not chunking.holdback_chars:
+        replay = _BY_TOKENS.format(ends="\n        finished_on_last=True," if ends else "")
+        value = None if size == len(tokens.tokens) else size
+        return _parametrised("chunk_size", value, "replay_streaming", replay + end)
+    late = chunking.by == "token" and chunking.size == 1 and chunking.text_delay and not chunking.holdback_chars
+    if plain and late and ends:
         return _parametrised("text_delay", chunking.text_delay, "replay_with_text_holdback", _LATE)
     deltas = "".join([f"    ({python(text)}, {list(ids)}),\n" for text, ids in tokens.deltas])
     constants = f"# The text of each delta, and the ids that come with it.\nDELTAS = [\n{deltas}]\n\n"
-    fed = _FED if len(tokens.deltas) > 1 else _FED_AT_ONCE
-    return {**_PLAIN, "IMPORTS": "collect_output", "REPLAY": fed + _COLLECTED, "CONSTANTS": constants}
+    fed = _FED.format(ends="at == len(DELTAS) - 1" if ends else "False")
+    return {**_PLAIN, "IMPORTS": "collect_output", "REPLAY": fed + end + _COLLECTED, "CONSTANTS": constants}
+
+
+def _ends_with_the_last(subject: Subject) -> bool:
+    """Whether its server says with the last delta that it is the last (docs/engine-protocol.md): where it sends several
+    tokens a delta the end token is one of them, and where the length was reached there is none."""
+    deltas = subject.tokens.deltas
+    return len(deltas) == 1 or len(deltas[-1][1]) > 1 or subject.case.context.finish_reason == "length"
 
 
 def _size(sizes: tuple[int, ...]) -> int:
@@ -197,4 +215,5 @@ VLLM = SuiteTarget(
     licence="Apache-2.0",
     literals=_literals,
     reads=lambda case, fmt: names_of("vllm").has(fmt),
+    keeps_order=True,
 )

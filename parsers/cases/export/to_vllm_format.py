@@ -79,12 +79,13 @@ def _calls(subject: Subject) -> list[tuple[str, dict[str, Any]]]:
 def _checks(subject: Subject) -> list[str]:
     """What is asserted besides the calls of the fixture."""
     content, calls = subject.expect.content, subject.calls or ()
-    found = [] if content is None else [f"assert content == {python(content)}"]
+    said = '" ".join(content.split())' if subject.soft else "content"
+    found = [] if content is None else [f"assert {said} == {python(subject.told(content))}"]
     if calls and all(call.raw is not None for call in calls):
         texts = python_pretty([arguments_text(call) for call in calls], 4)
         return [*found, f"assert [call.function.arguments for call in calls] == {texts}"]
-    said = [(at, call.raw) for at, call in enumerate(calls) if call.raw is not None]
-    return found + [f"assert calls[{at}].function.arguments == {python(raw)}" for at, raw in said]
+    exact = [(at, call.raw) for at, call in enumerate(calls) if call.raw is not None]
+    return found + [f"assert calls[{at}].function.arguments == {python(raw)}" for at, raw in exact]
 
 
 def _tuple(items: list[str], indent: int) -> str:

@@ -51,7 +51,7 @@ _ORDER = """
         streamed.append(parser.finish().unwrap());
         let mut order: Vec<String> = Vec::new();
         for event in &streamed.events {
-            let kind = match event {
+            let kind = match event {@BLANK@
                 ToolParserEvent::Text(_) => "text".to_string(),
                 ToolParserEvent::ToolCall(call) => format!("call {}", call.tool_index),
             };
@@ -62,6 +62,9 @@ _ORDER = """
         }
         assert_eq!(order, @KINDS@);"""
 
+_BLANK = """
+                ToolParserEvent::Text(text) if text.trim().is_empty() => continue,"""
+
 
 def _literals(subject: Subject) -> Literals:
     refuse_reasoning(subject, "vLLM's Rust frontend")
@@ -71,7 +74,13 @@ def _literals(subject: Subject) -> Literals:
     file, kind = found
     order = _order(subject)
     tools = "".join([_tool(tool["function"]) for tool in subject.tools])
-    ordered = _ORDER.replace("@TYPE@", kind).replace("@KINDS@", f"[{', '.join(map(rust, order))}]") if order else ""
+    ordered = (
+        _ORDER.replace("@TYPE@", kind)
+        .replace("@BLANK@", _BLANK if subject.soft else "")
+        .replace("@KINDS@", f"[{', '.join(map(rust, order))}]")
+        if order
+        else ""
+    )
     return {
         "FILE": file,
         "TYPE": kind,
@@ -107,9 +116,9 @@ def _markers(subject: Subject) -> Iterator[str]:
 def _order(subject: Subject) -> list[str]:
     """The kinds of the parts where the case says their order: "text", and "call 0" for the first call."""
     kinds, calls = [], 0
-    for event in subject.expect.events or ():
-        kinds.append(f"call {calls}" if event.kind == "tool_call" else "text")
-        calls += event.kind == "tool_call"
+    for kind, _ in subject.order():
+        kinds.append(f"call {calls}" if kind == "call" else "text")
+        calls += kind == "call"
     return kinds
 
 
@@ -125,4 +134,5 @@ VLLM_RUST = SuiteTarget(
     literals=_literals,
     reads=lambda case, fmt: fmt in _PARSERS,
     place="end",
+    keeps_order=True,
 )

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers.cases.case import Expect, ParserRef, RequestContext
+from parsers.cases.case import Compare, Expect, ParserRef, RequestContext
 from parsers.cases.export.suite_target import suite_file
 from parsers.cases.export.suites import SUITES
 from parsers.vocabulary.types import UsageError
@@ -91,6 +91,28 @@ def test_a_test_in_rust_asserts_text_and_calls() -> None:
     assert 'assert_eq!(calls[0].1, "{");' in suite_file(SUITES["tool_parser"], raw).text
 
 
+@pytest.mark.parametrize("target", ["vllm_rust", "tool_parser", "llamacpp"])
+def test_what_only_events_say_is_asserted_in_a_compiled_test(target: str) -> None:
+    call = {"kind": "tool_call", "name": "f", "arguments": {"x": 7}}
+    text = emitted(target, case(expect={"events": [{"kind": "text", "text": "Zürich, said"}, call]}))
+    assert "Zürich, said" in text
+    assert '{\\"x\\": 7}' in text
+    with pytest.raises(UsageError, match="reads what follows the reasoning"):
+        emitted("tool_parser", case(expect={"events": [{"kind": "reasoning", "text": "Hm."}, call]}))
+
+
+@pytest.mark.parametrize(("target", "text"), [("vllm_rust", "output.normal_text()"), ("tool_parser", "text")])
+def test_where_white_space_does_not_count_words_are_asserted(target: str, text: str) -> None:
+    call = {"kind": "tool_call", "name": "f", "arguments": {"x": 1}}
+    events = [{"kind": "text", "text": " So,  then\n"}, call, {"kind": "text", "text": "\n"}]
+    source = emitted(target, case(f"So, then{CALL % 1}", expect={"events": events}, compare={"whitespace": "soft"}))
+    words = 'split_whitespace().collect::<Vec<_>>().join(" ")'
+    assert f'assert_eq!({text}.{words}, "So, then");' in source
+    if target == "vllm_rust":
+        assert 'assert_eq!(order, ["text", "call 0"]);' in source
+        assert "ToolParserEvent::Text(text) if text.trim().is_empty() => continue," in source
+
+
 def test_the_order_of_text_and_calls_is_asserted_where_a_case_says_it() -> None:
     call = {"kind": "tool_call", "name": "f", "arguments": {}}
     said = Expect.model_validate({"events": [{"kind": "text", "text": "a"}, call, {"kind": "text", "text": "b"}, call]})
@@ -135,6 +157,8 @@ def test_a_chain_of_llamacpp_has_the_template_the_tools_and_the_message() -> Non
     [
         ({"reasoning": "Hm.", "content": "So.", "tool_calls": [{"name": "f", "arguments": {"x": 1}}]}, 0),
         ({"reasoning": "Hm.", "content": "", "tool_calls": [{"name": "f", "raw": "{"}]}, 2),
+        ({"reasoning": " Hm.", "content": "So.\n"}, 0),
+        ({"reasoning": "Hm.", "content": "S o."}, 2),
         ({}, 0),
     ],
 )
@@ -142,7 +166,8 @@ def test_a_test_for_transformers_runs_on_transformers(expect: Any, wrong: int, w
     parser = ParserRef(name="response_template", engine="response_template", options={"template": whole})
     found = subject(case(f"<think>Hm.</think>So.{CALL % 1}", replay=[{"by": "char", "size": 2}]))
     context = found.case.context.model_copy(update={"prompt_tail": "<|im_start|>assistant\n"})
-    told = found.case.model_copy(update={"parser": parser, "context": context})
+    soft = Compare(whitespace="soft")
+    told = found.case.model_copy(update={"parser": parser, "context": context, "compare": soft})
     source = suite_file(SUITES["transformers"], replace(found, case=told, expect=Expect.model_validate(expect))).text
     assert len(failures(source)) == wrong
 

@@ -204,13 +204,37 @@ def test_the_file_compares_as_the_case_says(compare: Any, content: str, first: A
 _CALL = {"kind": "tool_call", "name": "f", "raw": '{"a": 1}'}
 
 
-def test_of_text_and_calls_in_one_delta_the_file_knows_no_order() -> None:
-    exported = pytest_file(case(expect={"events": [_CALL, {"kind": "text", "text": "ab"}]}), [Piece("ab")])
-    names = namespace(exported)
+def test_what_only_events_say_is_compared_where_the_order_is_not_known() -> None:
+    names = namespace(pytest_file(case(expect={"events": [_CALL, {"kind": "text", "text": "ab"}]}), [Piece("ab")]))
     call = {"index": 0, "function": {"name": "f", "arguments": '{"a": 1}'}}
-    assert names["accumulate"]([{"content": "ab", "tool_calls": [call]}])["events"] is None
-    names["replay"] = lambda deltas: names["accumulate"]([{"content": "ab", "tool_calls": [call]}])
-    names["test_the_message_is_as_expected"](None)
+    for text in ("ab", "a"):
+        names["replay"] = lambda _, text=text: names["accumulate"]([{"content": text, "tool_calls": [call]}])
+        if text == "ab":
+            names["test_the_message_is_as_expected"](None)
+        else:
+            with pytest.raises(AssertionError, match="content"):
+                names["test_the_message_is_as_expected"](None)
+
+
+@pytest.mark.parametrize(
+    ("sent", "told"),
+    [
+        ({"content": "ab"}, False),
+        ({"reasoning": "r"}, False),
+        ({"reasoning": "r", "content": "ab", "tool_calls": []}, False),
+        ({"tool_calls": [{"index": 1, "function": {"name": "f", "arguments": "{}"}}]}, True),
+    ],
+)
+def test_of_what_begins_in_one_delta_the_file_knows_no_order(sent: dict[str, Any], told: bool) -> None:
+    names = namespace(pytest_file(case(expect={"events": [_CALL, {"kind": "text", "text": "ab"}]}), [Piece("ab")]))
+    call = {"index": 0, "function": {"name": "f", "arguments": '{"a": '}}
+    rest = {"content": "ab", "tool_calls": [{"index": 0, "function": {"arguments": "1}"}}]}
+    both = (
+        {"tool_calls": [call], **sent}
+        if "tool_calls" not in sent
+        else {**sent, "tool_calls": [*sent["tool_calls"], call]}
+    )
+    assert (names["accumulate"]([both, rest])["events"] is not None) is told
 
 
 @pytest.mark.parametrize(

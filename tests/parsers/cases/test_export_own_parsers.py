@@ -43,8 +43,11 @@ class Vllm(OurParser):
     def parse_delta(self, text: str, ids: list[int], request: Any, prompt_token_ids: Any, finished: bool) -> Any:
         """As its server calls it."""
         assert "".join(self.tokenizer.convert_ids_to_tokens(ids)) == text or request.late(ids, text)
-        said = self.finish() if finished else self.feed(text)
-        return None if said is None else SimpleNamespace(model_dump=lambda exclude_none: said.to_openai())
+        parts = [self.feed(text), self.finish() if finished else None]
+        said = [one.to_openai() for one in parts if one is not None]
+        content = "".join([one.get("content") or "" for one in said])
+        calls = [call for one in said for call in one.get("tool_calls") or ()]
+        return SimpleNamespace(model_dump=lambda exclude_none: {"content": content, "tool_calls": calls})
 
 
 class Sglang(OurParser):
@@ -139,7 +142,7 @@ class Own(OurParser):
     def finish(self, reason: Any = None) -> Any:
         """The end."""
         said = super().finish()
-        return None if said is None else [said.to_openai()]
+        return None if said is None else said.to_openai()
 
 
 class Detects(OurParser):

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -184,6 +185,50 @@ def test_the_order_is_compared_where_the_case_states_it(
         assert "parts" not in suite_file(SUITES["vllm"], replace(found, expect=ordered, whole=True)).text
 
 
+_EVENTS: list[dict[str, Any]] = [
+    {"kind": "text", "text": OUTPUT.partition("<")[0]},
+    {"kind": "tool_call", "name": "f", "arguments": {"x": 1}},
+    {"kind": "tool_call", "name": "f", "arguments": {"x": 2}},
+]
+
+
+@pytest.mark.parametrize("target", ALL_STANDINS)
+@pytest.mark.parametrize("wrong", [{"arguments": {"x": 3}}, {"name": "g"}])
+def test_what_only_events_say_is_compared(target: str, wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    for last, failed in ({}, 0), (wrong, 1):
+        given_case = case(expect={"events": [*_EVENTS[:2], {**_EVENTS[2], **last}]}, replay=[{"by": "char"}])
+        ALL_STANDINS[target](monkeypatch, given_case)
+        assert len(failures(emitted(target, given_case))) == failed
+
+
+@pytest.mark.parametrize("target", [target for target in SUITES if target != "transformers"])
+def test_a_suite_that_knows_no_order_refuses_a_case_that_is_about_it(target: str) -> None:
+    given_case = case(expect={"events": [*_EVENTS[1:], _EVENTS[0]]})
+    if SUITES[target].keeps_order:
+        assert emitted(target, given_case)
+        return
+    with pytest.raises(UsageError, match="only the order of the parts is wrong here"):
+        emitted(target, given_case)
+
+
+@pytest.mark.parametrize("target", STANDINS)
+def test_of_parts_that_begin_in_one_delta_no_order_is_compared(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    given_case = case(f"Hi.{CALL % 1}", expect={"events": [_EVENTS[1], {"kind": "text", "text": "Hi."}]})
+    for size, failed in (1, 1), (99, 0):
+        source = emitted(target, given_case.model_copy(update={"replay": (Chunking(by="token", size=size),)}))
+        STANDINS[target](monkeypatch, given_case)
+        assert len(failures(source)) == failed
+
+
+def test_a_call_that_comes_in_several_parts_of_a_delta_began_with_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    given_case = case(expect={"events": _EVENTS}, replay=[{"by": "char"}])
+    use_vllm(monkeypatch, given_case)
+    names: dict[str, Any] = {"__name__": "emitted"}
+    exec(compile(emitted("vllm", given_case), "emitted.py", "exec"), names)
+    parts = [SimpleNamespace(index=0, function=SimpleNamespace(name=name)) for name in ("f", None)]
+    assert names["order_of"]([SimpleNamespace(reasoning=None, content=None, tool_calls=parts)]) == [("call", "f")]
+
+
 FORMAT_CASES: list[tuple[dict[str, Any], str]] = [
     ({"context": {"tool_choice": {"name": "f"}}}, "tool_choice="),
     ({"expect": {"tool_calls": [{"name": "f", "raw": '{"x": 1}'}, {"name": "f", "raw": '{"x": 2}'}]}}, "arguments for"),
@@ -235,13 +280,27 @@ def test_what_a_case_says_besides_is_in_its_test(target: str, keys: Any, monkeyp
     assert failures(source) == [], source
 
 
+@pytest.mark.parametrize("target", ALL_STANDINS)
 @pytest.mark.parametrize(("compare", "right"), [({"whitespace": "soft"}, True), ({}, False)])
-def test_sglangs_test_compares_white_space_as_the_case_does(
-    compare: Any, right: bool, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("with_order", [False, True])
+def test_a_test_compares_white_space_as_the_case_does(
+    target: str, compare: Any, right: bool, with_order: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given_case = case(expect={"content": "Zürich  🍰 'a' \"b\" \\\n"}, compare=compare)
-    use_sglang(monkeypatch, given_case)
-    assert (failures(emitted("sglang", given_case)) == []) is right
+    words, text = OUTPUT.partition("<")[0], "Zürich  🍰 'a' \"b\" \\\n"
+    events = [{**_EVENTS[0], "text": text}, *_EVENTS[1:], {"kind": "text", "text": " \n"}]
+    expect = {"events": events} if with_order else {"content": text, "tool_calls": []}
+    for wrong in {}, {"content": "other"}:
+        keys: Any = {"expect": {**expect, **wrong}, "compare": compare, "replay": [{"by": "char"}]}
+        given_case = case(OUTPUT, **keys) if with_order else case(words, tools=[], **keys)
+        ALL_STANDINS[target](monkeypatch, given_case)
+        assert (failures(emitted(target, given_case)) == []) is (right and not wrong)
+
+
+@pytest.mark.parametrize("target", ["llamacpp", "dynamo"])
+def test_a_suite_that_compares_texts_exactly_refuses_a_case_of_which_white_space_does_not_count(target: str) -> None:
+    given_case = case(expect={"content": "a", "tool_calls": []}, compare={"whitespace": "soft"})
+    with pytest.raises(UsageError, match=r"compares texts exactly.*white space does not count"):
+        emitted(target, given_case)
 
 
 @pytest.mark.parametrize("target", STANDINS)

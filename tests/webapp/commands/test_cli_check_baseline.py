@@ -343,6 +343,11 @@ def test_a_baseline_of_many_entries_has_one_on_a_line_in_one_order(tmp_path: Pat
         ({"tool_calls[0].name": ("a",)}, {"tool_calls": ALL}, {}),
         ({"tool_calls[0].name": ("a", "b")}, {"tool_calls": ("a",)}, {"tool_calls[0].name": ("b",)}),
         ({"tool_calls": ALL}, {"tool_calls[0].name": ALL}, {"tool_calls": ALL}),
+        ({"check x (text)": ALL}, {"check x (calls)": ALL}, {}),
+        ({"check x (spelling)": ALL}, {"check x (text)": ALL}, {}),
+        ({"check x (calls)": ALL}, {"check x (text)": ALL}, {"check x (calls)": ALL}),
+        ({"check x (text)": ALL}, {"check y (calls)": ALL}, {"check x (text)": ALL}),
+        ({"check x (text)": ALL}, {"check x": ALL}, {"check x (text)": ALL}),
         ({"content": ALL}, {NOT_RUN: ALL}, {}),
         ({NOT_RUN: ALL}, {NOT_RUN: ALL}, {}),
         ({NOT_RUN: ALL}, {"content": ALL}, {NOT_RUN: ALL}),
@@ -365,3 +370,111 @@ def test_a_pipe_is_written_to_and_stays_one() -> None:
     with os.fdopen(into) as read, os.fdopen(out, "w"):
         assert write_baseline(f"/dev/fd/{out}", []) == (0, 0)
         assert json.loads(os.read(read.fileno(), 1_000)) == {"baseline": 1, "known": []}
+
+
+@pytest.mark.parametrize(
+    ("engines", "code", "said"),
+    [
+        ({}, 0, "1 case: 1 as before"),
+        ({"mine": {"expect": {"tool_calls": []}}}, 1, "1 case: 1 FAIL"),
+        ({"mine": {"expect": {"tool_calls": []}}, "mine-base": {"expect": {"content": "odd"}}}, 1, "1 case: 1 FAIL"),
+        ({"mine:other": {"expect": {"tool_calls": []}}}, 0, "1 case: 1 as before"),
+        ({"mine": {"verdict": "known_bug"}}, 0, "1 case: 1 known bug"),
+    ],
+)
+def test_base_is_held_to_what_the_case_says_of_head(
+    program: Program, enter: Callable[..., None], engines: dict[str, Any], code: int, said: str
+) -> None:
+    """Base gives no call, which is right where the case says so of `mine`; the other call of head is wrong."""
+    enter("mine-base", "loses=x")
+    enter("mine")
+    wanted = {"tool_calls": [{"name": "other", "arguments": {}}]}
+    Path("one.case.json").write_text(json.dumps(case("f v x", expect=wanted, checks=[], engines=engines)), "utf-8")
+    done = program("check", "one.case.json", "--engine", "base=mine-base", "--engine", "head=mine")
+    assert (done.code, last_lines(done, "1 case")[0]) == (code, said)
+
+
+def test_each_head_has_a_base_that_is_held_as_it(program: Program, enter: Callable[..., None]) -> None:
+    for name in ("old", "one", "two"):
+        enter(name, *["loses=x"] * (name == "old"))
+    engines: dict[str, Any] = {"one": {"expect": {"tool_calls": []}}}
+    Path("one.case.json").write_text(json.dumps(case("f v x", checks=[], engines=engines)), "utf-8")
+    words = ("--engine", "base=old", "--engine", "one", "--engine", "two")
+    done = program("check", "one.case.json", *words)
+    said = ("1 FAIL, 1 ok" in done.out, "1 fixed: old is wrong there" in done.out)
+    assert (done.code, said) == (1, (True, True))
+
+
+SLOW: dict[str, Any] = {"replay": [{"by": "token", "size": 3}, {"by": "cuts", "cuts": [2]}, {"by": "char"}]}
+SPLIT, ALL_OF_FEW = ("splits=x",), ("few=3",)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "slow", "outcome"),
+    [
+        (ALL_OF_FEW, ALL_OF_FEW, "after", "as before"),
+        (SPLIT, SPLIT, "before", "as before"),
+        (("loses=x",), ("loses=x",), "before", "as before"),
+        (("loses=x",), ("loses=x",), "after", "as before"),
+        ((), ("many=4",), "before", "as before"),
+        (SPLIT, ("loses=x",), "before", "FAIL"),
+        ((), SPLIT, "before", "FAIL"),
+        ((), ALL_OF_FEW, "after", "FAIL"),
+    ],
+)
+def test_what_a_slow_engine_was_not_asked_is_neither_worse_nor_fixed(
+    program: Program, enter: Callable[..., None], monkeypatch: pytest.MonkeyPatch, before: tuple[str, ...],
+    after: tuple[str, ...], slow: str, outcome: str,
+) -> None:  # fmt: skip
+    """One of three chunkings is left out: that by characters."""
+    Path("one.case.json").write_text(json.dumps(case("f v x", **SLOW, checks=[])), "utf-8")
+    monkeypatch.setattr("parsers.cases.patience.ENGINE_SECONDS", 0.0 if slow == "before" else 10.0)
+    enter("mine", *before)
+    program("check", "one.case.json", "--engine", "mine", "--write-baseline", "base.json")
+    monkeypatch.setattr("parsers.cases.patience.ENGINE_SECONDS", 0.0 if slow == "after" else 10.0)
+    enter("mine", *after)
+    done = program("check", "one.case.json", "--engine", "mine", "--baseline", "base.json")
+    said = last_lines(done, "1 case")
+    assert (said[0], "fixed" in done.out) == (f"1 case: 1 {outcome}", False), done.out
+    (entry,) = json.loads(Path("base.json").read_bytes())["known"]
+    assert entry["wrong"].get("not run") == (["character by character"] if slow == "before" else None)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "slow", "outcome"),
+    [
+        (("many=4",), ("many=4",), "before", "as before"),
+        (("many=4",), ("many=4",), "after", "ok"),
+        ((), ("few=2",), "before", "FAIL"),
+    ],
+)
+def test_what_a_check_finds_of_a_chunking_that_was_left_out_is_not_worse(
+    program: Program, enter: Callable[..., None], monkeypatch: pytest.MonkeyPatch, before: tuple[str, ...],
+    after: tuple[str, ...], slow: str, outcome: str,
+) -> None:  # fmt: skip
+    tokens = [[number, char] for number, char in enumerate("f v x")]
+    told = {"input": {"tokens": tokens}, "source": {"kind": "recorded"}, "checks": ["chunking"], "expect": None}
+    replay = [{"by": "token", "size": size} for size in (2, 4, 1)]
+    Path("one.case.json").write_text(json.dumps(case("f v x", **told, replay=replay)), "utf-8")
+    monkeypatch.setattr("parsers.cases.patience.ENGINE_SECONDS", 0.0 if slow == "before" else 10.0)
+    enter("mine", *before)
+    program("check", "one.case.json", "--engine", "mine", "--write-baseline", "base.json")
+    monkeypatch.setattr("parsers.cases.patience.ENGINE_SECONDS", 0.0 if slow == "after" else 10.0)
+    enter("mine", *after)
+    done = program("check", "one.case.json", "--engine", "mine", "--baseline", "base.json")
+    assert (last_lines(done, "1 case")[0], "fixed" in done.out) == (f"1 case: 1 {outcome}", False), done.out
+
+
+def test_a_chunking_that_was_left_out_is_no_wrong_and_what_was_mended_of_others_is_told(
+    program: Program, enter: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("one.case.json").write_text(json.dumps(case("f v x", **SLOW, checks=[])), "utf-8")
+    enter("mine", "loses=x")
+    program("check", "one.case.json", "--engine", "mine", "--write-baseline", "base.json")
+    monkeypatch.setattr("parsers.cases.patience.ENGINE_SECONDS", 0.0)
+    enter("mine", *SPLIT)
+    done = program("check", "one.case.json", "--engine", "mine", "--baseline", "base.json")
+    assert (done.code, "1 partly fixed" in done.out) == (0, True), done.out
+    enter("mine")
+    done = program("check", "one.case.json", "--engine", "mine", "--write-baseline", "base.json")
+    assert "1 entry, 0 of them wrong, written" in done.out

@@ -1,7 +1,8 @@
 """An engine that reads `NAME KEY VALUE` as a call, under an id that it makes up each time. Standard library alone.
 
 Started as `PYTHON calling_engine.py [KEY=LETTERS...]`: `loses=x` sends a text with an x in it as content; `splits=y`
-loses the last delta of several that make a text with a y in it; `refuses=` does not start.
+loses the last delta of several that make a text with a y in it; `few=3` sends what comes in at most 3 deltas as
+content, `many=4` what comes in at least 4; `refuses=` does not start.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ CARD = {
 def sent(texts: list[str], flaws: dict[str, str]) -> list[dict[str, Any] | None]:
     """What is sent at each delta and at the end."""
     whole = "".join(texts)
-    if flaws.get("loses") and set(flaws["loses"]) & set(whole):
+    odd = len(texts) <= int(flaws.get("few", 0)) or len(texts) >= int(flaws.get("many", 1_000_000))
+    if odd or (flaws.get("loses") and set(flaws["loses"]) & set(whole)):
         return [*[{"content": text} if text else None for text in texts], None]
     if len(texts) > 1 and set(flaws.get("splits", "")) & set(whole):
         whole = "".join(texts[:-1])

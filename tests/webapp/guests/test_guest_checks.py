@@ -17,6 +17,7 @@ from tests.webapp.guests.serving import (
     Hermes,
     Naive,
     Raising,
+    Rash,
     case_text,
     nobody,
     patient,
@@ -250,3 +251,28 @@ def test_a_guest_tells_who_it_is_and_no_lines() -> None:
     assert isinstance(guest().card("class"), Card)
     with pytest.raises(EngineError, match="tells no lines"):
         guest().lines("class", {})
+
+
+def test_what_came_in_one_delta_may_have_come_in_any_order() -> None:
+    events = [
+        {"kind": "tool_call", "name": "get_weather", "arguments": {"city": "Bern"}},
+        {"kind": "text", "text": "Bye"},
+    ]
+    found = checked(Hasty, case_text(f"{CALL}Bye", expect={"events": events}))
+    assert (found.outcome, found.failing) == ("ok", 0)
+    assert checked(Hasty, case_text(f"{CALL}Bye", expect={"events": events[::-1]})).failing
+
+
+@pytest.mark.parametrize(
+    ("expect", "at"),
+    [
+        ({"content": "Hi w"}, 2),
+        ({"content": "Hi w", "tool_calls": []}, 1),
+        ({"events": [{"kind": "text", "text": "Hi w"}]}, 1),
+    ],
+)
+def test_a_call_is_not_blamed_where_the_case_says_nothing_of_calls(expect: dict[str, Any], at: int) -> None:
+    text = case_text(f"Hi{CALL} w!", expect=expect)
+    shown = checked(Rash, text, chunking=Chunking(by="cuts", cuts=(len(f"Hi{CALL}"),))).shown
+    assert shown is not None
+    assert shown.at == at

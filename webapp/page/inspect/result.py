@@ -283,7 +283,8 @@ def _differences(index: TraceIndex, expect: dict[str, Any] | None) -> list[_Diff
         pairs = zip_longest(expected, actual_calls, fillvalue="")
         found += [_difference(f"call {number}", *pair) for number, pair in enumerate(pairs)]
     if (parts := expect.get("events")) is not None:
-        found += _order(parts, events_of(index.trace))
+        wanted = [(one["kind"], _text(one.get("text"))) for one in parts]
+        found += _order(parts, events_of(index.trace, wanted))
     return found
 
 
