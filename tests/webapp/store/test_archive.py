@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -181,6 +182,20 @@ def test_a_backup_that_fails_leaves_no_file(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setenv("TOOLCALL_INSPECTOR_DATA_DIR", str(tmp_path))
     assert run(["db", "backup", str(tmp_path / "b.jsonl")]) == 2
     assert list(tmp_path.glob("b.*")) == []
+
+
+def test_a_backup_that_was_cut_off_is_in_nobodys_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from webapp.cli import run
+    from webapp.commands import db
+
+    monkeypatch.setenv("TOOLCALL_INSPECTOR_DATA_DIR", str(tmp_path))
+    assert run(["db", "upgrade"]) == 0
+    (tmp_path / "b.jsonl.part").touch()  # as one that was killed left it
+    with monkeypatch.context() as full:
+        full.setattr(db.os, "fsync", lambda _file: (_ for _ in ()).throw(OSError(errno.ENOSPC, "No space left")))
+        assert run(["db", "backup", str(tmp_path / "b.jsonl")]) == 2
+    assert run(["db", "backup", str(tmp_path / "b.jsonl")]) == 0
+    assert sorted(path.name for path in tmp_path.glob("b.*")) == ["b.jsonl", "b.jsonl.part"]
 
 
 def test_a_backup_goes_through_a_pipe(
