@@ -18,7 +18,9 @@ from parsers.cases.run import run_case
 from parsers.vocabulary.types import UsageError
 from tests.amount import every
 from tests.corpus import case_named, case_names
+from tests.growth import assert_linear, seconds
 
+SIZES = (1_000, 2_000, 4_000)
 NAMES = case_names(without=("response_template",))
 WORD = re.compile(r"[^\W\d_]{4,}")
 STRUCTURE = {"schema", "parser", "replay", "tokenizer", "contract", "compare", "checks", "verdict", "decode"}
@@ -221,3 +223,14 @@ def test_a_candidate_that_cannot_be_run_is_another_case() -> None:
     redaction = Redaction(CASE, judge)
     assert [*redaction.run()]
     assert [one.what for one in redaction.result().stays] == ["beta"]
+
+
+@pytest.mark.linear
+def test_what_is_known_when_it_stops_early_takes_linear_time() -> None:
+    def stopped(size: int) -> Redaction:
+        text = " ".join([f"word{number:05}" for number in range(size)])
+        redaction = Redaction(load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": text}}), len)
+        return redaction
+
+    redactions = {size: stopped(size) for size in SIZES}
+    assert_linear(lambda size: seconds(redactions[size].result), SIZES)
