@@ -27,7 +27,7 @@ from werkzeug.exceptions import BadRequest
 from webapp.security import api_error
 from webapp.services import services
 from webapp.store import Gone
-from webapp.store.answers import Answer, Refused
+from webapp.store.answers import Answer, Busy, Refused
 from webapp.store.keys import KEY_BYTES
 
 HEADER = "Idempotency-Key"
@@ -60,9 +60,9 @@ def _answered(key: str, work: Callable[[], ResponseReturnValue]) -> ResponseRetu
     claim = answers.claim(digest, _request_digest())
     if claim is Refused.OTHER:
         return api_error("key_reused", f"This {HEADER} came with another request: make up a new one for each.")
-    if claim is Refused.BUSY:
+    if isinstance(claim, Busy):
         busy = api_error("at_work", f"The request with this {HEADER} is not done yet.", status=409)
-        busy.headers["Retry-After"] = "1"
+        busy.headers["Retry-After"] = str(claim.seconds)
         return busy
     if isinstance(claim, Answer):
         return _again(claim, key)

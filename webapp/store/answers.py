@@ -8,7 +8,7 @@ row of the key         a claim
 =====================  =====================================================================================
 absent                 is given, and written
 of another request     OTHER
-at work                BUSY; after ABANDONED_SECONDS whoever did that is gone, and the claim is given
+at work                Busy; after ABANDONED_SECONDS whoever did that is gone, and the claim is given
 done                   the answer
 =====================  =====================================================================================
 
@@ -22,6 +22,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum
+from math import ceil
 
 from sqlalchemy import Connection, Engine, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
@@ -40,7 +41,14 @@ class Refused(Enum):
     """Why a claim is not given."""
 
     OTHER = "another request"
-    BUSY = "at work"
+
+
+@dataclass(slots=True, frozen=True)
+class Busy:
+    """The request of a key is at work. Ask again in so many seconds: as long as it has taken, for nobody knows how long
+    it will, but no later than it counts as abandoned."""
+
+    seconds: int = 1
 
 
 @dataclass(slots=True, frozen=True)
@@ -67,13 +75,13 @@ class Answers:
         self._writer = writing(engine)
         self._now = now
 
-    def claim(self, key: str, request: str) -> Claim | Answer | Refused:
+    def claim(self, key: str, request: str) -> Claim | Answer | Busy | Refused:
         """The claim of a request under a key, or what it is answered instead."""
         try:
             with self._writer.begin() as connection:
                 return self._claimed(connection, key, request)
         except IntegrityError:  # of two that insert at the same moment the other one did
-            return Refused.BUSY
+            return Busy()
 
     def keep(self, key: str, status: int, body: str, location: str) -> None:
         """Keep the answer to the request that claimed a key; one that is too long is not, and the key is free."""
@@ -89,7 +97,7 @@ class Answers:
         with self._writer.begin() as connection:
             connection.execute(delete(answered).where(answered.c.key == key))
 
-    def _claimed(self, connection: Connection, key: str, request: str) -> Claim | Answer | Refused:
+    def _claimed(self, connection: Connection, key: str, request: str) -> Claim | Answer | Busy | Refused:
         now = self._now()
         connection.execute(delete(answered).where(answered.c.created < _before(now, KEPT_SECONDS)))
         row = connection.execute(select(answered).where(answered.c.key == key).with_for_update()).one_or_none()
@@ -100,7 +108,8 @@ class Answers:
         if row.status != AT_WORK:
             return Answer(row.salt, row.status, row.body, row.location)
         if row.created >= _before(now, ABANDONED_SECONDS):
-            return Refused.BUSY
+            age = (datetime.fromisoformat(now) - datetime.fromisoformat(row.created)).total_seconds()
+            return Busy(max(1, ceil(min(age, ABANDONED_SECONDS - age))))
         connection.execute(update(answered).where(answered.c.key == key).values(created=now))
         return Claim(row.salt)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 
 from webapp.store import CaseStore, answers
-from webapp.store.answers import Answer, Answers, Claim, Refused
+from webapp.store.answers import Answer, Answers, Busy, Claim, Refused
 
 KEY, REQUEST = "a" * 64, "b" * 64
 
@@ -37,7 +38,7 @@ def kept(store: CaseStore, clock: Clock) -> Answers:
 def test_a_key_is_claimed_once_and_then_answered(kept: Answers) -> None:
     claim = kept.claim(KEY, REQUEST)
     assert isinstance(claim, Claim)
-    assert kept.claim(KEY, REQUEST) is Refused.BUSY
+    assert kept.claim(KEY, REQUEST) == Busy()
     kept.keep(KEY, 201, '{"a": 1}', "/here")
     assert kept.claim(KEY, REQUEST) == Answer(claim.salt, 201, '{"a": 1}', "/here")
     assert kept.claim(KEY, "c" * 64) is Refused.OTHER
@@ -67,6 +68,16 @@ def test_an_answer_is_kept_for_a_day(kept: Answers, clock: Clock, now: str, foun
     assert isinstance(kept.claim(KEY, REQUEST), found)
 
 
+def test_who_asks_again_when_told_gets_the_claim_that_was_abandoned(kept: Answers, clock: Clock) -> None:
+    first, waits = kept.claim(KEY, REQUEST), [1]
+    while waits[-1]:
+        at = datetime.fromisoformat("2026-01-31T09:00:00.000Z") + timedelta(seconds=sum(waits))
+        clock.now = at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        found = kept.claim(KEY, REQUEST)
+        waits.append(found.seconds if isinstance(found, Busy) else 0)
+    assert (waits, found) == ([1, 1, 2, 4, 8, 16, 32, 64, 128, 44, 1, 0], first)
+
+
 @pytest.mark.parametrize(
     ("now", "abandoned"), [("2026-01-31T09:04:59.000Z", False), ("2026-01-31T09:05:01.000Z", True)]
 )
@@ -75,8 +86,8 @@ def test_a_claim_that_was_abandoned_is_given_again_with_its_salt(
 ) -> None:
     first = kept.claim(KEY, REQUEST)
     clock.now = now
-    assert kept.claim(KEY, REQUEST) == (first if abandoned else Refused.BUSY)
-    assert kept.claim(KEY, REQUEST) is Refused.BUSY
+    assert kept.claim(KEY, REQUEST) == (first if abandoned else Busy())
+    assert kept.claim(KEY, REQUEST) == Busy()
 
 
 def test_the_oldest_go_where_there_are_too_many(kept: Answers, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,4 +106,4 @@ def test_of_many_that_come_together_one_has_the_claim(store: CaseStore) -> None:
         one.start()
     for one in ask:
         one.join()
-    assert Counter(found) == {Claim: 1, Refused: 7}
+    assert Counter(found) == {Claim: 1, Busy: 7}
