@@ -107,7 +107,7 @@ class StoredCase:
 class Sharing:
     """How a case is shared: the delete key, where it is not to be made up, and whom it is counted for, where it is;
     when it `expires`, UTC ISO 8601. `joins` False: a case that is there already is left alone, and nobody gets a key of
-    it."""
+    it; but who has this delete key of it already, is told so."""
 
     delete_key: str | None = None
     client: Client | None = None
@@ -174,17 +174,18 @@ class CaseStore:
             if self._insert(case_id, row, listing, key, sharing) or self._revive(case_id, row, listing, key, sharing):
                 return Saved(case_id, True, key)
             self._refuse_taken_down(case_id)
-            if not sharing.joins and self.get(case_id) is not None:
+            theirs = sharing.joins or (sharing.delete_key is not None and self.has_key(case_id, sharing.delete_key))
+            if not theirs and self.get(case_id) is not None:
                 return Saved(case_id, False, "")
             if (created := self._join(case_id, key, sharing)) is not None:
                 return Saved(case_id, created, key)
 
     def list_known(self, case_id: str, listing: Listing, key: str) -> bool:
         """Put a live case into the library, for whoever has this key of it; one that is there stays as it is. Returns
-        whether this did."""
+        whether this did: nobody lists what they do not share."""
         with self._writer.begin() as connection:
             created = self._locked(connection, case_id)
-            if created is None:
+            if created is None or share_of(connection, case_id, digest_of(key)) is None:
                 return False
             mark_listed(connection, case_id, key)
             known = self.library.has(connection, case_id)

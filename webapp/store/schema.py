@@ -107,7 +107,7 @@ answered = Table(
     Column("key", String(64), primary_key=True, comment="SHA-256 of Idempotency-Key, hexadecimal"),
     Column("request", String(64), nullable=False, comment="SHA-256 of the request, hexadecimal"),
     Column("salt", String(32), nullable=False, comment="of the delete key that comes of it"),
-    Column("status", Integer, nullable=False, comment="of the answer; 0 while somebody works on it"),
+    Column("status", Integer, nullable=False, comment="of the answer; 0 while somebody works on it, -1: open"),
     Column("body", Text, nullable=False, comment="JSON of the answer, without a delete key"),
     Column("location", Text, nullable=False, comment="its header, or empty"),
     Column("created", String(24), nullable=False, comment="UTC, ISO 8601 with milliseconds"),

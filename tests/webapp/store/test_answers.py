@@ -44,13 +44,13 @@ def test_a_key_is_claimed_once_and_then_answered(kept: Answers) -> None:
     assert kept.claim(KEY, "c" * 64) is Refused.OTHER
 
 
-def test_a_key_whose_request_came_to_nothing_is_free(kept: Answers) -> None:
+@pytest.mark.parametrize("request_", [REQUEST, "c" * 64])
+def test_a_key_whose_request_came_to_nothing_is_open_to_any_and_keeps_its_salt(kept: Answers, request_: str) -> None:
     first = kept.claim(KEY, REQUEST)
-    kept.free(KEY)
-    again = kept.claim(KEY, "c" * 64)
-    assert isinstance(first, Claim)
-    assert isinstance(again, Claim)
-    assert first.salt != again.salt
+    kept.reopen(KEY)
+    assert kept.claim(KEY, request_) == first
+    assert kept.claim(KEY, request_) == Busy()
+    assert kept.claim(KEY, "d" * 64) is Refused.OTHER
 
 
 def test_an_answer_that_is_too_long_is_not_kept(kept: Answers, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,6 +88,17 @@ def test_a_claim_that_was_abandoned_is_given_again_with_its_salt(
     clock.now = now
     assert kept.claim(KEY, REQUEST) == (first if abandoned else Busy())
     assert kept.claim(KEY, REQUEST) == Busy()
+
+
+def test_open_keys_go_before_others(kept: Answers, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answers, "MOST", 2)
+    kept.claim("0" * 64, REQUEST)
+    clock.now = "2026-01-31T09:00:01.000Z"
+    opened = kept.claim("1" * 64, REQUEST)
+    kept.reopen("1" * 64)
+    kept.claim("2" * 64, REQUEST)
+    assert kept.claim("0" * 64, "other") is Refused.OTHER
+    assert kept.claim("1" * 64, REQUEST) != opened
 
 
 def test_the_oldest_go_where_there_are_too_many(kept: Answers, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:

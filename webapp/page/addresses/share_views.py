@@ -46,6 +46,7 @@ from webapp.runs.exports import TARGETS
 from webapp.runs.held import SharedAs
 from webapp.runs.unrun import is_unrun
 from webapp.services import services
+from webapp.storage_trouble import taken_back
 from webapp.store import OverQuota, Saved, Sharing
 from webapp.store.expiring import NEVER, expiry
 
@@ -116,17 +117,14 @@ def _stored(case: Case) -> tuple[Saved, int | None, str, list[Saved]]:
     """What comes of a case, where a finding of it begins, and of the texts beside it where it is shared with a
     comparison, whose address that has.
 
-    All of it is stored or, where it is over a quota, nothing. Raises OverQuota.
+    All of it is stored or, where it is over a quota or the database takes no more, nothing. Raises OverQuota.
     """
     saved, begins = _saved(case)
     words = request.form.get("go", "")
     if not words:
         return saved, begins, "", []
-    try:
+    with taken_back(services().store, [saved]):
         return saved, begins, *store_comparison(saved, words, posted_beside(request.form), _sharing())
-    except OverQuota:
-        services().store.withdraw(saved.id, saved.delete_key)
-        raise
 
 
 def _share_again(subject: Subject, problem: str) -> Response:
