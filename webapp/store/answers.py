@@ -36,7 +36,7 @@ KEPT_SECONDS = 24 * 3_600
 ABANDONED_SECONDS = 300
 MOST = 10_000
 MOST_CHARACTERS = 20_000  # of an answer that is kept
-AT_WORK, OPEN = 0, -1
+AT_WORK, OPEN = 0, -1  # in place of a status
 
 
 class Refused(Enum):

@@ -20,7 +20,8 @@ from sqlalchemy import Column, Connection, Engine, Select, delete, exists, func,
 from sqlalchemy.sql.elements import ColumnElement
 
 from webapp.store.grams import Grams, kept
-from webapp.store.schema import cases, collected, labels, listed
+from webapp.store.result_counts import uncount_tried
+from webapp.store.schema import cases, collected, labels, listed, tried
 
 COUNTED = 1000  # how many results are counted; beyond that there are more than so many
 SHOWN = 50
@@ -122,9 +123,10 @@ class Listings:
     def remove(self, connection: Connection, case_id: str) -> None:
         """Forget all of a case, in the transaction that deletes it; what points at its row goes with it."""
         columns = select(listed.c.number, listed.c.text).where(listed.c.case_id == case_id)
-        row = connection.execute(columns).one_or_none()
+        row = connection.execute(columns.with_for_update()).one_or_none()  # a result that comes now comes too late
         if row is not None:
             self._grams.remove(connection, row.number, row.text)
+            uncount_tried(connection, tried.c.number == row.number)
             connection.execute(delete(listed).where(listed.c.number == row.number))
 
     def unname(self, connection: Connection, case_id: str) -> None:

@@ -101,13 +101,25 @@ tried = Table(
     Index("tried_number", "number"),
 )
 
+tried_counts = Table(
+    "tried_counts",
+    metadata,
+    Column("number", Integer, primary_key=True, comment="of this change"),
+    Column("engine", String(200), nullable=False),
+    Column("version", String(64), nullable=False),
+    Column("severity", String(16), nullable=False),
+    Column("many", Integer, nullable=False, comment="results more, or less than 0: fewer"),
+    Column("last", String(24), nullable=False, comment="when the last of them came; empty: none did"),
+    sqlite_autoincrement=True,
+)
+
 answered = Table(
     "answered",
     metadata,
     Column("key", String(64), primary_key=True, comment="SHA-256 of Idempotency-Key, hexadecimal"),
     Column("request", String(64), nullable=False, comment="SHA-256 of the request, hexadecimal"),
     Column("salt", String(32), nullable=False, comment="of the delete key that comes of it"),
-    Column("status", Integer, nullable=False, comment="of the answer; 0 while somebody works on it, -1: open"),
+    Column("status", Integer, nullable=False, comment="of the answer; 0 while somebody works on it"),
     Column("body", Text, nullable=False, comment="JSON of the answer, without a delete key"),
     Column("location", Text, nullable=False, comment="its header, or empty"),
     Column("created", String(24), nullable=False, comment="UTC, ISO 8601 with milliseconds"),
@@ -147,4 +159,4 @@ totals = Table(
 )
 
 # What is of a day only, or counted from other rows: no backup holds it.
-PASSING = frozenset((days, spent, totals))
+PASSING = frozenset((days, spent, totals, tried_counts))
