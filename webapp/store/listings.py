@@ -141,6 +141,14 @@ class Listings:
         self._grams.remove(connection, row.number, row.text)
         self._grams.add(connection, [(row.number, text)])
 
+    def is_clean(self, connection: Connection) -> bool:
+        """Return whether the index of substrings keeps nothing of what was forgotten."""
+        return self._grams.is_clean(connection)
+
+    def rewrite(self, connection: Connection) -> None:
+        """Rewrite the next part of that index without what was forgotten."""
+        self._grams.rewrite(connection)
+
     def keep_until(self, connection: Connection, case_id: str, expires: str | None) -> None:
         """Show a case until then, and no longer; None: as long as it is there."""
         connection.execute(update(listed).where(listed.c.case_id == case_id).values(expires=expires))

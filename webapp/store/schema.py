@@ -158,5 +158,14 @@ totals = Table(
     Column("bytes", BigInteger, nullable=False, comment="of these cases"),
 )
 
+rewriting = Table(
+    "rewriting",
+    metadata,
+    Column("number", Integer, primary_key=True, comment="1"),
+    Column("removed", Integer, nullable=False, comment="texts taken out of the index so far"),
+    Column("begun", Integer, nullable=False, comment="of these when the last rewriting began"),
+    Column("done", Integer, nullable=False, comment="of these when the last one began that is done"),
+)
+
 # What is of a day only, or counted from other rows: no backup holds it.
-PASSING = frozenset((days, spent, totals, tried_counts))
+PASSING = frozenset((days, spent, totals, tried_counts, rewriting))

@@ -128,7 +128,7 @@ BROKEN: list[tuple[str, Callable[[list[str]], list[str]], str]] = [
     ("no backup", lambda _: ['{"schema":1}\n'], "this file is no backup"),
     ("a list", lambda _: ["[]\n"], "this file is no backup"),
     ("text", lambda _: ["x"], "line 1 of the backup is not JSON"),
-    ("newer", lambda lines: [lines[0].replace('"0008"', '"0009"'), *lines[1:]], "has schema 0009, this version 0008"),
+    ("newer", lambda lines: [lines[0].replace('"0009"', '"0010"'), *lines[1:]], "has schema 0010, this version 0009"),
     ("strange", lambda lines: [lines[0], '["cases",1]\n'], "line 2 of the backup is no row of this schema"),
     ("other table", lambda lines: [lines[0], '["users"]\n'], "line 2 of the backup is no row of this schema"),
     ("a number", lambda lines: [lines[0], "1\n"], "line 2 of the backup is no row of this schema"),
