@@ -25,6 +25,8 @@ from enum import Enum, auto
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnection
 
+TROUBLES = (DBAPIError, NoConnection)  # what a database raises
+
 
 class Trouble(Enum):
     """Why a database or a disk does not do what it is asked for."""

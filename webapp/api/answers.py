@@ -166,7 +166,7 @@ LibraryImport = _object(
     "LibraryImport",
     "What came of an import.",
     stored=_said(int, "Cases that are new."),
-    known=_said(int, "Cases that were stored already; they stay as they are."),
+    known=_said(int, "Cases that were stored already; they stay as they are, listed where that was asked for."),
     failed=_said(
         _many(_object("FailedImport", "A case that was not stored, and why.", name=str, why=str)), "The rest."
     ),
@@ -175,11 +175,11 @@ LibraryImport = _object(
         _many(
             _object(
                 "ImportedCase",
-                "A case that is new; `delete_key` withdraws it, and is told once.",
+                "A case that is new, or that this listed; `delete_key` withdraws that, and is told once.",
                 **{"name": str, "id": str, "delete_key": NotRequired[str]},
             )
         ),
-        "Those that are new.",
+        "Those that are new, or that this listed.",
     ),
 )
 ErrorBody = _object(

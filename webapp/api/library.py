@@ -76,9 +76,9 @@ def import_cases() -> ResponseReturnValue:
         keys=delete_key,
     )  # fmt: skip
     failed = [{"name": one.name, "why": one.why} for one in report.failed]
-    new = [{"name": one.name, "id": one.case_id, "delete_key": one.delete_key} for one in report.new]
+    keyed = [{"name": one.name, "id": one.case_id, "delete_key": one.delete_key} for one in report.keyed]
     counts = {"stored": report.stored, "known": report.known, "left": report.left}
-    response = jsonify({**counts, "failed": failed, "cases": new})
+    response = jsonify({**counts, "failed": failed, "cases": keyed})
     response.headers["Cache-Control"] = "no-store"
     return response
 

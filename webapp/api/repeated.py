@@ -2,7 +2,8 @@
 
 As the IETF's draft has it (draft-ietf-httpapi-idempotency-key-header): the key is a string of the client's, `"..."` or
 the bare text. A request of the same key that is another one is refused with 422, one that is still at work with 409.
-Answers of success are kept for a day; after any other the request may be mended and sent again. Where what was stored
+Answers of success are kept for a day; after any other the request may be mended and sent again, and has the keys
+of what was stored by then. Where what was stored
 was deleted meanwhile, the answer is 410 and nothing is stored again: what was wanted under this key was done once.
 
 Delete keys of cases are not among what is kept: they come of the client's key and a salt, and of the case's name where
@@ -17,6 +18,7 @@ import hmac
 import json
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
 from typing import Any
 
@@ -27,8 +29,9 @@ from werkzeug.exceptions import BadRequest
 from webapp.security import api_error
 from webapp.services import services
 from webapp.store import Gone
-from webapp.store.answers import Answer, Refused
+from webapp.store.answers import Answer, Busy, Refused
 from webapp.store.keys import KEY_BYTES
+from webapp.trouble import TROUBLES
 
 HEADER = "Idempotency-Key"
 SHORTEST, LONGEST = 16, 255
@@ -60,9 +63,9 @@ def _answered(key: str, work: Callable[[], ResponseReturnValue]) -> ResponseRetu
     claim = answers.claim(digest, _request_digest())
     if claim is Refused.OTHER:
         return api_error("key_reused", f"This {HEADER} came with another request: make up a new one for each.")
-    if claim is Refused.BUSY:
+    if isinstance(claim, Busy):
         busy = api_error("at_work", f"The request with this {HEADER} is not done yet.", status=409)
-        busy.headers["Retry-After"] = "1"
+        busy.headers["Retry-After"] = str(claim.seconds)
         return busy
     if isinstance(claim, Answer):
         return _again(claim, key)
@@ -70,11 +73,14 @@ def _answered(key: str, work: Callable[[], ResponseReturnValue]) -> ResponseRetu
     done = False
     try:
         response = current_app.make_response(work())
-        if done := response.status_code in (200, 201):
-            answers.keep(digest, response.status_code, _kept(response), response.headers.get("Location", ""))
+        done = response.status_code in (200, 201)
+        if done:  # one that cannot be kept is given all the same: what it tells of is stored
+            with suppress(*TROUBLES):
+                answers.keep(digest, response.status_code, _kept(response), response.headers.get("Location", ""))
     finally:
         if not done:
-            answers.free(digest)
+            with suppress(*TROUBLES):
+                answers.reopen(digest)
     return response
 
 

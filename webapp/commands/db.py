@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import mkstemp
 from typing import TextIO
 
 import click
@@ -74,22 +75,24 @@ for _command in (
 
 
 def _written(engine: Engine, path: Path) -> int:
-    """Write a backup beside its place first, so that FILE is whole or not there."""
-    part = path.with_name(f"{path.name}.part")
+    """Write a backup beside its place first, under a name that nobody has, so that FILE is whole or not there; what
+    fails leaves nothing, but for what is killed, which is in nobody's way."""
     if path.exists():
         raise UsageError(f"{path} is there already; give a new name")
+    part = None
     try:
-        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        descriptor, part = mkstemp(prefix=f"{path.name}.", suffix=".part", dir=path.parent)  # its owner's alone
         with os.fdopen(descriptor, "w", encoding="utf-8") as made:
             count = archive.backup(engine, made)
             made.flush()
             os.fsync(made.fileno())
-        part.rename(path)
+        Path(part).rename(path)
+        part = None
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}") from error
-    except UsageError:
-        part.unlink()
-        raise
+    finally:
+        if part is not None:
+            Path(part).unlink()
     return count
 
 

@@ -2,7 +2,20 @@
 
 A case is posted as it ran: with its tokens, under the parser that ran. Where the server does not know its engine, the
 case is posted as it is written, and its notes say who failed. To post a case twice is to post it once, so what was not
-answered is asked again. An address is followed nowhere else: the secret that goes along is for this server alone.
+answered is asked again:
+
+==========================  ==========================================================================================
+an answer                   is
+==========================  ==========================================================================================
+none: a connection refused  asked again after a second, three times in all
+or dropped; 502, 504
+429, 503                    the same, after the seconds that it says; one that says more than 10 is taken for the last
+409: a request under this   asked again when it says, until the server gives up on that one: it may be of a job that
+key is at work              was ended
+any other                   the last
+==========================  ==========================================================================================
+
+An address is followed nowhere else: the secret that goes along is for this server alone.
 
 Each request has an `Idempotency-Key`. Where a secret goes along, the key comes of it and of the case, so that a job
 that runs again asks the same; who has the key is told the delete key, so without a secret it is made up.
@@ -16,11 +29,11 @@ import json
 import os
 import re
 import secrets
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping, Sequence
-from typing import Any
+from time import sleep
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from parsers.cases.case import Case, CaseError
@@ -39,6 +52,8 @@ PATH = "/api/v1/cases"
 _RUN = "?run=1"  # refuse what cannot be run there: as it is written the case mostly can
 SECONDS = 60.0
 _TRIES = 3
+_BUSY, _UNANSWERED = frozenset((429, 503)), frozenset((0, 502, 504))
+_AT_WORK, _LONGEST_AT_WORK = 409, 330.0  # seconds of waiting: longer than a server keeps a key for a request that ended
 _MOST_BYTES = 1_000_000  # of an answer
 _LONGEST_WAIT = 10.0
 _HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*([\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*))\s*")
@@ -50,6 +65,15 @@ class _CaseRefusedError(Exception):
     def __init__(self, message: str, *, engine: bool) -> None:
         super().__init__(message)
         self.engine = engine
+
+
+class _Reply(NamedTuple):
+    """What came back: the status, 0 where nothing did, for that is `why`; and after how many seconds to ask again."""
+
+    status: int
+    wait: float = 1.0
+    data: bytes = b""
+    why: str = ""
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -126,35 +150,62 @@ class Uploads:
         raise UsageError(f"{OPTION} {self._address}: {_why(status, message, known=bool(detail))}")
 
     def _asked(self, path: str, body: bytes) -> tuple[int, Mapping[str, Any]]:
-        """The status and the object of an answer. What is too much at the moment is asked again."""
-        for attempt in range(_TRIES):
-            status, wait, data = self._once(path, body)
-            if status not in (409, 429, 503) or attempt == _TRIES - 1:
-                break
-            time.sleep(min(wait, _LONGEST_WAIT))
+        """The status and the object of an answer; see the module's table for what is asked again."""
+        reply = self._once(path, body)
+        tries, waited = 1, reply.wait
+        while self._is_asked_again(reply, tries, waited):
+            sleep(reply.wait)
+            reply = self._once(path, body)
+            tries += reply.status != _AT_WORK
+            waited += reply.wait
+        if not reply.status:
+            raise UsageError(f"{OPTION} {self._address}: it cannot be reached: {reply.why}")
         try:
-            found = json.loads(data)
+            found = json.loads(reply.data)
         except ValueError:
             found = None
-        return status, found if isinstance(found, dict) else {}
+        return reply.status, found if isinstance(found, dict) else {}
 
-    def _once(self, path: str, body: bytes) -> tuple[int, float, bytes]:
+    def _is_asked_again(self, reply: _Reply, tries: int, waited: float) -> bool:
+        if reply.status == _AT_WORK:
+            return waited <= _LONGEST_AT_WORK
+        again = reply.status in _UNANSWERED or (reply.status in _BUSY and reply.wait <= _LONGEST_WAIT)
+        return again and tries < _TRIES
+
+    def _once(self, path: str, body: bytes) -> _Reply:
         key = hmac.digest(self._key, path.encode() + body, "sha256").hex()
         headers = {**self._headers, "Idempotency-Key": f'"{key}"'}
         request = urllib.request.Request(self._address + path, body, headers, method="POST")  # noqa: S310
         try:
             with self._opener.open(request, timeout=SECONDS) as answer:
-                return answer.status, 0.0, answer.read(_MOST_BYTES)
+                return _Reply(answer.status, data=_read(answer))
         except urllib.error.HTTPError as error:
             with error:
                 location = error.headers.get("Location", "")
                 if 300 <= error.code < 400:
                     words = f"it sends elsewhere ({one_line(location)[:200]}); give that address"
                     raise UsageError(f"{OPTION} {self._address}: {words}") from error
-                return error.code, _seconds(error.headers.get("Retry-After")), error.read(_MOST_BYTES)
-        except (OSError, http.client.HTTPException, ValueError) as error:
-            why = getattr(error, "reason", None) or error
-            raise UsageError(f"{OPTION} {self._address}: it cannot be reached: {one_line(str(why))}") from error
+                return _refusal(error)
+        except (OSError, http.client.HTTPException) as error:
+            return _Reply(0, why=one_line(str(getattr(error, "reason", None) or error)))
+        except ValueError as error:
+            raise UsageError(f"{OPTION} {self._address}: it cannot be reached: {one_line(str(error))}") from error
+
+
+def _refusal(error: urllib.error.HTTPError) -> _Reply:
+    """What a server says instead of taking a case; nothing, where its words are cut off."""
+    try:
+        return _Reply(error.code, _seconds(error.headers.get("Retry-After")), _read(error.fp))
+    except (OSError, http.client.HTTPException) as cut:
+        return _Reply(0, why=one_line(str(cut)))
+
+
+def _read(answer: Any) -> bytes:
+    """The body of an answer. Raises IncompleteRead where its end is missing."""
+    data: bytes = answer.read(_MOST_BYTES)
+    if answer.length and len(data) < _MOST_BYTES:
+        raise http.client.IncompleteRead(data, answer.length)
+    return data
 
 
 def _key_of(headers: Mapping[str, str]) -> bytes:
@@ -171,7 +222,7 @@ def _header(line: str) -> tuple[str, str]:
 
 
 def _seconds(given: str | None) -> float:
-    return float(given) if given is not None and given.isdecimal() else 1.0
+    return max(1.0, float(given)) if given is not None and given.isdecimal() else 1.0
 
 
 def _why(status: int, message: str, *, known: bool) -> str:

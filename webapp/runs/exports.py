@@ -34,6 +34,7 @@ from webapp.engines.entered import engine_title, entered
 from webapp.runs.answers import answers_of
 from webapp.runs.prepare import error_place, stored_form
 from webapp.runs.runner import Run, Runner
+from webapp.storage_trouble import taken_back
 from webapp.store import CaseStore, Gone, Listing, Saved, Sharing, StoredCase, TakenDown
 
 NAME = "toolcall-inspector"
@@ -121,7 +122,8 @@ def save(
     case that can have no id (floats in it), UsageError for one with longer words than are stored, OverQuota, and 410
     for one that was taken down.
 
-    One that is stored already is listed where its sharer knows the words that it has: these come along.
+    One that is stored already is listed where its sharer knows the words that it has: these come along, and with them a
+    share, also where `sharing` joins no case.
     """
     stored = stored_form(run if told is None else replace(run, case=told))
     outcome = outcome_of(run.trace, findings)
@@ -147,8 +149,12 @@ def put(
         saved = store.save(*written, listing, message=message, sharing=sharing)
     except TakenDown as down:
         raise GoneForGood(f"Whoever runs this server took this case down on {down.deleted[:10]}.") from down
-    if listing is not None and not saved.created:
-        _list_known(store, saved, stored, listing)
+    if listing is None or saved.created or not _may_list(store, saved, stored):
+        return saved
+    if not saved.delete_key:  # who lists a case shares it
+        saved = store.save(*written, message=message, sharing=replace(sharing, joins=True))
+    with taken_back(store, [saved]):
+        store.list_known(saved.id, _named_as_kept(store, saved.id, listing), saved.delete_key)
     return saved
 
 
@@ -169,13 +175,19 @@ def outcome_of(trace: Trace, findings: Sequence[Finding] | None) -> Outcome:
     return Outcome(trace.message, events_of(trace), trace.finish_reason, findings)
 
 
-def _list_known(store: CaseStore, saved: Saved, told: Case, listing: Listing) -> None:
-    found = _live(store, saved.id)
-    if found is None:
-        return
-    kept = loads(found.body)
-    if store.library.is_listed(saved.id) or _knows(told, kept):
-        store.list_known(saved.id, replace(listing, title=kept.title or "", tags=kept.flags), saved.delete_key)
+def _may_list(store: CaseStore, saved: Saved, told: Case) -> bool:
+    """Return whether a case that was stored before is listed by this share: whoever shares it knows its words, or it is
+    listed already and the share is one of it."""
+    kept = _live(store, saved.id)
+    if kept is None:
+        return False
+    return bool(saved.delete_key) if store.library.is_listed(saved.id) else _knows(told, loads(kept.body))
+
+
+def _named_as_kept(store: CaseStore, case_id: str, listing: Listing) -> Listing:
+    kept = _live(store, case_id)
+    case = None if kept is None else loads(kept.body)
+    return listing if case is None else replace(listing, title=case.title or "", tags=case.flags)
 
 
 def _knows(told: Case, kept: Case) -> bool:

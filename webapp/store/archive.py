@@ -23,6 +23,7 @@ from parsers.vocabulary.types import UsageError
 from webapp.store.engine import writing
 from webapp.store.grams import Grams
 from webapp.store.migrate import require_current
+from webapp.store.result_counts import recount_tried
 from webapp.store.schema import PASSING, cases, listed, metadata, totals
 
 KIND = 1
@@ -81,6 +82,7 @@ def _restored(connection: Connection, file: TextIO) -> int:
         raise UsageError(f"the backup is cut off: it has {count:,} rows and not its end")
     _index(connection)
     _total(connection)
+    recount_tried(connection)
     return count
 
 

@@ -65,6 +65,7 @@ from webapp.store.spending import Client, Cost, Spending
 
 DELETED, EXPIRED, TAKEN_DOWN = "deleted", "expired", "taken down"  # how a case ended
 SWEPT = 20  # shares that ended, of which a save takes leave
+TIDIED, TIDIED_BESIDE = 8, 1  # parts of the index that are rewritten when a share is withdrawn, and beside a save
 
 
 class Gone(Exception):  # noqa: N818 - the name HTTP gives it (410 Gone)
@@ -107,7 +108,7 @@ class StoredCase:
 class Sharing:
     """How a case is shared: the delete key, where it is not to be made up, and whom it is counted for, where it is;
     when it `expires`, UTC ISO 8601. `joins` False: a case that is there already is left alone, and nobody gets a key of
-    it."""
+    it; but who has this delete key of it already, is told so."""
 
     delete_key: str | None = None
     client: Client | None = None
@@ -174,17 +175,18 @@ class CaseStore:
             if self._insert(case_id, row, listing, key, sharing) or self._revive(case_id, row, listing, key, sharing):
                 return Saved(case_id, True, key)
             self._refuse_taken_down(case_id)
-            if not sharing.joins and self.get(case_id) is not None:
+            theirs = sharing.joins or (sharing.delete_key is not None and self.has_key(case_id, sharing.delete_key))
+            if not theirs and self.get(case_id) is not None:
                 return Saved(case_id, False, "")
             if (created := self._join(case_id, key, sharing)) is not None:
                 return Saved(case_id, created, key)
 
     def list_known(self, case_id: str, listing: Listing, key: str) -> bool:
         """Put a live case into the library, for whoever has this key of it; one that is there stays as it is. Returns
-        whether this did."""
+        whether this did: nobody lists what they do not share."""
         with self._writer.begin() as connection:
             created = self._locked(connection, case_id)
-            if created is None:
+            if created is None or share_of(connection, case_id, digest_of(key)) is None:
                 return False
             mark_listed(connection, case_id, key)
             known = self.library.has(connection, case_id)
@@ -192,7 +194,9 @@ class CaseStore:
                 self.spending.add(connection, self._list(connection, case_id, created, listing))
             self._keep_listed(connection, case_id)
         if not known:
-            self._forget(case_id)
+            self.on_change(case_id)
+            with suppress(DBAPIError):  # it is listed, whatever the log has still
+                self.tidy(TIDIED_BESIDE)
         return not known
 
     def get(self, case_id: str) -> StoredCase | None:
@@ -233,7 +237,9 @@ class CaseStore:
             if share is not None:
                 self.spending.add(connection, self._end(connection, case_id, share))
         if share is not None:
-            self._forget(case_id)
+            self.on_change(case_id)
+            with suppress(DBAPIError):  # it is withdrawn, whatever the disk has still
+                self.tidy(TIDIED)
         return share is not None
 
     def expired(self) -> int:
@@ -254,8 +260,20 @@ class CaseStore:
                         if _has_ended(share, self.now())
                     ]
                     self.spending.add(connection, Cost(sum([c.cases for c in gone]), sum([c.bytes for c in gone])))
-            self._forget(one)
+            self.on_change(one)
+        self.tidy(None if limit is None and case_id is None else TIDIED_BESIDE, emptied=bool(found))
         return found
+
+    def tidy(self, most: int | None = None, *, emptied: bool = True) -> None:
+        """Take off the disk what SQLite still keeps of texts that are gone: parts of its index of substrings, in at
+        most so many short transactions, and its log, where a text was `emptied` or a part is rewritten."""
+        if self.engine.dialect.name != "sqlite":
+            return
+        parts = 0
+        while (most is None or parts < most) and self._rewrite():
+            parts += 1
+        if emptied or parts:
+            self._forget_log()
 
     def sweep_quietly(self, limit: int | None = None, case_id: str | None = None) -> None:
         """The same beside something else, which goes on where the database takes nothing at the moment."""
@@ -391,11 +409,6 @@ class CaseStore:
         left = shares_of(connection, case_id)
         self.library.keep_until(connection, case_id, last_of([one for one in left if one.listed] or left))
 
-    def _forget(self, case_id: str) -> None:
-        """Forget what else is kept of the text of a case that has less than before."""
-        self.forget_log()
-        self.on_change(case_id)
-
     def _without(self, connection: Connection, case_id: str, share: Share, left: Sequence[Share]) -> Cost:
         """Take out of a case what a share gave and none that is left did: what is gone."""
         if share.listed and not any(one.listed for one in left):
@@ -407,12 +420,20 @@ class CaseStore:
         self.library.unname(connection, case_id)
         return self._take_out(connection, case_id, body, *WORDS)
 
-    def forget_log(self) -> None:
+    def _rewrite(self) -> bool:
+        """Rewrite a part of the index of substrings; False: there is none to rewrite."""
+        with self.engine.connect() as connection:
+            if self.library.is_clean(connection):
+                return False
+        with self._writer.begin() as connection:
+            self.library.rewrite(connection)
+        return True
+
+    def _forget_log(self) -> None:
         """Empty SQLite's write-ahead log, which still holds the text of a case just deleted."""
-        if self.engine.dialect.name == "sqlite":
-            with self.engine.connect() as connection:
-                raw = connection.connection.driver_connection
-                raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").close()  # type: ignore[union-attr]
+        with self.engine.connect() as connection:
+            raw: Any = connection.connection.driver_connection
+            raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").close()
 
 
 def _has_ended(share: Share, now: str) -> bool:

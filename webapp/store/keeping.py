@@ -97,7 +97,7 @@ class Keeper:
                 gone = [self._store.empty(connection, one) for one in sorted(ids[at : at + _PAGE])]
                 self._count(connection, gone)
             done -= sum([one.cases for one in gone])
-        self._store.forget_log()
+        self._store.tidy()
         return done
 
     def take_down(self, case_id: str) -> bool:
@@ -109,7 +109,7 @@ class Keeper:
                 empty = {"id": case_id, "body": "", "outcome_digest": "", "version": "", "created": row["deleted"]}
                 connection.execute(insert(cases).values(**empty, **row))
             self._count(connection, [gone])
-        self._store.forget_log()
+        self._store.tidy()
         return bool(gone.cases)
 
     def allow(self, case_id: str) -> bool:

@@ -20,7 +20,8 @@ from sqlalchemy import Column, Connection, Engine, Select, delete, exists, func,
 from sqlalchemy.sql.elements import ColumnElement
 
 from webapp.store.grams import Grams, kept
-from webapp.store.schema import cases, collected, labels, listed
+from webapp.store.result_counts import uncount_tried
+from webapp.store.schema import cases, collected, labels, listed, tried
 
 COUNTED = 1000  # how many results are counted; beyond that there are more than so many
 SHOWN = 50
@@ -123,9 +124,10 @@ class Listings:
     def remove(self, connection: Connection, case_id: str) -> None:
         """Forget all of a case, in the transaction that deletes it; what points at its row goes with it."""
         columns = select(listed.c.number, listed.c.text).where(listed.c.case_id == case_id)
-        row = connection.execute(columns).one_or_none()
+        row = connection.execute(columns.with_for_update()).one_or_none()  # a result that comes now comes too late
         if row is not None:
             self._grams.remove(connection, row.number, row.text)
+            uncount_tried(connection, tried.c.number == row.number)
             connection.execute(delete(listed).where(listed.c.number == row.number))
 
     def unname(self, connection: Connection, case_id: str) -> None:
@@ -139,6 +141,14 @@ class Listings:
         connection.execute(delete(labels).where(labels.c.number == row.number, labels.c.kind == "tag"))
         self._grams.remove(connection, row.number, row.text)
         self._grams.add(connection, [(row.number, text)])
+
+    def is_clean(self, connection: Connection) -> bool:
+        """Return whether the index of substrings keeps nothing of what was forgotten."""
+        return self._grams.is_clean(connection)
+
+    def rewrite(self, connection: Connection) -> None:
+        """Rewrite the next part of that index without what was forgotten."""
+        self._grams.rewrite(connection)
 
     def keep_until(self, connection: Connection, case_id: str, expires: str | None) -> None:
         """Show a case until then, and no longer; None: as long as it is there."""

@@ -6,13 +6,16 @@ A run of all is a matter of many requests: each does what it has time for, and a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from sqlalchemy import Engine, Select, delete, exists, func, insert, select
+from sqlalchemy.exc import DBAPIError
 
 from webapp.store.engine import writing
 from webapp.store.grams import kept
 from webapp.store.listings import Listings, Wanted
+from webapp.store.result_counts import count_tried, counted_tried, put_together, uncount_tried
 from webapp.store.schema import cases, listed, tried
 
 LONGEST_DETAIL = 500  # characters of what was found first
@@ -60,8 +63,10 @@ class Results:
         with self._writer.begin() as connection:
             held = select(listed.c.number).where(listed.c.number == number).with_for_update()
             if connection.execute(held).one_or_none() is not None:
+                uncount_tried(connection, *same)
                 connection.execute(delete(tried).where(*same))
                 connection.execute(insert(tried).values(**row, **said))
+                count_tried(connection, engine, version, result.severity, said["created"])
 
     def left(
         self, engine: str, version: str, wanted: Wanted, limit: int, before: int | None = None
@@ -82,16 +87,18 @@ class Results:
 
     def all(self) -> list[RunOfAll]:
         """Every engine and version that ran any case, the latest first."""
-        query = select(tried.c.engine, tried.c.version, tried.c.severity, func.count(), func.max(tried.c.created))
         found: dict[tuple[str, str], RunOfAll] = {}
         with self._engine.connect() as connection:
-            for engine, version, severity, many, last in connection.execute(
-                query.group_by(tried.c.engine, tried.c.version, tried.c.severity)
-            ):
-                before = found.get((engine, version), RunOfAll(engine, version, {}, ""))
-                counts = {**before.counts, severity: many}
-                found[engine, version] = RunOfAll(engine, version, counts, max(before.last, last))
-        return sorted(found.values(), key=lambda one: (one.last, one.engine), reverse=True)
+            rows, many_changes = counted_tried(connection)
+        for engine, version, severity, many, last in rows:
+            before = found.get((engine, version), RunOfAll(engine, version, {}, ""))
+            counts = {**before.counts, severity: many} if many else before.counts
+            found[engine, version] = RunOfAll(engine, version, counts, max(before.last, last))
+        if many_changes:
+            with suppress(DBAPIError), self._writer.begin() as connection:
+                put_together(connection)
+        shown = [one for one in found.values() if one.total]
+        return sorted(shown, key=lambda one: (one.last, one.engine), reverse=True)
 
     def of(
         self, numbers: Sequence[int], columns: Sequence[tuple[str, str]]

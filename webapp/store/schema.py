@@ -101,6 +101,18 @@ tried = Table(
     Index("tried_number", "number"),
 )
 
+tried_counts = Table(
+    "tried_counts",
+    metadata,
+    Column("number", Integer, primary_key=True, comment="of this change"),
+    Column("engine", String(200), nullable=False),
+    Column("version", String(64), nullable=False),
+    Column("severity", String(16), nullable=False),
+    Column("many", Integer, nullable=False, comment="results more, or less than 0: fewer"),
+    Column("last", String(24), nullable=False, comment="when the last of them came; empty: none did"),
+    sqlite_autoincrement=True,
+)
+
 answered = Table(
     "answered",
     metadata,
@@ -146,5 +158,14 @@ totals = Table(
     Column("bytes", BigInteger, nullable=False, comment="of these cases"),
 )
 
+rewriting = Table(
+    "rewriting",
+    metadata,
+    Column("number", Integer, primary_key=True, comment="1"),
+    Column("removed", Integer, nullable=False, comment="texts taken out of the index so far"),
+    Column("begun", Integer, nullable=False, comment="of these when the last rewriting began"),
+    Column("done", Integer, nullable=False, comment="of these when the last one began that is done"),
+)
+
 # What is of a day only, or counted from other rows: no backup holds it.
-PASSING = frozenset((days, spent, totals))
+PASSING = frozenset((days, spent, totals, tried_counts, rewriting))

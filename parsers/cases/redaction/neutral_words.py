@@ -217,10 +217,11 @@ def _neighbours(char: str) -> str:
 
 def glued(words: Iterable[str], output: Collection[str]) -> dict[str, tuple[str, str]]:
     """The words of a case that are two words of its output put together, as an expected text does that leaves out a
-    marker between them."""
+    marker between them. A long word is cut only where both parts have the length of a word."""
+    sizes = {len(one) for one in output}
     found = {}
     for word in words:
-        cuts = range(1, len(word)) if word not in output else ()
+        cuts = [at for at in sorted(sizes) if len(word) - at in sizes] if word not in output else ()
         pair = next(((word[:at], word[at:]) for at in cuts if word[:at] in output and word[at:] in output), None)
         if pair is not None:
             found[word] = pair

@@ -162,8 +162,9 @@ class Redaction:
 
     def result(self) -> Redacted:
         """The case as far as it is redacted."""
-        left = [item for item in self.items if item not in self._styles or self._neutral_of(item) is None]
-        whole = [Stays(item.value if isinstance(item, Part) else item, self._why(item)) for item in left]
+        kept = [item for item in self.items if item not in self._styles or self._neutral_of(item) is None]
+        whole = [Stays(item.value if isinstance(item, Part) else item, self._why(item)) for item in kept]
+        left = {*kept}
         parts = [Stays(_kept(item, self._styles[item]), Why.PART) for item in self._words if item not in left]
         stays = (*whole, *[one for one in parts if one.what])
         replaced = len([item for item in self._words if item not in left])

@@ -1,19 +1,18 @@
 """The decoded JSON of a case with everything in it that somebody wrote said by `say`, which keeps the length of texts.
 
-Left as they are: how it is replayed and compared, which programs and formats it is about, and what shapes a schema or a
-chunk. Left out is where the case is from: links, projects, what it was made of. A token whose text becomes another gets
-a number for its id, the same for the same token, for an id says the text to whoever has the vocabulary.
+Left as they are: how it is replayed and compared, which programs and formats it is about, and what shapes a schema;
+what a chunk is shaped by, `redacted_stream` says. Left out is where the case is from: links, projects, what it was made
+of. A token whose text becomes another gets a number for its id, the same for the same token, for an id says the text to
+whoever has the vocabulary.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from itertools import accumulate, pairwise
-from typing import Any
 
-Say = Callable[[str], str]
-Json = Any
+from parsers.cases.redaction.redacted_stream import Json, Say, cut, said_data, said_stream
 
 FIRST_ID = 1000  # the ids of special tokens are below or far above
 _SOURCE_KEPT = ("kind", "engine", "version", "minimized", "licence")
@@ -23,6 +22,14 @@ _NAMING = frozenset(
 )
 _DATA = frozenset({"enum", "const", "default", "examples", "example", "required"})
 _LITERAL = frozenset({"type", "format", "$schema", "contentEncoding", "contentMediaType"})
+_WORDS = frozenset({
+    "string", "number", "integer", "boolean", "array", "object", "null", "function", "custom", "date", "time",
+    "date-time", "duration", "email", "idn-email", "hostname", "idn-hostname", "ipv4", "ipv6", "uri", "uri-reference",
+    "iri", "iri-reference", "uri-template", "uuid", "regex", "json-pointer", "relative-json-pointer", "int32", "int64",
+    "float", "double", "byte", "binary", "password", "base64", "base64url", "base16", "base32", "quoted-printable",
+    "any", "dict", "list", "str", "int", "bool", "tuple",
+})  # fmt: skip
+_DIALECT = "://json-schema.org/"
 _BOUNDS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})
 _TELLING = 4  # digits of a bound beside zeros at its ends: with fewer it is anybody's
 _SCHEMA_KEYS = _NAMING | _DATA | _LITERAL | frozenset({
@@ -33,14 +40,6 @@ _SCHEMA_KEYS = _NAMING | _DATA | _LITERAL | frozenset({
     "minContains", "maxContains", "propertyNames", "pattern", "nullable", "$ref", "$id", "$comment", "$anchor",
     "$dynamicRef", "deprecated", "readOnly", "writeOnly", "discriminator", "input_schema", "inputSchema",
 })  # fmt: skip
-_CHUNK_LITERAL = frozenset(
-    {"object", "role", "type", "finish_reason", "stop_reason", "matched_stop", "service_tier", "reasoning_effort"}
-)
-_CHUNK_DROPPED = frozenset({
-    "logprobs", "prompt_logprobs", "prompt_token_ids", "prompt_text", "__verbose", "timings", "sglext",
-    "output_ids", "response_token_ids",
-})  # fmt: skip
-_STREAMED = frozenset({"delta", "message"})
 
 
 def redacted(
@@ -70,8 +69,8 @@ def _top(key: str, value: Json, say: Say) -> Json:
     if key == "engines":
         return {name: _engine(known, say) for name, known in value.items()}
     if key == "decode":
-        return {name: _data(item, say) if name == "stop" else item for name, item in value.items()}
-    return _data(value, say)
+        return {name: said_data(item, say) if name == "stop" else item for name, item in value.items()}
+    return said_data(value, say)
 
 
 def _without_example(parser: Mapping[str, Json]) -> Json:
@@ -97,18 +96,18 @@ def _context(context: Mapping[str, Json], say: Say, *, keep_model: bool) -> dict
     if isinstance(made.get("tool_choice"), dict):
         made["tool_choice"] = {"name": say(made["tool_choice"]["name"])}
     if "template_kwargs" in made:  # keys are the template's own
-        made["template_kwargs"] = {key: _data(value, say) for key, value in made["template_kwargs"].items()}
+        made["template_kwargs"] = {key: said_data(value, say) for key, value in made["template_kwargs"].items()}
     if made.get("model") and not keep_model:
         made["model"] = say(made["model"])
     if made.get("id_seed") is not None:
-        made["id_seed"] = _data(made["id_seed"], say)
+        made["id_seed"] = said_data(made["id_seed"], say)
     return made
 
 
 def _engine(known: Mapping[str, Json], say: Say) -> Json:
     made = {key: value for key, value in known.items() if key != "link"}
     if "notes" in made:
-        made["notes"] = _data(made["notes"], say)
+        made["notes"] = said_data(made["notes"], say)
     return {**made, "expect": _expect(made["expect"], say)} if "expect" in made else made
 
 
@@ -128,25 +127,12 @@ def _expect(expect: Mapping[str, Json] | None, say: Say) -> Json:
 
 def _part(part: Mapping[str, Json], say: Say) -> Json:
     said = {key: say(_text(part[key])) for key in ("name", "raw", "text") if part.get(key) is not None}
-    arguments = {"arguments": _data(part["arguments"], say)} if part.get("arguments") is not None else {}
+    arguments = {"arguments": said_data(part["arguments"], say)} if part.get("arguments") is not None else {}
     return {**part, **said, **arguments}
 
 
 def _text(value: str | list[str]) -> str:
     return value if isinstance(value, str) else "".join(value)
-
-
-def _data(value: Json, say: Say) -> Json:
-    """Any JSON value, keys included."""
-    if isinstance(value, str):
-        return say(value)
-    if isinstance(value, dict):
-        return {say(key): _data(item, say) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_data(item, say) for item in value]
-    if isinstance(value, bool) or value is None:
-        return value
-    return json.loads(say(json.dumps(value)))
 
 
 def _schema(value: Json, say: Say, *, names: bool = False) -> Json:
@@ -160,16 +146,24 @@ def _schema(value: Json, say: Say, *, names: bool = False) -> Json:
         known = not names and key in _SCHEMA_KEYS
         new = key if known else say(key)
         if known and key in _LITERAL:
-            made[new] = item
+            made[new] = _literal(key, item, say)
         elif known and key in _DATA:
-            made[new] = _data(item, say)
+            made[new] = said_data(item, say)
         elif isinstance(item, int | float):
-            made[new] = _data(item, say) if not known or _tells(key, item) else item
+            made[new] = said_data(item, say) if not known or _tells(key, item) else item
         elif known and key == "$ref" and isinstance(item, str):
             made[new] = "/".join([part if part in _NAMING else say(part) for part in item.split("/")])
         else:
             made[new] = _schema(item, say, names=known and key in _NAMING)
     return made
+
+
+def _literal(key: str, value: Json, say: Say) -> Json:
+    """A type, a format or a dialect: what JSON Schema, OpenAPI and servers know stays, anybody's own is said."""
+    if isinstance(value, list):
+        return [_literal(key, item, say) for item in value]
+    known = isinstance(value, str) and (value in _WORDS or (key == "$schema" and _DIALECT in value))
+    return value if known else _schema(value, say)
 
 
 def _tells(key: str, bound: float) -> bool:
@@ -193,7 +187,7 @@ def _input(given: Mapping[str, Json], say: Say, vocab: Mapping[str, int], *, kee
     if given.get("deltas") is not None:
         made["deltas"] = _deltas(given["deltas"], new, ids)
     if given.get("stream") is not None:
-        made["stream"] = _stream(given["stream"], say, ids)
+        made["stream"] = said_stream(given["stream"], say, ids.all_of)
     return made
 
 
@@ -203,10 +197,6 @@ def _whole(given: Mapping[str, Json]) -> str:
     if given.get("tokens") is not None:
         return "".join([token[1] for token in given["tokens"]])
     return "".join([delta["text"] for delta in given.get("deltas") or ()])
-
-
-def _cut(text: str, lengths: Iterable[int]) -> list[str]:
-    return [text[start:end] for start, end in pairwise([0, *accumulate(lengths)])]
 
 
 class _Ids:
@@ -252,7 +242,7 @@ def _kind(token: list[Json]) -> str | None:
 
 def _tokens(tokens: list[list[Json]], whole: str, new: str, ids: _Ids) -> list[list[Json]]:
     """The tokens of the new text, cut where those of the old one are, in bytes too."""
-    texts = _cut(new, [len(token[1]) for token in tokens])
+    texts = cut(new, [len(token[1]) for token in tokens])
     raws = _raws(tokens, whole, new)
     made = []
     for token, text, raw in zip(tokens, texts, raws, strict=True):
@@ -276,79 +266,15 @@ def _raws(tokens: list[list[Json]], whole: str, new: str) -> list[bytes | None]:
     olds = [_bytes(token) for token in tokens]
     if b"".join(olds) == before:
         return [after[start:end] for start, end in pairwise([0, *accumulate(map(len, olds))])]
-    texts = _cut(new, [len(token[1]) for token in tokens])
+    texts = cut(new, [len(token[1]) for token in tokens])
     return [old if text == token[1] else None for old, text, token in zip(olds, texts, tokens, strict=True)]
 
 
 def _deltas(deltas: list[Json], new: str, ids: _Ids) -> list[Json]:
-    texts = _cut(new, [len(delta["text"]) for delta in deltas])
+    texts = cut(new, [len(delta["text"]) for delta in deltas])
     numbers = iter(ids.all_of([one for delta in deltas for one in delta.get("ids") or ()]))
     made = []
     for delta, text in zip(deltas, texts, strict=True):
         told = delta.get("ids")
         made.append({**delta, "text": text} | ({} if told is None else {"ids": [next(numbers) for _ in told]}))
     return made
-
-
-# A stream: a text comes in parts, one chunk each. All parts of a text are said together, and cut where they were.
-
-_Path = tuple[Json, ...]
-
-
-def _stream(chunks: list[Json], say: Say, ids: _Ids) -> list[Json]:
-    parts: dict[_Path, list[str]] = {}
-    numbers: list[int] = []
-
-    def hear(path: _Path, text: str) -> str:
-        parts.setdefault(path, []).append(text)
-        return text
-
-    def count(given: list[int]) -> list[int]:
-        numbers.extend(given)
-        return given
-
-    _walk(chunks, (), hear, say, count)
-    said = {path: iter(_said(path, texts, say)) for path, texts in parts.items()}
-    new = iter(ids.all_of(numbers))
-    told: list[Json] = _walk(
-        chunks, (), lambda path, _: next(said[path]), say, lambda given: [next(new) for _ in given]
-    )
-    return told
-
-
-def _said(path: _Path, texts: list[str], say: Say) -> list[str]:
-    """The parts of a text; ids and names may also come whole, again and again."""
-    if path[-1] in ("id", "name") and len({*texts}) == 1:
-        return [say(text) for text in texts]
-    return _cut(say("".join(texts)), map(len, texts))
-
-
-def _walk(
-    value: Json,
-    path: _Path,
-    part: Callable[[_Path, str], str],
-    say: Say,
-    numbers: Callable[[list[int]], list[int]],
-) -> Json:
-    """Chunks with each text in them replaced: by `part` what is a part of a text of the message, else by `say`."""
-    if isinstance(value, list | tuple):  # the chunks themselves follow each other
-        places = [_place(item, at) if path else 0 for at, item in enumerate(value)]
-        return [_walk(item, (*path, at), part, say, numbers) for at, item in zip(places, value, strict=True)]
-    if not isinstance(value, dict):
-        streamed = not _STREAMED.isdisjoint(path) or path[-1:] == ("text",)
-        return value if not isinstance(value, str) else part(path, value) if streamed else say(value)
-    made: dict[str, Json] = {}
-    for key, item in value.items():
-        if key in _CHUNK_LITERAL:
-            made[key] = item
-        elif key == "token_ids" and isinstance(item, list) and all(isinstance(one, int) for one in item):
-            made[key] = numbers(item)
-        elif key in ("arguments", "input") and not isinstance(item, str):
-            made[key] = _data(item, say)
-        elif key not in _CHUNK_DROPPED:
-            made[key] = _walk(item, (*path, key), part, say, numbers)
-    return made
-
-
-def _place(item: Json, at: int) -> Json:
-    return item.get("index", at) if isinstance(item, dict) else at

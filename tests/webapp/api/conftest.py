@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from sqlalchemy.exc import OperationalError
 
 from tests.webapp.engines.entering import fake
 from webapp import api
@@ -79,3 +81,16 @@ def case() -> Callable[..., dict[str, Any]]:
         return {"schema": 1, "parser": {"name": "auto"}, "input": {"text": CALL}, **keys}
 
     return make
+
+
+def locked(*_: Any, **__: Any) -> Any:
+    """What SQLite raises where another one writes for too long."""
+    error = sqlite3.OperationalError("database is locked")
+    error.sqlite_errorcode = sqlite3.SQLITE_BUSY
+    raise OperationalError("", {}, error)
+
+
+def after(many: int, real: Callable[..., Any], fails: Callable[..., Any] = locked) -> Callable[..., Any]:
+    """`real` so many times, and trouble from then on."""
+    left = iter(range(many))
+    return lambda *given, **more: (fails if next(left, None) is None else real)(*given, **more)

@@ -21,7 +21,7 @@ from webapp.api.repeated import HEADER
 from webapp.api.views import DELETE_KEY
 from webapp.security import HEADERS, REFUSAL
 from webapp.services import EXTENSION
-from webapp.store.answers import Refused
+from webapp.store.answers import Busy
 from webapp.tokenizers.embedded import model
 
 Request = dict[str, Any]
@@ -135,7 +135,7 @@ def test_an_answer_is_as_the_description_says(
 ) -> None:
     operation, wanted = next(one for one in OPERATIONS if one.name == name), dict(REQUESTS[name][status])
     if wanted.pop("at_work", False):
-        monkeypatch.setattr(app.extensions[EXTENSION].store.answers, "claim", lambda *_: Refused.BUSY)
+        monkeypatch.setattr(app.extensions[EXTENSION].store.answers, "claim", lambda *_: Busy())
     answer = asked(app, operation.method, operation.path, wanted)
     assert answer.status_code == status, answer.get_data(as_text=True)[:300]
     described = document["paths"][re.sub(r"<(\w+)>", r"{\1}", operation.path)][operation.method.lower()]

@@ -95,6 +95,29 @@ def test_what_an_import_stores_has_a_key_that_withdraws_it(client: FlaskClient) 
     assert client.get(address).status_code == 410
 
 
+def test_an_import_that_lists_a_case_of_others_shares_it_with_a_key_of_its_own(
+    client: FlaskClient,
+) -> None:
+    kept = client.post("/api/v1/cases", json=numbered(1)).get_json()
+    path = "/api/v1/library/import?name=x.jsonl&listed=1"
+    done = IMPORT.validate_python(client.post(path, data=lines(1)).get_json())
+    (row,) = done["cases"]
+    assert (done["stored"], done["known"], row["id"], found(client)["total"]) == (0, 1, kept["id"], 1)
+    assert client.post(path, data=lines(1)).get_json()["cases"] == []
+    address = f"/api/v1/cases/{kept['id']}"
+    gone = client.delete(address, headers={"Delete-Key": row["delete_key"]}).get_json()
+    assert (gone, found(client)["total"]) == ({"deleted": kept["id"], "stays": True}, 0)
+    assert client.delete(address, headers={"Delete-Key": kept["delete_key"]}).get_json()["stays"] is False
+
+
+def test_an_import_of_a_case_whose_words_it_does_not_know_neither_lists_nor_shares_it(client: FlaskClient) -> None:
+    kept = client.post("/api/v1/cases", json={**numbered(1), "title": "Hidden"}).get_json()
+    done = client.post("/api/v1/library/import?listed=1", data=lines(1)).get_json()
+    assert (done["known"], done["cases"], found(client)["total"]) == (1, [], 0)
+    gone = client.delete(f"/api/v1/cases/{kept['id']}", headers={"Delete-Key": kept["delete_key"]}).get_json()
+    assert gone["stays"] is False
+
+
 def test_an_import_without_time_says_what_is_left(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importing, "CHECKS_SHARE", 0.0)
     done = client.post("/api/v1/library/import", data=lines(1, 2, 3)).get_json()

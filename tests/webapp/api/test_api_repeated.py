@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import select
+from sqlalchemy import delete, select
 
-from tests.webapp.api.conftest import CALL
+from tests.webapp.api.conftest import CALL, after, locked
 from webapp.api import views
 from webapp.api.operations import API
 from webapp.api.repeated import HEADER, repeatable
@@ -67,7 +67,8 @@ def test_a_key_alone_does_not_give_the_delete_key(client: Any, store: CaseStore)
         saved = client.post(URL, json=CASE, **KEYED).json
         keys.append(saved["delete_key"])
         store.withdraw(saved["id"], saved["delete_key"])
-        store.answers.free(hashlib.sha256(KEY.encode()).hexdigest())
+        with store.engine.begin() as connection:
+            connection.execute(delete(answered))
     assert len({*keys}) == 2
 
 
@@ -147,7 +148,7 @@ def test_a_case_that_was_stored_before_its_answer_was_lost_is_told_as_new(
 ) -> None:
     with monkeypatch.context() as lost:
         lost.setattr(views, "jsonify", lambda _: 1 / 0)
-        lost.setattr(store.answers, "free", lambda _: None)
+        lost.setattr(store.answers, "reopen", lambda _: None)
         assert client.post(URL, json=CASE, **KEYED).status_code == 500
     assert store.count() == 1
     assert client.post(URL, json=CASE, **KEYED).status_code == 409
@@ -173,3 +174,72 @@ def test_an_import_sent_again_tells_its_keys_again_and_the_database_has_none(cli
         {"name": gone["name"], "id": gone["id"]},
         left,
     ]
+
+
+LINES = "\n".join([json.dumps({**CASE, "input": {"text": text}}) for text in "abcd"])
+IMPORT = f"{API}/library/import?name=x.jsonl&listed=1"
+
+
+def test_an_import_that_meets_with_trouble_tells_what_it_stored_with_its_keys(
+    client: Any, store: CaseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as trouble:
+        trouble.setattr(store, "save", after(2, store.save))
+        done = client.post(IMPORT, data=LINES, **KEYED)
+    assert (done.status_code, done.json["stored"], done.json["left"], store.count()) == (200, 2, 2, 2)
+    assert client.post(IMPORT, data=LINES, **KEYED).json == done.json
+    rest = client.post(f"{IMPORT}&skip=2", data=LINES).json
+    assert (rest["stored"], rest["left"]) == (2, 0)
+    assert all(store.withdraw(one["id"], one["delete_key"]) for one in [*done.json["cases"], *rest["cases"]])
+    assert store.count() == 0
+
+
+def test_an_import_that_meets_with_trouble_at_once_stored_nothing(
+    client: Any, store: CaseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as trouble:
+        trouble.setattr(store, "save", locked)
+        done = client.post(IMPORT, data=LINES, **KEYED)
+    assert (done.status_code, "Nothing was stored by this request" in done.text, store.count()) == (503, True, 0)
+    assert client.post(IMPORT, data=LINES, **KEYED).json["stored"] == 4
+
+
+def test_an_import_that_was_cut_off_and_is_sent_again_tells_all_keys(
+    client: Any, store: CaseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exported = [json.dumps({**CASE, "input": {"tokens": [[1, text]]}}) for text in "xyz"]
+    data = "\n".join([LINES, *exported])
+    with monkeypatch.context() as bug:
+        bug.setattr(store, "save", after(6, store.save, lambda *_, **__: 1 / 0))
+        assert client.post(IMPORT, data=data, **KEYED).status_code == 500
+    done = client.post(IMPORT, data=data, **KEYED).json
+    assert (done["stored"], done["known"], len(done["cases"]), store.count()) == (7, 0, 7, 7)
+    assert all(store.withdraw(one["id"], one["delete_key"]) for one in done["cases"])
+    assert store.count() == 0
+
+
+def test_what_is_stored_is_answered_where_the_answer_cannot_be_kept(
+    client: Any, store: CaseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as trouble:
+        trouble.setattr(store.answers, "keep", locked)
+        done = client.post(URL, json=CASE, **KEYED)
+    assert (done.status_code, store.has_key(done.json["id"], done.json["delete_key"])) == (201, True)
+
+
+def test_a_share_whose_listing_cannot_be_stored_is_taken_back_or_named(
+    client: Any, store: CaseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = client.post(URL, json=CASE).json
+    with monkeypatch.context() as trouble:
+        trouble.setattr(store, "list_known", locked)
+        told = client.post(f"{URL}?listed=1", json=CASE)
+        assert (told.status_code, "Nothing was stored" in told.text) == (503, True)
+        trouble.setattr(store, "withdraw", locked)
+        said = client.post(f"{URL}?listed=1", json=CASE).json["error"]["message"]
+    found = re.search(r"Stored by this request were the case (\S+) with the delete key (\S+); the rest", said)
+    assert found
+    assert store.has_key(found[1], found[2])
+    assert store.withdraw(found[1], found[2])
+    assert store.withdraw(first["id"], first["delete_key"])
+    assert store.count() == 0

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import io
 import json
+import re
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -15,7 +17,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import Engine, event
 
-from tests.webapp.api.conftest import CALL, application, close
+from tests.webapp.api.conftest import CALL, after, application, close, locked
 from webapp.readiness import FREE_BYTES
 from webapp.services import EXTENSION
 from webapp.store import CaseStore
@@ -172,3 +174,40 @@ def test_a_case_that_was_taken_down_is_410_on_the_page_and_in_the_api(app: Flask
     assert error_of(refused) == (410, "gone")
     assert refused.json["error"]["message"].startswith("Whoever runs this server took this case down on 20")
     assert app.test_client().get(f"/c/{kept}").status_code == 410
+
+
+def case_line(text: str) -> str:
+    return json.dumps({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": text}})
+
+
+@pytest.mark.parametrize("stored", [1, 2])
+def test_a_comparison_of_which_a_text_cannot_be_stored_is_taken_back_or_named(
+    app: Flask, store: CaseStore, monkeypatch: pytest.MonkeyPatch, stored: int
+) -> None:
+    given = {"case": case_line("one"), "go": "b_text=paste:1&c_text=paste:2"}
+    beside = {f"beside.{number}": case_line(f"beside {number}") for number in (1, 2)}
+    with monkeypatch.context() as trouble:
+        trouble.setattr(store, "save", after(stored, store.save))
+        answer = app.test_client().post("/cases", data={**given, **beside})
+    assert (answer.status_code, "Nothing was stored by this request" in answer.text, store.count()) == (503, True, 0)
+    monkeypatch.setattr(store, "save", after(stored, store.save))
+    monkeypatch.setattr(store, "withdraw", locked)
+    told = app.test_client().post("/cases", data={**given, **beside})
+    found = re.findall(r"the case (\S+) with the delete key ([\w-]+)", told.text)
+    assert (told.status_code, len(found), "Nothing was stored" in told.text) == (503, stored, False)
+    assert all(store.has_key(case_id, key) for case_id, key in found)
+
+
+def test_the_page_of_imports_says_what_was_stored_before_the_trouble_and_goes_on_there(
+    app: Flask, store: CaseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = "\n".join(map(case_line, "abc")).encode()
+    monkeypatch.setattr(store, "save", after(2, store.save))
+    page = app.test_client().post("/library/import", data={"file": (io.BytesIO(lines), "x.jsonl")}).text
+    assert "2 stored, 0 known already," in page
+    assert "it did not come to 1" in page
+    assert "The database of this server was locked by others for too long." in page
+    assert 'name="skip" value="2"' in page
+    keys = [line.split() for line in re.findall(r"(\w{16} [\w-]{20,})\n", page)]
+    assert len(keys) == 2
+    assert all(store.withdraw(case_id, key) for case_id, key in keys)

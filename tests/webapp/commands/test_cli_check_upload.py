@@ -30,6 +30,7 @@ Program = Callable[..., Any]
 CaseFile = Callable[..., Path]
 WRONG = {"content": "Hello"}
 REFUSED = {"error": {"code": "invalid_case", "message": "no engine\nhere", "field": "/parser/engine"}}
+CUT = '{"id": "x", "url": "https://team.exa'
 DONE: tuple[int, dict[str, Any]] = (201, {"id": "x", "url": "https://team.example/c/x"})
 
 
@@ -42,25 +43,33 @@ class Asked(NamedTuple):
 
 
 class Server(NamedTuple):
-    """A server that gives the answers one after the other, the last one for ever: status, and object or text."""
+    """A server that gives the answers one after the other, the last one for ever: status, and object, text or CUT. For
+    the status 0 it drops the connection. `waits` is what it says in Retry-After, the same way."""
 
     address: str
     asked: list[Asked]
     answers: list[tuple[int, Any]]
+    waits: list[str]
 
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    found = Server("", [], [DONE])
+    found = Server("", [], [DONE], ["0"])
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             found.asked.append(Asked(self.path, dict(self.headers), json.loads(body)))
             status, answer = found.answers.pop(0) if len(found.answers) > 1 else found.answers[0]
+            if not status:
+                return
             data = (answer if isinstance(answer, str) else json.dumps(answer)).encode()
             self.send_response(status)
-            for name, value in (("Content-Length", str(len(data))), ("Location", "/else"), ("Retry-After", "0")):
+            length, wait = (
+                str(len(data) + (answer is CUT)),
+                found.waits.pop(0) if len(found.waits) > 1 else found.waits[0],
+            )
+            for name, value in (("Content-Length", length), ("Location", "/else"), ("Retry-After", wait)):
                 self.send_header(name, value)
             self.end_headers()
             self.wfile.write(data)
@@ -76,6 +85,14 @@ def server() -> Iterator[Server]:
     listening.shutdown()
     listening.server_close()
     thread.join()
+
+
+@pytest.fixture(autouse=True)
+def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The seconds that an upload waits: nobody does."""
+    found: list[float] = []
+    monkeypatch.setattr(uploads, "sleep", found.append)
+    return found
 
 
 @pytest.fixture
@@ -173,6 +190,9 @@ def test_a_case_whose_engine_the_server_does_not_know_goes_as_it_is_written(
         ((200, []), "it answers HTTP 200 and no JSON of ours"),
         ((500, {"error": {"message": "A bug.", "field": None}}), "it answers 500: A bug."),
         ((503, {"error": {"message": "Busy."}}), "it answers 503: Busy."),
+        ((502, "<h1>Bad Gateway</h1>"), "it answers HTTP 502 and no JSON of ours"),
+        ((0, ""), "it cannot be reached: Remote end closed connection without response"),
+        ((500, CUT), "it cannot be reached: IncompleteRead(36 bytes read, 1 more expected)"),
     ],
 )
 def test_a_server_that_takes_nothing_is_a_line_and_is_asked_no_more(
@@ -184,7 +204,7 @@ def test_a_server_that_takes_nothing_is_a_line_and_is_asked_no_more(
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert f"--upload {server.address}: {said}" in done.err
     assert "2 cases: 2 FAIL" in done.out
-    assert len(server.asked) == (3 if answer[0] == 503 else 1)
+    assert len(server.asked) == (3 if answer[0] in (0, 502, 503) or answer[1] is CUT else 1)
 
 
 @pytest.mark.parametrize("status", [409, 429])
@@ -194,6 +214,35 @@ def test_a_server_that_is_busy_is_asked_again(
     server.answers[:] = [(status, ""), (503, {"error": {"message": "Busy."}}), DONE]
     assert program("check", case_file(expect=WRONG), "--upload", server.address).code == 1
     assert len({(json.dumps(asked.body), asked.headers["Idempotency-Key"]) for asked in server.asked}) == 1
+
+
+@pytest.mark.parametrize("answer", [(0, ""), (502, "<h1>Bad Gateway</h1>"), (504, ""), (201, CUT)])
+def test_what_was_not_answered_is_asked_again(
+    program: Program, case_file: CaseFile, server: Server, answer: tuple[int, Any]
+) -> None:
+    server.answers[:] = [answer, answer, DONE]
+    done = program("check", case_file(expect=WRONG), "--upload", server.address)
+    assert (done.code, "uploaded to https://team.example/c/x" in done.out) == (1, True)
+    assert len({asked.headers["Idempotency-Key"] for asked in server.asked}) == 1
+
+
+WAITS: list[tuple[int, list[str], list[float], str]] = [
+    (409, ["1", "1", "2", "4", "128", "150", "0"], [1, 1, 2, 4, 128, 150], "uploaded to"),
+    (409, ["1", "300", "300", "0"], [1, 300], "it answers 409: Later."),
+    (429, ["4", "10", "0"], [4, 10], "uploaded to"),
+    (429, ["3600", "0"], [], "it answers 429: Later."),
+]
+
+
+@pytest.mark.parametrize(("status", "waits", "waited", "said"), WAITS)
+def test_a_server_is_asked_again_when_it_says_and_no_sooner(
+    program: Program, case_file: CaseFile, server: Server, slept: list[float],
+    status: int, waits: list[str], waited: list[float], said: str,
+) -> None:  # fmt: skip
+    server.waits[:] = waits
+    server.answers[:] = [*[(status, {"error": {"message": "Later."}})] * (len(waits) - 1), DONE]
+    done = program("check", case_file(expect=WRONG), "--upload", server.address)
+    assert (slept, said in done.out + done.err) == (waited, True)
 
 
 @pytest.mark.parametrize("secret", [True, False])

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -78,6 +79,7 @@ def test_a_backup_restores_every_row_and_the_index(store: CaseStore, other: Engi
     assert rows(other) == rows(store.engine)
     again = CaseStore(other)
     assert [one.case_id for one in again.library.search(Wanted(texts=("</tool",))).rows] == ["a" * 16]
+    assert [(one.counts, one.last) for one in again.results.all()] == [({"pass": 1}, TIME)]
     assert again.save("e" * 16, "{}", "digest", "1.0", LISTING).created
     assert again.withdraw("a" * 16, key)
 
@@ -126,7 +128,7 @@ BROKEN: list[tuple[str, Callable[[list[str]], list[str]], str]] = [
     ("no backup", lambda _: ['{"schema":1}\n'], "this file is no backup"),
     ("a list", lambda _: ["[]\n"], "this file is no backup"),
     ("text", lambda _: ["x"], "line 1 of the backup is not JSON"),
-    ("newer", lambda lines: [lines[0].replace('"0007"', '"0009"'), *lines[1:]], "has schema 0009, this version 0007"),
+    ("newer", lambda lines: [lines[0].replace('"0009"', '"0010"'), *lines[1:]], "has schema 0010, this version 0009"),
     ("strange", lambda lines: [lines[0], '["cases",1]\n'], "line 2 of the backup is no row of this schema"),
     ("other table", lambda lines: [lines[0], '["users"]\n'], "line 2 of the backup is no row of this schema"),
     ("a number", lambda lines: [lines[0], "1\n"], "line 2 of the backup is no row of this schema"),
@@ -181,6 +183,21 @@ def test_a_backup_that_fails_leaves_no_file(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setenv("TOOLCALL_INSPECTOR_DATA_DIR", str(tmp_path))
     assert run(["db", "backup", str(tmp_path / "b.jsonl")]) == 2
     assert list(tmp_path.glob("b.*")) == []
+
+
+def test_a_backup_that_was_cut_off_is_in_nobodys_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from webapp.cli import run
+
+    monkeypatch.setenv("TOOLCALL_INSPECTOR_DATA_DIR", str(tmp_path))
+    assert run(["db", "upgrade"]) == 0
+    (tmp_path / "b.jsonl.part").touch()  # as one that was killed left it
+    with monkeypatch.context() as full:
+        full.setattr(
+            "webapp.commands.db.os.fsync", lambda _file: (_ for _ in ()).throw(OSError(errno.ENOSPC, "No space left"))
+        )
+        assert run(["db", "backup", str(tmp_path / "b.jsonl")]) == 2
+    assert run(["db", "backup", str(tmp_path / "b.jsonl")]) == 0
+    assert sorted(path.name for path in tmp_path.glob("b.*")) == ["b.jsonl", "b.jsonl.part"]
 
 
 def test_a_backup_goes_through_a_pipe(

@@ -1,13 +1,18 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
+from sqlalchemy import event, func, insert, select
 
 from tests.webapp.store.test_listings import ids, listing
-from webapp.store import CaseStore
+from tests.webapp.store.test_upgrade import at_revision
+from webapp.store import CaseStore, make_engine, result_counts, upgrade
+from webapp.store.engine import writing
 from webapp.store.listings import Wanted
 from webapp.store.results import Result
+from webapp.store.schema import tried, tried_counts
 
 
 @pytest.fixture
@@ -93,3 +98,47 @@ def test_what_an_engine_has_not_run_in_its_version_is_left(store: CaseStore, add
     store.withdraw("b2".ljust(16, "0"), key)
     store.results.keep("vllm", "0.33", number, Result("passes", "pass"))
     assert store.results.all() == []
+
+
+def counted(store: CaseStore) -> dict[str, dict[str, int]]:
+    return {f"{one.engine} {one.version}": one.counts for one in store.results.all()}
+
+
+def test_results_are_counted_as_they_come_and_go_and_nobody_looks_at_all_of_them(
+    store: CaseStore, add: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(result_counts, "MOST_CHANGES", 4)
+    keys = [add(text) for text in ("a1", "b2", "c3")]
+    numbers = [number for number, _ in store.results.left("x", "1", Wanted(), 9)][::-1]
+    for engine, version in (("vllm", "1"), ("vllm", "2"), ("sglang", "1")):
+        for number in numbers:
+            store.results.keep(engine, version, number, Result("fails", "error"))
+    store.results.keep("vllm", "2", numbers[1], Result("passes", "pass"))
+    whole = {"sglang 1": {"error": 3}, "vllm 1": {"error": 3}, "vllm 2": {"error": 2, "pass": 1}}
+    asked: list[str] = []
+    event.listen(store.engine, "before_cursor_execute", lambda *given: asked.append(given[2]))
+    assert counted(store) == counted(store) == whole
+    assert [one for one in asked if re.search(r"\btried\b", one)] == []
+    with store.engine.connect() as connection:
+        assert connection.execute(select(func.count()).select_from(tried_counts)).scalar_one() == 4
+    store.withdraw("b2".ljust(16, "0"), keys[1])
+    assert counted(store) == {"sglang 1": {"error": 2}, "vllm 1": {"error": 2}, "vllm 2": {"error": 2}}
+    for text, key in (("a1", keys[0]), ("c3", keys[2])):
+        store.withdraw(text.ljust(16, "0"), key)
+    assert counted(store) == {}
+
+
+def test_results_of_before_are_counted_when_the_database_is_upgraded(database_url: str) -> None:
+    engine = make_engine(database_url)
+    at_revision(engine, "0007")
+    store = CaseStore(engine)
+    for number in (1, 2):
+        store.save(str(number) * 16, "{}", "digest", "1.0", listing("x"))
+    with writing(engine).begin() as connection:
+        for number, severity in ((1, "pass"), (2, "error")):
+            row = {"engine": "e", "version": "1", "number": number, "words": "w", "severity": severity, "detail": ""}
+            connection.execute(insert(tried).values(**row, created=f"2026-01-0{number}T00:00:00.000Z"))
+    assert upgrade(engine) == ("0007", "0009")
+    (run,) = store.results.all()
+    assert (run.counts, run.last) == ({"pass": 1, "error": 1}, "2026-01-02T00:00:00.000Z")
+    store.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from time import thread_time
 from urllib.parse import parse_qsl
@@ -20,7 +21,8 @@ from webapp.page.compare.comparison_report import Origin, comparison_report
 from webapp.page.compare.sides import Replayed
 from webapp.runs import exports
 from webapp.services import services
-from webapp.store import OverQuota, Saved, Sharing
+from webapp.storage_trouble import taken_back
+from webapp.store import Saved, Sharing
 
 
 @at_every_subject("comparison", "/<target>")
@@ -65,16 +67,13 @@ def store_comparison(saved: Saved, query: str, texts: tuple[str, ...], sharing: 
     """The address of a comparison of a stored case, in the words of `query`, and what was stored of the `texts` beside
     it: those that a side reads. Raises OverQuota, and then none of them is stored."""
     asked = read_asked(dict(parse_qsl(query)))
-    used, stored = used_texts(asked.sides, texts), {}
+    used: Mapping[str, str] = used_texts(asked.sides, texts)
+    stored: dict[str, Saved] = {}
     store = services().store
-    try:
+    with taken_back(store, stored.values()):
         for word, text in used.items():
             run = services().runner.run(carried_case(text))
             stored[word] = exports.save(store, run, None, sharing=sharing)
-    except OverQuota:
-        for one in stored.values():
-            store.withdraw(one.id, one.delete_key)
-        raise
     words = {word: f"case:{one.id}" for word, one in stored.items()}
     sides = tuple([replace(side, text=words.get(side.text, side.text)) for side in asked.sides])
     links = CompareLinks(url_for("page.compare_case", case_id=saved.id), replace(asked, sides=sides))

@@ -23,6 +23,7 @@ from webapp.page.library.outgoing import KINDS, exported_cases
 from webapp.page.library.query import LONGEST, wanted_of
 from webapp.quotas import client, count_collection, said_of, too_many
 from webapp.services import services
+from webapp.storage_trouble import SAYS
 from webapp.store import OverQuota
 from webapp.store.cases import SWEPT
 from webapp.store.collecting import LONGEST_TITLE, Collection
@@ -78,7 +79,7 @@ def library_import() -> Response:
         again = ImportForm(listed, problem=said_of(over), skip=skip, tags=", ".join(tags))
         return too_many(render("library_import.html", import_=again), over)
     skip = skip + report.done if report.left else 0
-    said = said_of(report.over) if report.over is not None else ""
+    said = said_of(report.over) if report.over is not None else SAYS[report.trouble].what if report.trouble else ""
     again = ImportForm(listed, file.filename[:200], report, said=said, skip=skip, tags=", ".join(tags) if skip else "")
     return render("library_import.html", import_=again)
 

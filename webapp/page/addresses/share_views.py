@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from time import thread_time
+from typing import Any
 from urllib.parse import parse_qsl
 
 from flask import Response, abort, request, url_for
@@ -45,6 +46,7 @@ from webapp.runs.exports import TARGETS
 from webapp.runs.held import SharedAs
 from webapp.runs.unrun import is_unrun
 from webapp.services import services
+from webapp.storage_trouble import taken_back
 from webapp.store import OverQuota, Saved, Sharing
 from webapp.store.expiring import NEVER, expiry
 
@@ -115,17 +117,14 @@ def _stored(case: Case) -> tuple[Saved, int | None, str, list[Saved]]:
     """What comes of a case, where a finding of it begins, and of the texts beside it where it is shared with a
     comparison, whose address that has.
 
-    All of it is stored or, where it is over a quota, nothing. Raises OverQuota.
+    All of it is stored or, where it is over a quota or the database takes no more, nothing. Raises OverQuota.
     """
     saved, begins = _saved(case)
     words = request.form.get("go", "")
     if not words:
         return saved, begins, "", []
-    try:
+    with taken_back(services().store, [saved]):
         return saved, begins, *store_comparison(saved, words, posted_beside(request.form), _sharing())
-    except OverQuota:
-        services().store.withdraw(saved.id, saved.delete_key)
-        raise
 
 
 def _share_again(subject: Subject, problem: str) -> Response:
@@ -150,11 +149,7 @@ def _saved(case: Case) -> tuple[Saved, int | None]:
     runner = services().runner
     run, checked = runner.run(case), runner.cheaply_checked(case)
     findings = None if checked is None else checked.findings
-    title, note = _given_words()
-    words = request.form.get("tags", own := ", ".join(case.flags))
-    tags = case.flags if words == own else tags_of(words)
-    said = {"title": title or case.title, "notes": (note,) if note else case.notes, "flags": tags}
-    told = case.model_copy(update=said)
+    told = case.model_copy(update=_said(case))
     listing = listing_of(run, told, findings) if request.form.get("listed") else None
     saved = exports.save(services().store, run, findings, told=told, listing=listing, sharing=_sharing())
     return saved, next((item.step for item in findings or () if item.step), None)
@@ -166,10 +161,27 @@ def _sharing() -> Sharing:
     return Sharing(client=client(), expires=expires)
 
 
+def _said(case: Case) -> dict[str, Any]:
+    """What its sharer says of a case: a field that is empty says nothing, one that is as it was filled, or that no
+    form sent, what the case says itself."""
+    title, note = _given_words()
+    words, filled = request.form.get("tags"), ", ".join(case.flags)
+    notes = () if not note else case.notes if note == _as_typed("\n".join(case.notes)) else (note,)
+    return {
+        "title": title or None if "title" in request.form else case.title,
+        "notes": notes if "note" in request.form else case.notes,
+        "flags": case.flags if words in (None, filled) else tags_of(words or ""),
+    }
+
+
 def _given_words() -> tuple[str, str]:
     """Title and note, as the form has them."""
-    title = request.form.get("title", "")[:200].strip()
-    return title, request.form.get("note", "")[:4000].replace("\r\n", "\n").strip()
+    return request.form.get("title", "")[:200].strip(), _as_typed(request.form.get("note", ""))
+
+
+def _as_typed(note: str) -> str:
+    """A note as far as a form takes it, without what browsers add."""
+    return note.replace("\r\n", "\n")[:4000].strip()
 
 
 def _not_kept(case: Case) -> list[str]:

@@ -277,9 +277,11 @@ def error_page(status: int, title: str, message: str) -> ResponseReturnValue:
 
 
 def lists_by_default() -> bool:
-    """Return whether the box "list in the library" is ticked: where this machine alone can read what is listed."""
+    """Return whether the box "list in the library" is ticked: where this machine alone can read what is listed, which
+    nobody knows behind a proxy."""
     settings = services().settings
-    return settings.public_url is None and is_loopback(f"http://{settings.host}") and is_loopback(request.host_url)
+    behind = settings.public_url is not None or settings.proxies or settings.write_header is not None
+    return not behind and is_loopback(f"http://{settings.host}") and is_loopback(request.host_url)
 
 
 def sees_places() -> bool:
@@ -287,7 +289,7 @@ def sees_places() -> bool:
     the proxy of the settings; without these, who is at this machine."""
     settings = services().settings
     if settings.write_secret is None and settings.write_header is None:
-        return lists_by_default() and not settings.proxies
+        return lists_by_default()
     return may_write(settings, request.headers)
 
 

@@ -24,18 +24,19 @@ from webapp.runs.runner import CHECKS_SHARE, Runner
 from webapp.runs.time_left import TimeLeft
 from webapp.runs.unrun import is_unrun, save_unrun
 from webapp.store import CaseStore, OverQuota, Saved, Sharing
+from webapp.trouble import TROUBLES, Trouble, trouble_of
 
 Outcome = Literal["stored", "known", "failed"]
 MOST_TAGS = 20
 LONGEST_TAG = 60
-LEFT_ALONE = Sharing(joins=False)
+LEFT_ALONE = Sharing(joins=False)  # but where an import lists what is not listed yet
 Keys = Callable[[str], str | None]  # the delete key of a case by its name in the import; None: one is made up
 
 
 @dataclass(slots=True, frozen=True)
 class Imported:
-    """What came of one case. `case_id` is "" for one that failed, which says `why`; one that is new has a key, which
-    withdraws what was given here."""
+    """What came of one case. `case_id` is "" for one that failed, which says `why`; one that is new, and one that was
+    known and that this lists, has a key, which withdraws what was given here."""
 
     name: str
     outcome: Outcome
@@ -46,19 +47,16 @@ class Imported:
 
 @dataclass(slots=True)
 class Report:
-    """What came of an import: those that are new, how many were known, those that failed, and how many are left: there
-    was no time for them, or they were `over` a quota."""
+    """What came of an import: how many are new and how many were known, those that have a key, those that failed, and
+    how many are left: there was no time for them, they were `over` a quota, or the database was in `trouble`."""
 
-    new: list[Imported] = field(default_factory=list)
+    stored: int = 0
     known: int = 0
+    keyed: list[Imported] = field(default_factory=list)
     failed: list[Imported] = field(default_factory=list)
     left: int = 0
     over: OverQuota | None = None
-
-    @property
-    def stored(self) -> int:
-        """How many are new."""
-        return len(self.new)
+    trouble: Trouble | None = None
 
     @property
     def done(self) -> int:
@@ -69,10 +67,11 @@ class Report:
         """Count a case."""
         if one.outcome == "failed":
             self.failed.append(one)
-        elif one.outcome == "stored":
-            self.new.append(one)
-        else:
-            self.known += 1
+            return
+        self.stored += one.outcome == "stored"
+        self.known += one.outcome == "known"
+        if one.delete_key:
+            self.keyed.append(one)
 
 
 @dataclass(slots=True, frozen=True)
@@ -99,7 +98,8 @@ def imported(
     given: Iterable[Incoming], runner: Runner, store: CaseStore, *, listed: bool, tags: Sequence[str] = (),
     sharing: Sharing = LEFT_ALONE, keys: Keys = lambda _name: None,
 ) -> Iterator[Imported]:  # fmt: skip
-    """Import one case after the other. What is wrong with one is in what it gives. Raises OverQuota alone."""
+    """Import one case after the other. What is wrong with one is in what it gives. Raises OverQuota, and what the
+    database raises."""
     for one in given:
         try:
             if isinstance(one.text, UsageError):
@@ -119,7 +119,8 @@ def import_some(
 ) -> Report:  # fmt: skip
     """Import as long as a request has time, at most so many, and count the rest. The first `skip` were done before.
 
-    Raises OverQuota where nothing at all was done for it.
+    Raises OverQuota, or what the database raises, where nothing at all was done for it: what was stored is told, with
+    its keys.
     """
     report, given = Report(), islice(given, skip, None)
     left = TimeLeft.of_request(runner.settings, CHECKS_SHARE)
@@ -132,6 +133,10 @@ def import_some(
         if not report.done:
             raise
         report.left, report.over = 1, over
+    except TROUBLES as error:
+        report.left, report.trouble = 1, trouble_of(error)
+        if not report.done or report.trouble is None:
+            raise
     report.left += sum(1 for _ in given)
     return report
 
@@ -148,7 +153,8 @@ def _one(
 ) -> Imported:  # fmt: skip
     case = with_defaults(case, runner.settings)
     known = _known(case, store)
-    if known is not None and (not listed or store.library.is_listed(known)):
+    is_ours = known is not None and sharing.delete_key is not None and store.has_key(known, sharing.delete_key)
+    if known is not None and not is_ours and (not listed or store.library.is_listed(known)):
         return Imported(name, "known", known)
     if is_unrun(case, runner.settings):
         return _told_of(name, save_unrun(store, case, runner.settings, listed=listed, sharing=sharing))

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parsers.cases.redaction.neutral_words import KEYWORDS, NeutralWords, Replacing, Style, glued, key_of, pattern_of
+from tests.growth import assert_linear, seconds
 
 MARKERS = ["<tool_call>", "</tool_call>", "functions."]
 
@@ -137,6 +138,12 @@ def test_two_words_put_together_become_their_replacements_put_together() -> None
     neutral = NeutralWords(["beforeafter", "before", "after"])
     say = Replacing(pattern_of(()), neutral, {"before": Style(), "after": Style()}, glued=found)
     assert say("beforeafter") == say("before") + say("after") != "beforeafter"
+
+
+@pytest.mark.linear
+def test_a_long_word_is_cut_only_where_two_words_of_the_output_end() -> None:
+    sizes = (10_000, 20_000, 40_000)
+    assert_linear(lambda size: seconds(lambda: glued(["a" * size], {"a", "b" * 3})), sizes)
 
 
 @given(st.text(max_size=60))

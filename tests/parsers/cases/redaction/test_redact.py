@@ -18,7 +18,9 @@ from parsers.cases.run import run_case
 from parsers.vocabulary.types import UsageError
 from tests.amount import every
 from tests.corpus import case_named, case_names
+from tests.growth import assert_linear, seconds
 
+SIZES = (1_000, 2_000, 4_000)
 NAMES = case_names(without=("response_template",))
 WORD = re.compile(r"[^\W\d_]{4,}")
 STRUCTURE = {"schema", "parser", "replay", "tokenizer", "contract", "compare", "checks", "verdict", "decode"}
@@ -221,3 +223,26 @@ def test_a_candidate_that_cannot_be_run_is_another_case() -> None:
     redaction = Redaction(CASE, judge)
     assert [*redaction.run()]
     assert [one.what for one in redaction.result().stays] == ["beta"]
+
+
+@pytest.mark.parametrize(("needed", "stays"), [("", []), ("Acme", ["acme"]), ("jones", ["jones"]), ("4711", ["4711"])])
+def test_what_a_stream_keeps_is_named(needed: str, stays: list[str]) -> None:
+    choice = {"index": 0, "delta": {"content": "Hello"}, "finish_reason": "stop", "stop_reason": "Acme"}
+    stream = [{"choices": [choice], "patient_jones": 4711}]
+    case = load_case({"schema": 1, "parser": {"name": "recorded"}, "input": {"stream": stream}})
+    redaction = Redaction(case, lambda one: needed in json.dumps(to_data(one)))
+    assert [*redaction.run()]
+    found = redaction.result()
+    written = json.dumps(to_data(found.case)).lower()
+    assert [one.what for one in found.stays] == stays
+    assert [word for word in ("acme", "patient", "jones", "4711") if word in written] == stays
+
+
+@pytest.mark.linear
+def test_what_is_known_when_it_stops_early_takes_linear_time() -> None:
+    def stopped(size: int) -> Redaction:
+        text = " ".join([f"word{number:05}" for number in range(size)])
+        return Redaction(load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": text}}), needing())
+
+    redactions = {size: stopped(size) for size in SIZES}
+    assert_linear(lambda size: seconds(redactions[size].result), SIZES)

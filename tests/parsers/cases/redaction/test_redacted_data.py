@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from parsers.cases.redaction.redacted_data import redacted
 
@@ -73,6 +75,10 @@ def test_a_tool_keeps_the_words_of_schemas_where_they_are_no_names() -> None:
                 "$defs": {"Iban": {"pattern": "^DE"}},
                 "items": [{"$ref": "#/$defs/Iban"}],
                 "x-own": "word",
+                "oneOf": [
+                    {"type": ["string", "acme"], "format": "acme-no", "$schema": "https://acme.example/s"},
+                    {"$schema": "https://json-schema.org/draft/2020-12/schema"},
+                ],
             },
         },
     }
@@ -91,6 +97,10 @@ def test_a_tool_keeps_the_words_of_schemas_where_they_are_no_names() -> None:
         },
     }
     assert (schema["required"], schema["$defs"]) == (["xxx"], {"xxxx": {"pattern": "^xx"}})
+    assert schema["oneOf"] == [
+        {"type": ["string", "xxxx"], "format": "xxxx-xx", "$schema": "xxxxx://xxxx.xxxxxxx/x"},
+        {"$schema": "https://json-schema.org/draft/2020-12/schema"},
+    ]
     assert (schema["items"], schema["x-xxx"]) == ([{"$ref": "#/$defs/xxxx"}], "xxxx")
 
 
@@ -150,7 +160,7 @@ def test_a_stream_is_said_in_whole_texts_and_cut_where_it_was() -> None:
         ),
         chunk({"tool_calls": [{"index": 0, "id": "k", "function": {"arguments": '":1}'}}]}, finish_reason="stop"),
         chunk({"tool_calls": [{"index": 1, "function": {"arguments": {"b": "c"}}}]}),
-        {"usage": {"total": 3}, "choices": [{"text": "one"}, "two"]},
+        {"usage": {"total_tokens": 32}, "choices": [{"text": "one"}, "two"]},
     ]
 
     def listen(text: str) -> str:
@@ -163,5 +173,43 @@ def test_a_stream_is_said_in_whole_texts_and_cut_where_it_was() -> None:
     assert [one["choices"][0].get("token_ids") for one in found[:2]] == [[1000, 1001], [1000]]
     assert found[2]["choices"][0]["delta"]["tool_calls"][0]["type"] == "function"
     assert found[4]["choices"][0]["delta"]["tool_calls"][0]["function"]["arguments"] == {"x": "x"}
-    assert (found[3]["choices"][0]["finish_reason"], found[5]["usage"]) == ("stop", {"total": 3})
+    assert (found[3]["choices"][0]["finish_reason"], found[5]["usage"]) == ("stop", {"total_tokens": 32})
     assert "logprobs" not in found[0]["choices"][0]
+
+
+OWN = [
+    ({"metadata": {"jones_4": {"ssn": 12.5, "ok": True}}}, {"metadata": {"xxxxx_7": {"xxx": 77.7, "xx": True}}}),
+    ({"user_id": 987654321, "created": 1764}, {"xxxx_xx": 777777777, "created": 7777}),
+    ({"usage": {"total_tokens": 32, "acme_tokens": 32}}, {"usage": {"total_tokens": 32, "xxxx_xxxxxx": 77}}),
+    ({"stop_reason": "Acme"}, {"stop_reason": "xxxx"}),
+    ({"stop_reason": "end_turn", "matched_stop": 151645}, {"stop_reason": "end_turn", "matched_stop": 777777}),
+    ({"matched_stop": ["Acme", None]}, {"matched_stop": ["xxxx", None]}),
+    ({"type": "acme", "object": {"a": 5}}, {"type": "xxxx", "object": {"x": 7}}),
+    ({"index": [], "finish_reason": {}}, {"index": [], "finish_reason": {}}),
+    ({"ended_by": {"stop_reason": "tool_use"}}, {"ended_by": {"stop_reason": "tool_use"}}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("given", "told"), OWN)
+def test_of_a_chunk_stays_what_its_api_says_and_nothing_that_somebody_put_there(
+    given: dict[str, Any], told: dict[str, Any]
+) -> None:
+    stream = [{**given, "choices": [given]}]
+    assert made(input={"stream": stream})["input"]["stream"] == [{**told, "choices": [told]}]
+
+
+KEYS = st.sampled_from(
+    ["index", "delta", "choices", "message", "content", "text", "id", "arguments", "token_ids", "matched_stop"]
+)
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=4),
+    lambda inside: st.lists(inside, max_size=3) | st.dictionaries(KEYS | st.text(max_size=3), inside, max_size=4),
+    max_leaves=10,
+)
+
+
+@given(st.lists(st.dictionaries(KEYS, json_values, max_size=4), max_size=3))
+@pytest.mark.replays
+def test_any_json_is_redacted_to_the_same_shapes(stream: list[dict[str, Any]]) -> None:
+    told = redacted({**CASE, "input": {"stream": stream}}, lambda text: text, keep_ids=True)
+    assert told["input"]["stream"] == stream

@@ -126,6 +126,8 @@ TICKED = [
     ({"public_url": "https://team.example"}, "http://localhost", False),
     ({"host": "0.0.0.0"}, "http://localhost", False),
     ({"trusted_hosts": ("team.example",)}, "http://team.example", False),
+    ({"proxies": 1}, "http://localhost", False),
+    ({"proxies": 1, "write_header": "X-Remote-User"}, "http://localhost", False),
 ]
 
 

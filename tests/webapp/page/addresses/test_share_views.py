@@ -194,6 +194,31 @@ def test_a_title_that_a_known_case_without_one_does_not_take_over_is_named_when_
     assert "It is listed in the library." in words
 
 
+SAID = {"title": "Acme", "notes": ["secret", "and more"], "flags": ["a"]}
+
+
+@pytest.mark.parametrize(
+    ("form", "kept"),
+    [
+        ({"title": "", "note": " ", "tags": ""}, {}),
+        ({"title": "Acme", "note": " secret\r\nand more", "tags": "a"}, SAID),
+        ({"title": "New", "note": "", "tags": "b"}, {"title": "New", "flags": ["b"]}),
+        ({"note": "other"}, {**SAID, "notes": ["other"]}),
+        ({}, SAID),
+    ],
+)
+def test_a_field_that_is_emptied_says_nothing_and_one_that_is_not_sent_leaves_what_the_case_says(
+    client: FlaskClient, form: dict[str, str], kept: dict[str, Any]
+) -> None:
+    text = f"words{len(form)}{len(kept)}"
+    posted = {"case": a_case(text, **SAID), "listed": "1", **form}
+    path = client.post("/cases", data=posted).headers["Location"]
+    stored = json.loads(client.get(f"{path}.json").data)
+    assert {name: stored[name] for name in SAID if name in stored} == kept
+    (listed,) = client.get("/api/v1/library", query_string={"q": text}).get_json()["cases"]
+    assert (listed["title"], listed["tags"]) == (kept.get("title", ""), kept.get("flags", []))
+
+
 def test_a_shared_case_leads_with_title_and_note_and_keeps_its_tokens(client: FlaskClient) -> None:
     path, _ = share(client, "lead", title="The title", note="What <b>is</b> wrong\r\nhere")
     html = client.get(path).text
