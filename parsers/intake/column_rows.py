@@ -16,7 +16,7 @@ from parsers.cases import jsontext
 from parsers.cases.case import CaseError
 from parsers.cases.io import dumps, load_case
 from parsers.cases.made_tools import made_tools
-from parsers.intake.evidence import ColumnTaken, Intake, Payload, Skipped, number, skipped_warnings, unused_name
+from parsers.intake.evidence import ColumnTaken, Intake, NamedCases, Payload, Skipped, number, skipped_warnings
 from parsers.intake.written_values import whole_value
 from parsers.vocabulary.types import ToolCall, UsageError
 
@@ -166,13 +166,11 @@ def _rows(text: str) -> Iterator[tuple[int, Any]]:
 
 
 def _intake(rows: list[tuple[int, Any]], columns: Mapping[str, str], guessed: Mapping[str, str]) -> Intake:
-    cases: dict[str, str] = {}
-    skipped = []
+    cases, skipped = NamedCases(), []
     for line, row in rows:
         try:
             data = case_of_row(row, columns)
-            name = str(data.setdefault("title", str(line)))
-            cases[unused_name(name, cases, line)] = dumps(load_case(data))
+            cases.add(str(data.setdefault("title", str(line))), dumps(load_case(data)), line)
         except (RowError, CaseError) as error:
             skipped.append(Skipped(line, str(error)))
     return Intake(

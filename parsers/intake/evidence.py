@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain, islice
@@ -169,13 +169,21 @@ def skipped_warnings(skipped: Iterable[Skipped], noun: str) -> tuple[Warn, ...]:
     return tuple([Warn("skipped", f"{noun} {one.line:,} is not read: {one.why}.") for one in skipped])
 
 
-def unused_name(name: str, known: Container[str], number: int = 2) -> str:
-    """The name of a case, with a number where it is taken: the first free one from `number` on."""
-    found = name
-    while found in known:
-        found = f"{name} ({number})"
-        number += 1
-    return found
+class NamedCases(dict[str, str]):
+    """Cases by their names, to which others are added: one whose name is taken gets a number. What was tried in vain
+    for a name is not tried again, so that many of one name cost no more than as many of others."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._next: dict[str, int] = {}
+
+    def add(self, name: str, case: str, number: int = 2) -> None:
+        """Add a case, with the first free number from `number` on where its name is taken."""
+        found, number = name, max(number, self._next.get(name, number))
+        while found in self:
+            found, number = f"{name} ({number})", number + 1
+        self._next[name] = number
+        self[found] = case
 
 
 class ColumnTaken(NamedTuple):

@@ -1,17 +1,62 @@
 """What a test in Python says in literals: its constants, the values it is parametrised by, and arguments by keyword.
 
-The file is read as a tree and never run; what is no literal is as if it were not there.
+The file is read as a tree and never run; what is no literal is as if it were not there. Many samples of one file ask
+for the same: what is looked for in all of it is looked for once.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 from parsers.intake.python_values import last_part
 
 _NO_LITERAL = (ValueError, TypeError, SyntaxError, MemoryError, RecursionError)
+
+
+class Literals:
+    """The literals of a file, each kind found in one walk over its tree, where somebody asks for it."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self.tree = tree
+        self._told: dict[str, Any] = {}
+
+    @cached_property
+    def constants(self) -> dict[str, Any]:
+        """The values of the names of the file that are literals."""
+        return constants(self.tree)
+
+    @cached_property
+    def parametrized(self) -> dict[str, list[Any]]:
+        """The values that the tests of the file are run with, by the name of their parameter."""
+        found = dict[str, list[Any]]()
+        for mark in _marks(self.tree):
+            if last_part(mark.func) != "parametrize" or len(mark.args) < 2:
+                continue
+            name, given = mark.args[:2]
+            values = self.constants.get(given.id) if isinstance(given, ast.Name) else next(_literal(given), None)
+            if isinstance(name, ast.Constant) and isinstance(name.value, str) and isinstance(values, list | tuple):
+                found.setdefault(name.value, []).extend(values)
+        return found
+
+    @cached_property
+    def called(self) -> set[str]:
+        """The names that functions of the file call."""
+        return {last_part(node.func) for node in _in_functions(self.tree) if isinstance(node, ast.Call)}
+
+    def told(self, name: str) -> Any:
+        """The first literal that a function of the file gives under a keyword or a key; None where there is none."""
+        if name not in self._told:
+            found = (value for node in _in_functions(self.tree) for value in _under(node, name))
+            self._told[name] = next(found, None)
+        return self._told[name]
+
+    @cached_property
+    def compared(self) -> tuple[tuple[ast.expr, Any], ...]:
+        """What the file asserts to be equal to a literal, and that."""
+        return tuple(_compared(self.tree))
 
 
 def constants(tree: ast.Module) -> dict[str, Any]:
@@ -24,31 +69,7 @@ def constants(tree: ast.Module) -> dict[str, Any]:
     return found
 
 
-def parametrized(tree: ast.Module) -> dict[str, list[Any]]:
-    """The values that the tests of a file are run with, by the name of their parameter."""
-    known, found = constants(tree), dict[str, list[Any]]()
-    for mark in _marks(tree):
-        if last_part(mark.func) != "parametrize" or len(mark.args) < 2:
-            continue
-        name, given = mark.args[:2]
-        values = known.get(given.id) if isinstance(given, ast.Name) else next(_literal(given), None)
-        if isinstance(name, ast.Constant) and isinstance(name.value, str) and isinstance(values, list | tuple):
-            found.setdefault(name.value, []).extend(values)
-    return found
-
-
-def told(tree: ast.Module, name: str) -> Any:
-    """The first literal that a function of a file gives under a keyword or a key; None where there is none."""
-    return next((value for node in _in_functions(tree) for value in _under(node, name)), None)
-
-
-def called(tree: ast.Module) -> set[str]:
-    """The names that functions of a file call."""
-    return {last_part(node.func) for node in _in_functions(tree) if isinstance(node, ast.Call)}
-
-
-def compared(tree: ast.Module) -> Iterator[tuple[ast.expr, Any]]:
-    """What a file asserts to be equal to a literal, and that."""
+def _compared(tree: ast.Module) -> Iterator[tuple[ast.expr, Any]]:
     for node in _in_functions(tree):
         if isinstance(node, ast.Assert) and isinstance(node.test, ast.Compare) and len(node.test.comparators) == 1:
             for value in _literal(node.test.comparators[0]):

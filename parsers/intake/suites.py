@@ -13,7 +13,7 @@ from parsers.cases.case import CaseError
 from parsers.cases.io import dumps, load_case
 from parsers.intake.case_data import RecordingError, case_data
 from parsers.intake.column_rows import read_rows
-from parsers.intake.evidence import Intake, Skipped, number, unused_name
+from parsers.intake.evidence import Intake, NamedCases, Skipped, number
 from parsers.intake.plain_text import BOM, text_of
 from parsers.intake.python_modules import Modules
 from parsers.intake.recognise import recognise
@@ -62,15 +62,14 @@ def _rows(data: bytes, columns: Mapping[str, str]) -> Intake | None:
 def with_cases(found: Intake) -> Intake:
     """Recorded outputs as cases by their labels, read by the parser of their family; one that takes a tokenizer is
     skipped."""
-    cases: dict[str, str] = {}
-    skipped = []
+    cases, skipped = NamedCases(), []
     parser = parser_of(_FAMILIES.get(found.family, found.family))
     for at, output in enumerate(found.outputs, 1):
         label = output.label or f"output {at}"
         try:
             replay = {} if output.deltas is None else {"replay": _AS_SENT}
             case = load_case({**case_data(output, parser=parser).data, "title": label, **replay})
-            cases[unused_name(label, cases, at)] = dumps(case)
+            cases.add(label, dumps(case), at)
         except (RecordingError, CaseError) as error:
             skipped.append(Skipped(at, f"{label}: {error}"))
     title = f"{found.title}, {number(len(cases), 'case')}"

@@ -15,12 +15,12 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 from parsers.cases.export.server_parsers import names_of
-from parsers.cases.export.suite_subject import readers_of
+from parsers.cases.export.suite_subject import readers_of, shown_by
 from parsers.formats.model import builtin_formats
 from parsers.intake.evidence import Payload
-from parsers.intake.python_literals import told
+from parsers.intake.python_literals import Literals
 from parsers.intake.python_values import Record, last_part
-from parsers.selection.registry import Evidence, known_format, select
+from parsers.selection.registry import known_format
 
 GUESSED = "Nothing in its file says which parser it is for: it is guessed from the output."
 ALONE = (
@@ -43,9 +43,9 @@ def parser_of(name: str) -> str:
 class SuiteParsers:
     """Says which parser the samples of a file are for; what it names is looked for once."""
 
-    def __init__(self, tree: ast.Module) -> None:
-        self.tree = tree
-        self._tool, self._thinking = told(tree, "tool_parser_name"), told(tree, "reasoning_parser_name")
+    def __init__(self, literals: Literals) -> None:
+        self._tree = literals.tree
+        self._tool, self._thinking = literals.told("tool_parser_name"), literals.told("reasoning_parser_name")
         self._found: dict[ast.AST, list[str]] = {}
 
     def of(self, given: Payload, record: Record, text: str) -> tuple[str, list[str]]:
@@ -58,7 +58,7 @@ class SuiteParsers:
             own = known_format(name)
             called = name if own is not None and own.name == found else found  # as its server calls it, if we do, too
             return called, [ALONE] if given.get("expected_reasoning") is not None else []
-        shown = select(Evidence(text=text)).name
+        shown = shown_by(text)
         return "auto" if shown == "passthrough" else shown, [GUESSED]
 
     def _asked(self, given: Payload, text: str) -> str | None:
@@ -68,7 +68,7 @@ class SuiteParsers:
         if asked == (None, None):
             return None
         read = [names.reasoning.get(str(self._thinking)), names.tool.get(str(self._tool))]
-        known = [*read, select(Evidence(text=text)).name]
+        known = [*read, shown_by(text)]
         formats = [fmt for name in known if name is not None and (fmt := known_format(name)) is not None]
         reasoning, vocab = bool(given.get("expected_reasoning")), {*(given.get("vocab") or ())}
         for fmt in sorted(formats, key=lambda fmt: not vocab >= {*fmt.tokens, *fmt.end_tokens}):
@@ -80,7 +80,7 @@ class SuiteParsers:
     def _named(self, given: Payload, record: Record) -> Iterator[str]:
         """The parsers that are named for a sample, the surest first."""
         yield from _known(record.under)
-        for node in (*record.through, self.tree):
+        for node in (*record.through, self._tree):
             if node not in self._found:
                 self._found[node] = _classes(node)
             yield from self._found[node] if len(self._found[node]) == 1 else ()

@@ -9,13 +9,12 @@ marker, as a server sends it that waits for stop strings, is no part of the suit
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Any
 
 from parsers.intake.evidence import Payload
-from parsers.intake.python_literals import called, constants, parametrized
+from parsers.intake.python_literals import Literals
 from parsers.replays.chunking import DEFAULT_COMPARED, TRACED, WHOLE, Chunking
 from parsers.search.sweep import LATE, cut_at, json_of
 
@@ -29,31 +28,47 @@ _WHOLE = {"parse_non_streaming", "extract_tool_calls"}  # what a test of an outp
 Token = tuple[int, str]
 
 
-def fed(tree: ast.Module, tokens: Sequence[Token]) -> Payload:
-    """The keys of a case that say how its tokens are fed: `deltas` of its input, where those of the test are none that
-    a chunking makes, and `replay`."""
-    known, whole = constants(tree), "".join([text for _, text in tokens])
-    deltas = _deltas(known.get("DELTAS"), whole) or _grouped(known.get("GROUPING"), tokens)
-    named = _named(tree, tokens)
-    if deltas is None and not named:
-        return {"replay": [json_of(one) for one in dict.fromkeys((TRACED, *_USUAL))]}
-    first = [_RECORDED] if deltas is not None else [json_of(one) for one in named]
-    others = [json_of(one) for one in dict.fromkeys(_USUAL) if one not in named]
-    return {"replay": [*first, *others], **({} if deltas is None else {"deltas": deltas})}
+class Feeding:
+    """How the tests of a file feed their samples. What the file says of it is the same for all of them, and is looked
+    at once."""
 
+    def __init__(self, literals: Literals) -> None:
+        known, marks = literals.constants, literals.parametrized
+        self._deltas, self._grouping = _deltas(known.get("DELTAS")), _grouping(known.get("GROUPING"))
+        self._sizes = [size for size in marks.get("chunk_size", ()) if size is None or _is_count(size)]
+        self._delays = [one for name in _DELAYS for one in marks.get(name, ()) if _is_count(one)]
+        self._held = [one for name in _HOLDBACKS for one in marks.get(name, ()) if _is_count(one)]
+        steps = any(name.startswith(("replay_", "run_")) for name in literals.called)
+        self._whole = bool(literals.called & _WHOLE) and not steps
 
-def _named(tree: ast.Module, tokens: Sequence[Token]) -> list[Chunking]:
-    """The chunkings that the tests of a file are run with."""
-    marks, found = parametrized(tree), list[Chunking]()
-    sizes = [size for size in marks.get("chunk_size", ()) if size is None or _is_count(size)]
-    found += [_by_tokens(size, tokens) for size in sizes]
-    found += [Chunking(by="token", text_delay=one) for name in _DELAYS for one in marks.get(name, ()) if _is_count(one)]
-    for held in [one for name in _HOLDBACKS for one in marks.get(name, ()) if _is_count(one)]:
-        found += [cut_at(tuple(_held_back(tokens, size or len(tokens), held))) for size in sizes or [1]]
-    calls = called(tree)
-    if not found and calls & _WHOLE and not any(name.startswith(("replay_", "run_")) for name in calls):
-        found.append(WHOLE)
-    return list(dict.fromkeys(found))
+    def of(self, tokens: Sequence[Token]) -> Payload:
+        """The keys of a case that say how its tokens are fed: `deltas` of its input, where those of the test are none
+        that a chunking makes, and `replay`."""
+        deltas = self._deltas_of(tokens)
+        named = self._named(tokens)
+        if deltas is None and not named:
+            return {"replay": [json_of(one) for one in dict.fromkeys((TRACED, *_USUAL))]}
+        first = [_RECORDED] if deltas is not None else [json_of(one) for one in named]
+        others = [json_of(one) for one in dict.fromkeys(_USUAL) if one not in named]
+        return {"replay": [*first, *others], **({} if deltas is None else {"deltas": deltas})}
+
+    def _named(self, tokens: Sequence[Token]) -> list[Chunking]:
+        """The chunkings that the tests are run with."""
+        found = [_by_tokens(size, tokens) for size in self._sizes]
+        found += [Chunking(by="token", text_delay=one) for one in self._delays]
+        for held in self._held:
+            found += [cut_at(tuple(_held_back(tokens, size or len(tokens), held))) for size in self._sizes or [1]]
+        if not found and self._whole:
+            found.append(WHOLE)
+        return list(dict.fromkeys(found))
+
+    def _deltas_of(self, tokens: Sequence[Token]) -> list[Payload] | None:
+        """The deltas that the file has, where they are those of an output."""
+        whole, deltas = self._deltas
+        if deltas and whole == "".join([text for _, text in tokens]):
+            return [{"text": text, "ids": list(ids)} for text, ids in deltas]
+        count, grouping = self._grouping
+        return _grouped(grouping, tokens) if grouping is not None and count == len(tokens) else None
 
 
 def _is_count(value: Any) -> bool:
@@ -76,21 +91,26 @@ def _held_back(tokens: Sequence[Token], size: int, held: int) -> Iterator[int]:
             sent = end
 
 
-def _deltas(given: Any, whole: str) -> list[Payload] | None:
-    """Deltas of pairs of a text and ids, where they are those of the output."""
-    if not isinstance(given, list) or not all(map(_is_delta, given)) or "".join([text for text, _ in given]) != whole:
-        return None
-    return [{"text": text, "ids": list(ids)} for text, ids in given]
+def _deltas(given: Any) -> tuple[str, list[tuple[str, list[int]]]]:
+    """Deltas of pairs of a text and ids, and their text; none where they are something else."""
+    if not isinstance(given, list) or not all(map(_is_delta, given)):
+        return "", []
+    return "".join([text for text, _ in given]), given
 
 
 def _is_delta(one: Any) -> bool:
     return isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], str) and isinstance(one[1], list)
 
 
-def _grouped(given: Any, tokens: Sequence[Token]) -> list[Payload] | None:
+def _grouping(given: Any) -> tuple[int, list[int] | None]:
+    """How many tokens each delta has, and all of them; None where that is something else."""
+    if not isinstance(given, list) or not all(isinstance(size, int) for size in given):
+        return 0, None
+    return sum(given), given
+
+
+def _grouped(given: Sequence[int], tokens: Sequence[Token]) -> list[Payload]:
     """Deltas of so many tokens each."""
-    if not isinstance(given, list) or not all(isinstance(size, int) for size in given) or sum(given) != len(tokens):
-        return None
     ends = [*accumulate(given)]
     rows = [tokens[end - size : end] for end, size in zip(ends, given, strict=True)]
     return [{"text": "".join([text for _, text in row]), "ids": [number for number, _ in row]} for row in rows]

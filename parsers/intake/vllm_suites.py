@@ -15,19 +15,20 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from parsers.cases.case import CaseError
 from parsers.cases.export.suite_subject import OWN_IDS, identifier
 from parsers.cases.io import dumps, load_case
-from parsers.intake.evidence import Intake, Payload, Skipped, number, skipped_warnings, unused_name
+from parsers.intake.evidence import Intake, NamedCases, Payload, Skipped, number, skipped_warnings
 from parsers.intake.python_functions import UnresolvedError, plain
-from parsers.intake.python_literals import compared, constants, told
+from parsers.intake.python_literals import Literals
 from parsers.intake.python_modules import Modules, read_module
 from parsers.intake.python_values import Record
 from parsers.intake.vllm_parsers import SuiteParsers, parser_of
-from parsers.intake.vllm_replays import fed
+from parsers.intake.vllm_replays import Feeding, Token
 
 _KINDS: Mapping[str, Sequence[str]] = {
     "Sample": (
@@ -50,12 +51,11 @@ def read_vllm_suite(text: str, modules: Modules | None = None) -> Intake | None:
     read = read_module(text, _KINDS, _BUILDERS, modules)
     if read is None or not (read.records or read.skipped):
         return None
-    cases: dict[str, str] = {}
-    skipped, parsers = list(read.skipped), SuiteParsers(read.tree)
+    cases, skipped, suite = NamedCases(), list(read.skipped), _Suite(Literals(read.tree))
     for record in read.records:
         try:
-            case = load_case(_READERS[record.kind](plain(dict(record.fields)), record, parsers))
-            cases[unused_name(case.title or record.kind, cases)] = dumps(case)
+            case = load_case(_READERS[record.kind](plain(dict(record.fields)), record, suite))
+            cases.add(case.title or record.kind, dumps(case))
         except (CaseError, UnresolvedError, _NoSampleError) as error:
             skipped.append(Skipped(record.line, str(error)))
     return _intake(cases, tuple(sorted(skipped)))
@@ -78,24 +78,45 @@ class _NoSampleError(Exception):
     """What a test says that a case cannot say; the text says why."""
 
 
-def _sample(given: Payload, record: Record, parsers: SuiteParsers) -> Payload:
+class _Suite:
+    """What all samples of a file share, looked for once."""
+
+    def __init__(self, literals: Literals) -> None:
+        self.literals = literals
+        self.parsers, self.feeding = SuiteParsers(literals), Feeding(literals)
+
+    @cached_property
+    def tokens(self) -> tuple[str, list[Token]]:
+        """The tokens that a fixture of ours has beside it, and their text; none where there are no such."""
+        found = self.literals.constants.get("TOKENS")
+        if not isinstance(found, list) or not all(map(_is_token, found)):
+            return "", []
+        return "".join([text for _, text in found]), found
+
+    @cached_property
+    def asserted(self) -> _Asserted:
+        """What tests of ours compare besides the calls of their fixture."""
+        return _Asserted(self.literals.compared)
+
+
+def _sample(given: Payload, record: Record, suite: _Suite) -> Payload:
     tokens = given.get("tokens")
     if not isinstance(tokens, list | tuple) or not all(map(_is_token, tokens)):
         raise _NoSampleError("its tokens are no pairs of an id and a text")
     vocab = given.get("vocab") or {}
     if not isinstance(vocab, dict):
         raise _NoSampleError("its vocabulary is no dict")
-    tree, text = parsers.tree, "".join([one[1] for one in tokens])
+    text = "".join([one[1] for one in tokens])
     context = {
-        "tool_choice": told(tree, "tool_choice"),
+        "tool_choice": suite.literals.told("tool_choice"),
         "template_kwargs": given.get("chat_template_kwargs") or None,
         "prompt_tail": _prompt(given.get("prompt_token_ids"), vocab),
         "reasoning_open": bool(given.get("expected_reasoning")) and text.startswith(given["expected_reasoning"]),
     }
     name, said = str(given.get("id") or "sample"), str(given.get("description") or "")
     own = said != "" and identifier(said) == name  # of a test that we wrote, whose id is made of the title
-    how = fed(tree, tokens)
-    parser, notes = parsers.of(given, record, text)
+    how = suite.feeding.of(tokens)
+    parser, notes = suite.parsers.of(given, record, text)
     return {
         "schema": 1,
         "title": said if own else name,
@@ -107,7 +128,7 @@ def _sample(given: Payload, record: Record, parsers: SuiteParsers) -> Payload:
         "tools": list(given.get("tools") or ()),
         "context": {key: one for key, one in context.items() if one},
         "replay": how["replay"],
-        "expect": {key: one for key, one in _expected(given, tree) if one is not None},
+        "expect": {key: one for key, one in _expected(given, suite.literals.constants) if one is not None},
     }
 
 
@@ -139,10 +160,10 @@ def _prompt(ids: Any, vocab: Mapping[str, int]) -> str | None:
     return "".join(reversed(found)) or None
 
 
-def _expected(given: Payload, tree: ast.Module) -> Iterator[tuple[str, Any]]:
+def _expected(given: Payload, known: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for name in ("reasoning", "content"):
         yield name, given.get(f"expected_{name}")
-    known, calls = constants(tree), given.get("expected_tool_calls")
+    calls = given.get("expected_tool_calls")
     found = None if calls is None else _calls(calls, known.get("ARGUMENTS"))
     yield "tool_calls", found
     yield "events", _in_order(known.get("ORDER"), found or [])
@@ -179,14 +200,13 @@ def _call(call: Any) -> Payload:
     return {"name": call.get("name"), "arguments": call["arguments"]}
 
 
-def _format_fixture(given: Payload, _: Record, parsers: SuiteParsers) -> Payload:
-    tree, calls = parsers.tree, given.get("expected") or ()
+def _format_fixture(given: Payload, _: Record, suite: _Suite) -> Payload:
+    calls = given.get("expected") or ()
     if not all(isinstance(one, list | tuple) and len(one) == 2 for one in calls):
         raise _NoSampleError("its calls are no pairs of a name and arguments")
     name, doc, text = str(given.get("family") or "fixture"), given.get("doc_ref"), given.get("raw_output")
-    known, choice = constants(tree), told(tree, "tool_choice")
-    tokens = known.get("TOKENS")
-    own = isinstance(tokens, list) and all(map(_is_token, tokens)) and "".join([one[1] for one in tokens]) == text
+    choice, (whole, tokens) = suite.literals.told("tool_choice"), suite.tokens
+    own = bool(tokens) and whole == text
     expected = {"tool_calls": [_call({"name": call, "arguments": arguments}) for call, arguments in calls]}
     return {
         "schema": 1,
@@ -196,15 +216,14 @@ def _format_fixture(given: Payload, _: Record, parsers: SuiteParsers) -> Payload
         "parser": {"name": parser_of(str(given.get("parser")))},
         "input": {"text": text},
         "expect": expected,
-        **(_with_tokens(tree, known, expected) if own else {}),
+        **(_with_tokens(suite, tokens, expected) if own else {}),
         **({"context": {"tool_choice": choice}} if own and choice is not None else {}),
     }
 
 
-def _with_tokens(tree: ast.Module, known: Mapping[str, Any], expected: Payload) -> Payload:
+def _with_tokens(suite: _Suite, tokens: Sequence[Token], expected: Payload) -> Payload:
     """What a fixture that we wrote says besides: its tokens, how they are fed, the tools, and what else is compared."""
-    tokens = known["TOKENS"]
-    how = fed(tree, tokens)
+    known, how = suite.literals.constants, suite.feeding.of(tokens)
     kind = "format_fixture" if any(map(_is_made, tokens)) else "token_ids"
     return {
         "source": {"kind": kind, "project": "vLLM"},
@@ -212,22 +231,32 @@ def _with_tokens(tree: ast.Module, known: Mapping[str, Any], expected: Payload) 
         "tokenizer": {"vocab": known.get("VOCABULARY") or {}},
         "tools": list(known.get("TOOLS") or ()),
         "replay": how["replay"],
-        "expect": _asserted(tree, expected),
+        "expect": suite.asserted.added_to(expected),
     }
 
 
-def _asserted(tree: ast.Module, expected: Payload) -> Payload:
-    """With what a test compares besides the calls of its fixture: the content, and the text of arguments."""
-    more, calls = dict[str, Any](), list(expected["tool_calls"])
-    for left, value in compared(tree):
-        match left:
-            case ast.Name(id="content"):
-                more["content"] = value
-            case ast.ListComp() if isinstance(value, list):
-                calls = [{"name": one["name"], "raw": raw} for one, raw in zip(calls, value, strict=False)]
-            case ast.Attribute(value=ast.Attribute(value=ast.Subscript(slice=ast.Constant(value=int(at))))):
-                calls[at : at + 1] = [{"name": one["name"], "raw": value} for one in calls[at : at + 1]]
-    return {**expected, **more, "tool_calls": calls}
+class _Asserted:
+    """What a test compares besides the calls of its fixture: the content, and the text of the arguments of all calls or
+    of some."""
+
+    def __init__(self, compared: Iterable[tuple[ast.expr, Any]]) -> None:
+        self._content, self._raw = dict[str, Any](), dict[int, Any]()
+        for left, value in compared:
+            match left:
+                case ast.Name(id="content"):
+                    self._content["content"] = value
+                case ast.ListComp() if isinstance(value, list):
+                    self._raw = dict(enumerate(value))
+                case ast.Attribute(value=ast.Attribute(value=ast.Subscript(slice=ast.Constant(value=int(at))))):
+                    self._raw[at] = value
+
+    def added_to(self, expected: Payload) -> Payload:
+        """What a fixture expects, with that."""
+        calls = [
+            {"name": call["name"], "raw": self._raw[at]} if at in self._raw else call
+            for at, call in enumerate(expected["tool_calls"])
+        ]
+        return {**expected, **self._content, "tool_calls": calls}
 
 
 _READERS = {"Sample": _sample, "FormatFixture": _format_fixture}

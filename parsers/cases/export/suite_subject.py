@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 from parsers.cases import jsontext
@@ -354,11 +354,17 @@ def _reader(names: Mapping[str, str | None], fmt: str, called: str = "") -> str 
 
 def _reader_of_calls(names: Mapping[str, str | None], fmt: Format, text: str) -> str | None:
     """The tool parser for a format that has none of its own; None where the output shows nothing of calls."""
-    shown = get_format(select(Evidence(text=text)).name)
+    shown = get_format(shown_by(text))
     read = _reader(names, shown.name)
     if _call_codecs(shown) <= _call_codecs(fmt):
         return read
     return next((found for name in _extended(fmt.name) if (found := _reader(names, name)) is not None), read)
+
+
+@lru_cache(maxsize=1)  # several ask it of one output, and it is most of what reading a sample costs
+def shown_by(text: str) -> str:
+    """The format that an output shows by itself."""
+    return select(Evidence(text=text)).name
 
 
 def _call_codecs(fmt: Format) -> set[str]:

@@ -14,6 +14,7 @@ from parsers.intake.evidence import Reader
 from parsers.intake.server_logs import read_server_log
 from parsers.intake.string_lists import read_delta_lines, read_quoted, read_string_list
 from parsers.intake.token_records import read_replay_record, read_token_ids, read_token_pairs
+from parsers.intake.vllm_suites import read_vllm_suite
 from tests.growth import assert_linear, seconds
 
 pytestmark = pytest.mark.linear
@@ -22,6 +23,10 @@ SIZES = (10_000, 20_000, 40_000)
 VLLM = "Generated response a: output: 'x"
 SGLANG = "Finish: obj=G(rid='a'"
 PARITY = "cases:\n  model_text: "
+SAMPLE = f"""S = Sample(id="a", tokens=[(1, "a")], expected_content="a")
+def f():
+    return {[1] * 150}
+"""
 
 # The reader, what stands first, what is repeated.
 REPEATED: list[tuple[Reader, str, str]] = [
@@ -89,11 +94,12 @@ REPEATED: list[tuple[Reader, str, str]] = [
     (read_dynamo, PARITY, "\n  x"),
     (read_dynamo, PARITY + "&a b\n  k: [", "*a, "),
     (read_dynamo, "cases:\n", "- model_text: x\n"),
+    (read_vllm_suite, "", SAMPLE),
 ]
 
 
 @pytest.mark.parametrize(
-    ("reader", "before", "part"), REPEATED, ids=[f"{row[0].__name__} {row[1]}{row[2]}" for row in REPEATED]
+    ("reader", "before", "part"), REPEATED, ids=[f"{row[0].__name__} {row[1]}{row[2][:80]}" for row in REPEATED]
 )
 def test_twice_the_input_takes_about_twice_the_time(reader: Reader, before: str, part: str) -> None:
     def timed(size: int) -> float:
