@@ -14,6 +14,7 @@ from webapp.api.lists import asked_limit, name_next
 from webapp.api.operations import API, LARGEST, MOST_ROWS, Files, Key, operation, whole
 from webapp.api.query_keys import is_asked
 from webapp.api.repeated import delete_key
+from webapp.page.library.fixed_words import refuse_unknown
 from webapp.page.library.importing import LEFT_ALONE, import_some, tags_of
 from webapp.page.library.incoming import incoming
 from webapp.page.library.outgoing import KINDS, exported_cases
@@ -23,7 +24,7 @@ from webapp.services import services
 from webapp.store.listings import SHOWN, Listed, Wanted
 
 _QUERY = {
-    "q": "What is looked for, as in the page's search field.",
+    "q": "What is looked for, as in the page's search field. A verdict or check that there is not is refused.",
     "collection": "The id of a collection, to look in that alone.",
 }
 _FORMAT = Key(f"{' or '.join(KINDS)}.", {"type": "string", "enum": [*KINDS], "default": "jsonl"})
@@ -87,7 +88,8 @@ def _wanted() -> Wanted:
     collection = request.args.get("collection") or None
     if collection is not None and services().store.collections.get(collection) is None:
         abort(404, "There is no collection of that id.")
-    return wanted_of(request.args.get("q", ""), collection)
+    wanted = wanted_of(request.args.get("q", ""), collection)
+    return refuse_unknown(wanted, lambda: services().store.library.counts(collection))
 
 
 def _whole(name: str, least: int = 0) -> int | None:

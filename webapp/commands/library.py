@@ -16,12 +16,14 @@ from webapp.commands.progress_line import counted
 from webapp.commands.running import service
 from webapp.commands.words import count, table
 from webapp.commands.written import print_json
+from webapp.page.library.fixed_words import refuse_unknown
 from webapp.page.library.importing import Report, imported, tags_of
 from webapp.page.library.incoming import Incoming, incoming
 from webapp.page.library.listed_case import verdict_words
 from webapp.page.library.outgoing import exported_cases
 from webapp.page.library.query import wanted_of
-from webapp.store.listings import COUNTED
+from webapp.store import CaseStore
+from webapp.store.listings import COUNTED, Wanted
 
 FAILED = 1
 SUFFIXES = (".json", ".jsonl", ".zip")
@@ -70,7 +72,7 @@ def import_(paths: tuple[str, ...], unlisted: bool, tags: str, as_json: bool) ->
 def find(query: str, limit: int, as_json: bool) -> None:
     """List the newest cases that QUERY finds, as the search field of the page does: parser:qwen '</tool'."""
     with opened_store() as store:
-        found = store.library.search(wanted_of(query), limit=limit)
+        found = store.library.search(_wanted(query, store), limit=limit)
     names = ("title", "parser", "engine", "verdict", "severity", "tags", "created")
     if as_json:
         for one in found.rows:
@@ -94,7 +96,7 @@ def export(query: str, output: str) -> None:
     kind = "zip" if output.endswith(".zip") else "jsonl"
     try:
         with opened_store() as store:
-            pieces = exported_cases(kind, store.library.bodies(wanted_of(query)))
+            pieces = exported_cases(kind, store.library.bodies(_wanted(query, store)))
             if output == STDIN:
                 for piece in pieces:
                     sys.stdout.buffer.write(piece)
@@ -103,6 +105,11 @@ def export(query: str, output: str) -> None:
                 file.writelines(pieces)
     except OSError as error:
         raise UsageError(f"{output} cannot be written: {error.strerror}") from error
+
+
+def _wanted(query: str, store: CaseStore) -> Wanted:
+    """What a query asks for. Raises UsageError for a word that its field does not take."""
+    return refuse_unknown(wanted_of(query), store.library.counts)
 
 
 def _incoming(path: str) -> Iterator[Incoming]:

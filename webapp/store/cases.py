@@ -191,7 +191,7 @@ class CaseStore:
             mark_listed(connection, case_id, key)
             known = self.library.has(connection, case_id)
             if not known:
-                self.spending.add(connection, self._list(connection, case_id, created, listing))
+                self.library.add(connection, case_id, created, listing)
             self._keep_listed(connection, case_id)
         if not known:
             self.on_change(case_id)
@@ -213,7 +213,7 @@ class CaseStore:
         ended = [share for share in left if _has_ended(share, self.now())]  # where the database takes nothing just now
         if ended and len(ended) == len(left):
             raise Gone(case_id, last_of(left) or "", expired=True)
-        found = StoredCase(*stored)
+        found = self._as_shown(StoredCase(*stored))
         return replace(found, body=without(found.body, *WORDS)) if any(one.words for one in ended) else found
 
     def is_live(self, case_id: str) -> bool:
@@ -345,30 +345,13 @@ class CaseStore:
         """Share a case that is there now, list it, and count it."""
         share = Share(row["created"], words=True, listed=listing is not None, expires=sharing.expires)
         add_share(connection, case_id, key, share)
-        less = Cost()
         if listing is not None:
-            less = self._list(connection, case_id, row["created"], listing)
+            self.library.add(connection, case_id, row["created"], listing)
             self._keep_listed(connection, case_id)
-        cost, client = Cost(1, row["size"] + less.bytes), sharing.client
+        cost, client = Cost(1, row["size"]), sharing.client
         if client is not None:
             self.spending.count(connection, client, cost)
         self.spending.add(connection, cost, None if client is None else client.most_of_all)
-
-    def _list(self, connection: Connection, case_id: str, created: str, listing: Listing) -> Cost:
-        """Put a case into the library: what goes. It names no parent that is not there: nobody listed that one."""
-        self.library.add(connection, case_id, created, listing)
-        body = connection.execute(select(cases.c.body).where(cases.c.id == case_id)).scalar_one()
-        parent = parent_of(body)
-        hidden = parent is not None and not self.library.shows(connection, parent)
-        return self._take_out(connection, case_id, body, "parent") if hidden else Cost()
-
-    def _take_out(self, connection: Connection, case_id: str, body: str, *names: str) -> Cost:
-        """Take out of the body of a case what its sharer said of it: what is gone."""
-        less = without(body, *names)
-        gone = _bytes(body) - _bytes(less)
-        changed = update(cases).where(cases.c.id == case_id).values(body=less, size=cases.c.size - gone)
-        connection.execute(changed)
-        return Cost(0, -gone)
 
     def _join(self, case_id: str, key: str, sharing: Sharing) -> bool | None:
         """Share a live case too; None where it is not live. Whether whoever has this key created it."""
@@ -396,6 +379,16 @@ class CaseStore:
         with self.engine.connect() as connection:
             return connection.execute(query).one_or_none(), shares_of(connection, kept(case_id))
 
+    def _as_shown(self, case: StoredCase) -> StoredCase:
+        """A case that the library lists names no parent that it does not list, or lists no more: whoever shares that
+        one did not give it to everybody."""
+        parent = parent_of(case.body)
+        if parent is None:
+            return case
+        with self.engine.connect() as connection:
+            there = self.library.among(connection, [case.id, parent])
+        return replace(case, body=without(case.body, "parent")) if there == {case.id} else case
+
     def _end(self, connection: Connection, case_id: str, share: Share, ended: str = DELETED) -> Cost:
         """End a share of a case that is locked, and the case with the last one: what is gone."""
         remove_share(connection, case_id, share.key_hash)
@@ -416,9 +409,12 @@ class CaseStore:
         self._keep_listed(connection, case_id)
         if not share.words:
             return Cost()
-        body = connection.execute(select(cases.c.body).where(cases.c.id == case_id)).scalar_one()
         self.library.unname(connection, case_id)
-        return self._take_out(connection, case_id, body, *WORDS)
+        body = connection.execute(select(cases.c.body).where(cases.c.id == case_id)).scalar_one()
+        less = without(body, *WORDS)
+        gone = _bytes(body) - _bytes(less)
+        connection.execute(update(cases).where(cases.c.id == case_id).values(body=less, size=cases.c.size - gone))
+        return Cost(0, -gone)
 
     def _rewrite(self) -> bool:
         """Rewrite a part of the index of substrings; False: there is none to rewrite."""

@@ -22,6 +22,7 @@ from sqlalchemy.sql.elements import ColumnElement
 from webapp.store.grams import Grams, kept
 from webapp.store.result_counts import uncount_tried
 from webapp.store.schema import cases, collected, labels, listed, tried
+from webapp.store.shares import parent_of, without
 
 COUNTED = 1000  # how many results are counted; beyond that there are more than so many
 SHOWN = 50
@@ -170,6 +171,11 @@ class Listings:
     def _any(self, connection: Connection, case_id: str, *more: ColumnElement[bool]) -> bool:
         return connection.execute(select(exists().where(listed.c.case_id == case_id, *more))).scalar_one()
 
+    def among(self, connection: Connection, case_ids: Iterable[str]) -> set[str]:
+        """Those of some cases that the library shows now."""
+        query = select(listed.c.case_id).where(listed.c.case_id.in_([*case_ids]), lasts(listed.c.number, self._now()))
+        return {*connection.execute(query).scalars()}
+
     def search(self, wanted: Wanted, *, before: int | None = None, limit: int = SHOWN) -> Found:
         """The newest `limit` cases of those wanted, below the number `before`."""
         columns = [one for one in listed.c if one.name not in ("text", "expires")]
@@ -196,8 +202,8 @@ class Listings:
             return [(row.number, row.case_id) for row in connection.execute(query)]
 
     def bodies(self, wanted: Wanted, size: int = 200) -> Iterator[tuple[str, str]]:
-        """Id and case file of every case wanted, newest first. Each is read when its turn comes: what is deleted,
-        unlisted or ends meanwhile is missing, and what is listed meanwhile may be."""
+        """Id and case file of every case wanted, newest first: it names no parent that is not listed. Each is read when
+        its turn comes: what is deleted, unlisted or ends meanwhile is missing, and what is listed meanwhile may be."""
         before: int | None = None
         while page := self.numbers(wanted, before=before, limit=_FOUND_AT_ONCE):
             before = page[-1][0]
@@ -211,7 +217,11 @@ class Listings:
         query = select(cases.c.id, cases.c.body).join(listed, listed.c.case_id == cases.c.id).where(cases.c.id.in_(ids))
         with self._engine.connect() as connection:
             shown = connection.execute(query.where(lasts(listed.c.number, self._now())))
-            return {row.id: row.body for row in shown}
+            found = {row.id: row.body for row in shown}
+            parents = {case_id: parent_of(body) for case_id, body in found.items()}
+            there = self.among(connection, [one for one in parents.values() if one is not None])
+        hidden = [case_id for case_id, parent in parents.items() if parent is not None and parent not in there]
+        return {**found, **{case_id: without(found[case_id], "parent") for case_id in hidden}}
 
     def select(self, wanted: Wanted, *columns: Any) -> Select[Any]:
         """The query for these columns of the cases wanted, in no order."""

@@ -193,3 +193,11 @@ def test_the_description_says_what_travels(shared_app: Flask) -> None:
     answers = paths["/api/v1/library/export"]["get"]["responses"]["200"]["content"]
     assert set(answers) == {"application/jsonl", "application/zip"}
     assert set(paths["/api/v1/library/import"]["post"]["requestBody"]["content"]) == {"application/octet-stream"}
+
+
+@pytest.mark.parametrize("path", ["library", "library/export"])
+def test_a_verdict_that_there_is_not_is_refused_with_those_there_are(client: FlaskClient, path: str) -> None:
+    answer = client.get(f"/api/v1/{path}?q=verdict:nonsense")
+    assert answer.status_code == 422
+    assert answer.get_json()["error"]["message"].startswith("There is no verdict 'nonsense'. There are: all_hold, ")
+    assert client.get(f"/api/v1/{path}?q=verdict:text_lost").status_code == 200

@@ -108,3 +108,9 @@ def test_the_picture_of_what_expired_goes_with_the_import_that_sweeps_it_away(
     keep_picture(get_settings(), "e" * 16, b"png")
     assert program("library", "import", case_file()).code == 0
     assert not picture.exists()
+
+
+@pytest.mark.parametrize("command", ["find", "export"])
+def test_a_check_that_there_is_not_is_refused_with_those_there_are(program: Program, command: str) -> None:
+    done = program("library", command, "check:schemas")
+    assert (done.code, "There is no check 'schemas'. There are: " in done.err) == (2, True)

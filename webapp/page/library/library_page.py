@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from webapp.page.library.band import BandBar
+from webapp.page.library.fixed_words import unknown_words
 from webapp.page.library.listed_case import engine_title, verdict_words
 from webapp.page.library.query import query_of, toggled, wanted_of
 from webapp.store import CaseStore
@@ -88,8 +89,8 @@ class Row:
 
 @dataclass(slots=True, frozen=True)
 class LibraryPage:
-    """Everything on the page. `query` is what was typed, `written` its one written form; `engines` are those that ran
-    any case, with their titles: the columns of squares."""
+    """Everything on the page. `query` is what was typed, `written` its one written form; `unknown` says which of its
+    words there are not; `engines` are those that ran any case, with their titles: the columns of squares."""
 
     query: str
     written: str
@@ -102,6 +103,14 @@ class LibraryPage:
     collection: Collection | None
     engines: Sequence[tuple[str, str]]
     first: bool
+    unknown: Sequence[str]
+
+    @property
+    def heading(self) -> str:
+        """What the cases are that are shown: those of the list, or the ones that a query finds there."""
+        if not self.written:
+            return self.collection.title if self.collection else "All cases"
+        return f"{self.collection.title if self.collection else 'Cases'} with {self.written}"
 
     @property
     def many(self) -> str:
@@ -130,6 +139,7 @@ def library_page(
         collection=collection,
         engines=[(engine, engine_title(engine, version)) for engine, version in columns],
         first=before is None,
+        unknown=unknown_words(wanted, lambda: counts),
     )
 
 

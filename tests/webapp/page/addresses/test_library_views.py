@@ -8,6 +8,7 @@ import re
 import zipfile
 from collections.abc import Callable, Iterator
 from datetime import datetime
+from functools import reduce
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -15,6 +16,7 @@ from urllib.parse import quote
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from sqlalchemy import update
 
 from parsers.cases.case import Case, Expect
 from parsers.cases.io import dumps, loads
@@ -35,6 +37,7 @@ from webapp.services import EXTENSION
 from webapp.settings import Settings, get_settings
 from webapp.store import CaseStore
 from webapp.store.listings import Wanted
+from webapp.store.schema import listed
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
 CUT = '<tool_call>\n{"name": "f", "argu'
@@ -88,7 +91,8 @@ def test_what_was_ticked_is_listed_and_nothing_else(client: FlaskClient) -> None
     share(client, CALL, title="Listed", tags="a, two words ,a")
     hidden = share(client, f"{SECRET} {CALL}", title=SECRET, listed="")
     for path in ("/library", f"/library?q={quote(SECRET)}", "/library?q=parser:qwen", "/library/export.jsonl"):
-        assert SECRET not in client.get(path).text.replace(f'value="{SECRET}"', "")
+        typed = (f'value="{SECRET}"', f"<title>Cases with text:&#34;{SECRET}&#34;")
+        assert SECRET not in reduce(lambda text, one: text.replace(one, ""), typed, client.get(path).text)
     assert titles(page(client)) == ["Listed"]
     assert client.get(f"/c/{hidden}").status_code == 200
     assert [one.words for one in page(client).all("table .tag")] == ["a", "two words"]
@@ -160,6 +164,45 @@ def test_what_is_typed_finds_exactly_what_has_it(client: FlaskClient) -> None:
     for text, title, tags in (("Hello.", "Prose", ""), (CUT, "Cut", "x"), (CALL, "Call", "")):
         share(client, text, title=title, tags=tags)
     assert {query: titles(page(client, f"/library?q={quote(query)}")) for query, _ in FOUND} == dict(FOUND)
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("verdict:text_loss", "There is no verdict 'text_loss'. There are: text_lost, "),
+        ("check:chunkin Call", "There is no check 'chunkin'. There are: chunking, "),
+        ("tag:none", "No case in this list has all of that."),
+        ("verdict:text_lost check:chunking", "No case in this list has all of that."),
+    ],
+)
+def test_a_word_that_its_field_does_not_take_is_said_with_those_that_it_takes(
+    client: FlaskClient, query: str, said: str
+) -> None:
+    share(client, CALL, title="Call")
+    assert page(client, f"/library?q={quote(query)}").one("p.empty").words.startswith(said)
+
+
+def test_a_verdict_of_another_version_is_known_where_a_case_has_it(client: FlaskClient) -> None:
+    share(client, CALL, title="Call")
+    with client.application.extensions[EXTENSION].store.engine.begin() as connection:
+        connection.execute(update(listed).values(verdict="odd"))
+    assert titles(page(client, "/library?q=verdict:odd")) == ["Call"]
+    assert page(client, "/library?q=verdict:odd+tag:none").one("p.empty").words.startswith("No case in this list")
+
+
+def test_a_list_is_titled_by_what_was_looked_for(client: FlaskClient) -> None:
+    share(client, CALL, title="Call")
+    where = client.post("/library/collections", data={"title": "Mine", "q": ""}).headers["Location"]
+    pages = {
+        "/library": "Library",
+        "/library?q=tag:x": "Cases with tag:x",
+        where: "Mine",
+        f"{where}?q=tag:x": "Mine with tag:x",
+        "/library/results/builtin": f"All cases by built in {installed_version()}",
+        "/library/results/builtin?q=tag:x": f"Cases with tag:x by built in {installed_version()}",
+    }
+    found = {path: page(client, path).one("title").words for path in pages}
+    assert found == {path: f"{title} · Toolcall Inspector" for path, title in pages.items()}
 
 
 def test_a_filter_is_a_link_and_says_how_many(client: FlaskClient) -> None:
