@@ -28,6 +28,7 @@ from parsers.replays.replay import finish_reason
 from parsers.replays.replayer import Rerender
 from parsers.search.found import Found, Group, Guess, Minimized, OutcomeClass, Progress, Verdict
 from parsers.search.search import Played, Search
+from parsers.search.shrink import SHRINKS
 from parsers.search.sweep import MAX_REPLAYS, json_of
 from parsers.search.variants import CountLines
 from parsers.selection.registry import Evidence
@@ -52,7 +53,8 @@ class CaseFound:
 
 
 class CaseSearch:
-    """A search over a case, with the arguments of run_case. The same seed finds the same.
+    """A search over a case, with the arguments of run_case. The same seed finds the same. `shrinks` are the replays
+    that make a finding small: with 0 none is made small.
 
     Raises UsageError where run_case does.
     """
@@ -66,6 +68,7 @@ class CaseSearch:
         engines: Mapping[str, Engine] = ENGINES,
         seed: int = 0,
         max_replays: int = MAX_REPLAYS,
+        shrinks: int = SHRINKS,
         clock: Callable[[], float] | None = None,
         lines: CountLines | None = None,
         budget: Budget | None = None,
@@ -87,6 +90,7 @@ class CaseSearch:
             seed=seed,
             only=case.checks,
             max_replays=max_replays,
+            shrinks=shrinks,
             honest_only=case.compare.cuts == "honest",
             clock=clock,
             lines=lines,

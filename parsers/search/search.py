@@ -312,7 +312,7 @@ class Search:
 
     def _shrunk(self) -> Iterator[Progress]:
         """The smallest form of the worst finding. What comes and goes with chance is not made small."""
-        if any("failures" in one.facts for one in self._variants):
+        if not self._shrinks or any("failures" in one.facts for one in self._variants):
             return
         own, changed, said = self._told()
         findings = [*own, *changed]

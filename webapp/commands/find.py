@@ -14,6 +14,7 @@ import click
 from parsers.cases.case import Case, CaseError
 from parsers.cases.engines import ENGINES, engine_of
 from parsers.cases.find import CaseFound, find_json
+from parsers.search.shrink import SHRINKS
 from parsers.vocabulary.types import UsageError
 from webapp.cli import BAD_INPUT, INTERRUPTED
 from webapp.commands.between import find_between
@@ -86,13 +87,15 @@ def find(file: str, as_json: bool, target: str | None, seconds: int, **options: 
     return INTERRUPTED if stopped else 0  # that no error was found says nothing where the search was ended early
 
 
-def searched(case: Case, settings: Settings, seconds: float = SECONDS) -> tuple[CaseFound, bool]:
+def searched(
+    case: Case, settings: Settings, seconds: float = SECONDS, *, shrinks: int = SHRINKS
+) -> tuple[CaseFound, bool]:
     """What a search finds, and whether it was ended with Ctrl-C. It says how far it is where somebody watches. That of
-    an entered engine is left after so many seconds."""
+    an entered engine is left after so many seconds; with no `shrinks` nothing is made small here."""
     with progress_line() as say:
         if engine_of(case) not in {*ENGINES, *entered().entries()}:  # entered engines are in processes of their own
             return _in_child(case, settings, say)
-        search = case_search(case, settings, seconds)
+        search = case_search(case, settings, seconds, shrinks=shrinks)
         stopped = watched(search, say)
         return search.result(), stopped
 

@@ -37,7 +37,9 @@ def redact(case: str, output: str | None) -> int:
         click.echo(f"{shown(case)}: it holds {len(others) + 1:,} outputs; the first is redacted", err=True)
     settings = service().settings
     with named(name), within_limits(name):
-        made = redact_searched(with_defaults(found, settings), settings, lambda one: searched(one, settings)[0])
+        made = redact_searched(
+            with_defaults(found, settings), settings, lambda one: searched(one, settings, shrinks=0)[0]
+        )
     write(dumps(made.made.case), output)
     for line in _said(made):
         click.echo(line, err=True)

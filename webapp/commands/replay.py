@@ -19,12 +19,12 @@ from webapp.commands.inputs import jsonl_of, named, read_cases, read_given, say_
 from webapp.commands.options import Options, blamed, case_with, given_words, replay_options
 from webapp.commands.ran_lines import lines_report
 from webapp.commands.report import report
-from webapp.commands.running import run_case_of, service, within_limits
+from webapp.commands.running import prepared_case_of, run_case_of, service, within_limits
 from webapp.commands.suites import column_option, named_columns, named_layers
 from webapp.commands.words import SHORT, quoted
 from webapp.commands.written import print_parts, write
 from webapp.engines import choose
-from webapp.runs.exports import TARGETS, exported, suite_test
+from webapp.runs.exports import TARGETS, exported, suite_test, unreplayed
 from webapp.runs.prepare import with_defaults
 from webapp.runs.run_text import json_text
 from webapp.runs.step_lines import part_with, parts, sent_at, step_lines
@@ -128,6 +128,10 @@ def export(case: str, target: str, output: str | None, column: tuple[str, ...], 
             test = suite_test(run_case_of(name, found), suite)
         click.echo(write_into(checkout, suite, test))
         return
+    form = TARGETS[target]
     with named(name):
-        made = exported(run_case_of(name, found), target, found=_search(name, found) if target == "html" else None)
+        if form.replays:
+            made = exported(run_case_of(name, found), target, found=_search(name, found) if target == "html" else None)
+        else:
+            made = unreplayed(prepared_case_of(name, found), form)
     write(made.text, output)

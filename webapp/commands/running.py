@@ -13,7 +13,7 @@ from parsers.search.found import Progress
 from parsers.vocabulary.types import UsageError
 from webapp.commands.inputs import shown
 from webapp.commands.progress_line import Say
-from webapp.runs.prepare import with_defaults
+from webapp.runs.prepare import Prepared, prepare, with_defaults
 from webapp.runs.runner import Runner
 from webapp.security import TooLarge
 from webapp.settings import get_settings
@@ -29,6 +29,13 @@ def run_case_of(name: str, case: Case) -> CaseRun:
     """The run of a case that was read from the input `name`. Raises UsageError, and CaseError for the case itself."""
     with within_limits(name):
         return service().run_checked(with_defaults(case, service().settings))
+
+
+def prepared_case_of(name: str, case: Case) -> Prepared:
+    """The same before it is replayed, so that no engine is started for it."""
+    settings = service().settings
+    with within_limits(name):
+        return prepare(with_defaults(case, settings), settings)
 
 
 @contextmanager

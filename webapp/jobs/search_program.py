@@ -28,6 +28,7 @@ from parsers.cases.case import Case, CaseError
 from parsers.cases.find import CaseFound, CaseSearch
 from parsers.replays.budget import Budget
 from parsers.search.found import Progress
+from parsers.search.shrink import SHRINKS
 from parsers.vocabulary.types import FormatError, UsageError
 from webapp.children.jobs import Failure
 from webapp.children.worker import Task, Tell
@@ -59,15 +60,16 @@ class Searching(Protocol):
 MakeSearch = Callable[[Case, Settings], Searching]
 
 
-def case_search(case: Case, settings: Settings, seconds: float = math.inf) -> CaseSearch:
-    """The search of a case, left after so many seconds by the clock. Raises CaseError for what cannot be replayed,
-    TooLarge over a limit."""
+def case_search(case: Case, settings: Settings, seconds: float = math.inf, *, shrinks: int = SHRINKS) -> CaseSearch:
+    """The search of a case, left after so many seconds by the clock; with no `shrinks` for what it shows alone. Raises
+    CaseError for what cannot be replayed, TooLarge over a limit."""
     ready = prepare(case, settings)
     with error_place(""):
         return CaseSearch(
             ready.case,
             pieces=ready.stored,
             engines=engines_of(settings),
+            shrinks=shrinks,
             clock=process_time,
             lines=executed_lines,
             budget=search_budget(settings, seconds),

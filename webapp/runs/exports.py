@@ -12,6 +12,7 @@ from werkzeug.exceptions import Gone as GoneForGood
 
 from parsers.cases.case import Case, CaseError, Expect
 from parsers.cases.corpus import jsonl
+from parsers.cases.engines import RECORDED, engine_of
 from parsers.cases.expect import accept as accepted
 from parsers.cases.export.html_report import html_report
 from parsers.cases.export.markdown import markdown
@@ -27,12 +28,11 @@ from parsers.cases.run import CaseRun, api_stream, sent_of, settled_case, sse
 from parsers.cases.stored_outcome import Outcome, outcome_digest
 from parsers.vocabulary.trace import Finding, Trace
 from parsers.vocabulary.types import UsageError
-from parsers.wire.api_events import APIS
 from parsers.wire.chunks import Dialect
 from webapp.engines import ENGINES, choose
 from webapp.engines.entered import engine_title, entered
 from webapp.runs.answers import answers_of
-from webapp.runs.prepare import error_place, stored_form
+from webapp.runs.prepare import Prepared, error_place, stored_form
 from webapp.runs.runner import Run, Runner
 from webapp.storage_trouble import taken_back
 from webapp.store import CaseStore, Gone, Listing, Saved, Sharing, StoredCase, TakenDown
@@ -46,7 +46,8 @@ class Target:
     """One export: its name in addresses, its words in the menu, the file it makes.
 
     `tells`: it says what the checks found, or under which chunking a test fails, which take a dozen replays. `tests`:
-    it is a test, so it has to know what is right. `suite`: it is one for the suite of another project.
+    it is a test, so it has to know what is right. `suite`: it is one for the suite of another project. `replays`: what
+    comes out stands in it, or decides what does; else the case says all of it, and nobody needs to be asked.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Target:
     tells: bool = False
     tests: bool = False
     suite: SuiteTarget | None = None
+    replays: bool = True
 
 
 def _of_suite(target: SuiteTarget) -> Target:
@@ -71,11 +73,13 @@ _PYTEST_NEEDS = "needs pytest and the parser, and nothing else"
 TARGETS = {
     target.name: target
     for target in (
-        Target("case", "Case file", "opens here and in the command line", ".case.json", "application/json"),
-        Target("pytest", "pytest file", _PYTEST_NEEDS, "_test.py", "text/x-python", tests=True),
+        Target(
+            "case", "Case file", "opens here and in the command line", ".case.json", "application/json", replays=False
+        ),
+        Target("pytest", "pytest file", _PYTEST_NEEDS, "_test.py", "text/x-python", tests=True, replays=False),
         Target("markdown", "Markdown report", "for an issue tracker", ".md", "text/markdown", tells=True),
         Target("html", "HTML report", "one file, to read offline", ".html", "text/html", tells=True),
-        Target("jsonl", "JSON line", "for a corpus", ".jsonl", "application/jsonl"),
+        Target("jsonl", "JSON line", "for a corpus", ".jsonl", "application/jsonl", replays=False),
         Target("sse", "SSE transcript", "what a client receives", ".sse", "text/event-stream"),
         Target("responses", "Responses events", "what a client of that API receives", ".responses.sse", _EVENTS),
         Target("messages", "Anthropic events", "what a client of Messages receives", ".messages.sse", _EVENTS),
@@ -231,28 +235,44 @@ def exported(
     """
     if target not in TARGETS:
         raise UsageError(f"there is no export {target!r}; choose one of: {', '.join(TARGETS)}")
-    form, case = TARGETS[target], stored_form(run)
-    if form.tests and run.plays:
-        words = f"a {form.words} feeds a raw output to a parser, and here a recorded stream is played back"
-        raise UsageError(f"{words}: export it under the parser that is to read the output, or as a case file")
-    expect = accepted(run.trace.message) if accept and case.known.expect is None else None
+    form = TARGETS[target]
+    expect = accepted(run.trace.message) if accept and run.case.known.expect is None else None
+    if not form.replays:
+        return unreplayed(run, form, expect)
+    _refuse_played(run.case, form)
+    case = stored_form(run)
     name = filename(case.title or run.format.name, form.suffix)
     if form.suite is not None:
         made = suite_test(run, form.suite, expect=expect, permalink=permalink)
         text, name = made.text, PurePosixPath(made.path).name if form.suite.place == "new" else name
-    elif target in ("case", "jsonl"):
-        whole = case if expect is None else case.model_copy(update={"expect": expect})
-        text = dumps(whole) if target == "case" else jsonl(whole)
     elif target in ("markdown", "html"):
         text = _report(replace(run, case=case), target, permalink, found)
     elif target == "sse":
         text = sse(run, dialect)
-    elif target in APIS:
-        text = api_stream(run, "responses" if target == "responses" else "messages")
     else:
-        with error_place("/expect"):
-            text = _pytest_file(run, case, expect)
+        text = api_stream(run, "responses" if target == "responses" else "messages")
     return _Exported(name, text, form.mimetype)
+
+
+def unreplayed(ready: Prepared | CaseRun, form: Target, expect: Expect | None = None) -> _Exported:
+    """The file for a target that says nothing of a replay, so that no engine is started for it. `expect` is taken for
+    right where the case says nothing of that. Raises as `exported` does."""
+    _refuse_played(ready.case, form)
+    case = stored_form(ready)
+    if form.tests:
+        with error_place("/expect"):
+            text = _pytest_file(ready, case, expect)
+    else:
+        whole = case if expect is None else case.model_copy(update={"expect": expect})
+        text = dumps(whole) if form.name == "case" else jsonl(whole)
+    return _Exported(filename(case.title or ready.format.name, form.suffix), text, form.mimetype)
+
+
+def _refuse_played(case: Case, form: Target) -> None:
+    """Raise UsageError for a test of a recorded stream."""
+    if form.tests and engine_of(case) == RECORDED:
+        words = f"a {form.words} feeds a raw output to a parser, and here a recorded stream is played back"
+        raise UsageError(f"{words}: export it under the parser that is to read the output, or as a case file")
 
 
 def _report(run: CaseRun, target: str, permalink: str | None, found: CaseFound | None) -> str:
@@ -289,7 +309,7 @@ def suite_test(
 def offered(run: CaseRun) -> list[Target]:
     """The exports that a run has: no test where a stream is played back, and none for a project that is not known to
     read it."""
-    case, fmt = run.case, grammar_of(run).name
+    case, fmt = run.case, grammar_of(run.case, run.selection).name
     kind, _ = _engine(case.parser.engine)
     return [
         one
@@ -308,10 +328,10 @@ def _engine(name: str | None) -> tuple[str, str]:
     return entry.adapter or ("class" if entry.own else name), entry.own or ""
 
 
-def _pytest_file(run: CaseRun, case: Case, expect: Expect | None) -> str:
+def _pytest_file(run: Prepared | CaseRun, case: Case, expect: Expect | None) -> str:
     """The test file of a case. It holds the tokens as they were decoded, and when their text came."""
     told = settled_case(case, run.pieces) if case.decode else case
-    grammar, (kind, own) = grammar_of(run), _engine(case.parser.engine)
+    grammar, (kind, own) = grammar_of(run.case, run.selection), _engine(case.parser.engine)
     ours = case.parser.engine in ENGINES
     return pytest_file(
         told,

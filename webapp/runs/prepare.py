@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from parsers.cases.case import Case, CaseError, TokenizerRef
 from parsers.cases.engines import Engine
 from parsers.cases.engines import choose as choose_among
-from parsers.cases.run import ignores_ids, replayer_of
+from parsers.cases.run import CaseRun, ignores_ids, replayer_of
 from parsers.checks import CHECKS
+from parsers.decoding import Decoded
 from parsers.formats.model import Format
 from parsers.replays.chunking import Chunking, apply
 from parsers.replays.replayer import Replayer, Rerender
@@ -39,6 +39,26 @@ class Prepared:
     choice: Choice
     replayer: Replayer
     stored: tuple[Piece, ...]
+
+    @property
+    def format(self) -> Format:
+        """The format that is shown."""
+        return self.choice.format
+
+    @property
+    def selection(self) -> Selection:
+        """Why it was chosen."""
+        return self.choice.selection
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """The tokens, as they were decoded."""
+        return self.replayer.pieces
+
+    @property
+    def decoded(self) -> Decoded | None:
+        """The tokens after the case's decode policy, and what became of each."""
+        return self.replayer.decoded
 
 
 def prepare(case: Case, settings: Settings, engines: Mapping[str, Engine] | None = None) -> Prepared:
@@ -131,27 +151,7 @@ def tokens_of(case: Case, fmt: Format, most: int | None = None) -> tuple[Piece, 
     return tokenizer_of(case, fmt).pieces(case.text(), most)
 
 
-class _Replayed(Protocol):
-    """What is known of a case that was replayed, checked or not."""
-
-    @property
-    def case(self) -> Case:
-        """The case."""
-
-    @property
-    def format(self) -> Format:
-        """The format of its parser."""
-
-    @property
-    def selection(self) -> Selection:
-        """Why that was chosen."""
-
-    @property
-    def stored(self) -> tuple[Piece, ...]:
-        """The tokens before any decode policy."""
-
-
-def stored_form(run: _Replayed) -> Case:
+def stored_form(run: Prepared | CaseRun) -> Case:
     """The case of a run as it is saved: it replays without its tokenizer, and under the parser that ran."""
     case = run.case
     if case.parser.name == "auto":

@@ -34,17 +34,14 @@ from parsers.cases.case import Case
 from parsers.cases.engines import engine_of, policy_of
 from parsers.cases.io import loads
 from parsers.cases.run import CaseRun, checked_in_parts, chunkings_of
-from parsers.decoding import Decoded
-from parsers.formats.model import Format
 from parsers.replays.chunking import Chunking, label, spec
 from parsers.replays.cut_grades import studied
 from parsers.replays.replayer import Replayer, Replays
-from parsers.selection.registry import Selection, policies
+from parsers.selection.registry import policies
 from parsers.vocabulary.events import Failure
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Context, Piece
 from webapp.cache import ByteCache
-from webapp.engines import Choice
 from webapp.engines.entered import engine_stamp
 from webapp.engines.patience import REST_SECONDS
 from webapp.runs.prepare import Prepared, check_deltas, error_place, prepare
@@ -97,17 +94,13 @@ class _Beside:
 
 
 @dataclass(slots=True, frozen=True)
-class Run:
+class Run(Prepared):
     """One case, replayed under one chunking.
 
-    `stored` are the tokens before any decode policy; `key` tells runs apart, by what the case says and the chunking.
-    Runs are `alike` (a digest) whose cases are replayed alike; where it is empty, nobody knows.
+    `key` tells runs apart, by what the case says and the chunking. Runs are `alike` (a digest) whose cases are replayed
+    alike; where it is empty, nobody knows.
     """
 
-    case: Case
-    choice: Choice
-    replayer: Replayer
-    stored: tuple[Piece, ...]
     chunking: Chunking
     trace: Trace
     key: str
@@ -134,16 +127,6 @@ class Run:
         return "delta" if deltas and of_server else "token"
 
     @property
-    def format(self) -> Format:
-        """The format that is shown."""
-        return self.choice.format
-
-    @property
-    def selection(self) -> Selection:
-        """Why it was chosen."""
-        return self.choice.selection
-
-    @property
     def context(self) -> Context:
         """The request, as the parser was told of it."""
         return self.case.to_context()
@@ -152,16 +135,6 @@ class Run:
     def policy(self) -> dict[str, str]:
         """Every policy with its value."""
         return policies(self.format, policy_of(self.case))
-
-    @property
-    def pieces(self) -> tuple[Piece, ...]:
-        """The tokens, as they were decoded."""
-        return self.replayer.pieces
-
-    @property
-    def decoded(self) -> Decoded | None:
-        """The tokens after the case's decode policy, and what became of each."""
-        return self.replayer.decoded
 
     @property
     def short(self) -> bool:

@@ -26,7 +26,7 @@ from parsers.checks.leaks import unmistakable_markers
 from parsers.formats.model import Format, builtin_sources
 from parsers.machine.reasoning import reasoning_markers
 from parsers.replays.chunking import WHOLE, Chunking, apply, label
-from parsers.selection.registry import Evidence, get_format, known_format, select
+from parsers.selection.registry import Evidence, Selection, get_format, known_format, select
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Delta, Piece, ToolCall, UsageError
 
@@ -229,10 +229,11 @@ def own_names(case: Case, parser: str, names: ParserNames) -> tuple[str | None, 
     return (None, parser) if alone else (parser, case.parser.options.get(REASONING))
 
 
-def grammar_of(run: CaseRun) -> Format:
-    """The format that the parser of a run reads: its own, the one of its name, else the one that the output shows."""
-    fmt = run.case.parser.format or known_format(run.selection.name)
-    return fmt if fmt is not None and fmt.terminals else get_format(select(Evidence(text=run.case.text())).name)
+def grammar_of(case: Case, selection: Selection) -> Format:
+    """The format that the chosen parser of a case reads: its own, the one of its name, else the one that the output
+    shows."""
+    fmt = case.parser.format or known_format(selection.name)
+    return fmt if fmt is not None and fmt.terminals else get_format(shown_by(case.text()))
 
 
 _PARAMETERS = {"parameters": {"type": "object", "properties": {}}}
@@ -275,7 +276,7 @@ def subject_of(
         run.case,
         wanted.in_fields,
         run.selection.name,
-        grammar_of(run),
+        grammar_of(run.case, run.selection),
         chunking,
         pieces,
         tuple(apply(chunking, pieces, run.trace.mode, due=due, sent=sent_of(run.case), halves=theirs)),

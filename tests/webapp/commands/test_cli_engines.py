@@ -16,6 +16,7 @@ import pytest
 from tests.webapp.engines.entering import FAKE
 from tests.webapp.engines.fake_engine import hello
 from webapp.commands.engines import _entry
+from webapp.engines.entered import entered, use_engines
 from webapp.engines.entries import entries
 from webapp.engines.protocol import read_card
 from webapp.settings import get_settings
@@ -374,3 +375,18 @@ def test_a_step_without_source_says_so(program: Program) -> None:
     program("engines", "add", "fake", "--command", COMMAND)
     done = program("replay", "-", "--engine", "fake:echo", "--lines", "1", stdin="x")
     assert "--lines 1: engine fake does not tell which lines ran" in done.err
+
+
+@pytest.mark.parametrize(
+    ("target", "health"), [("case", None), ("pytest", None), ("jsonl", None), ("sse", "answers"), ("vllm", "answers")]
+)
+def test_an_export_that_says_nothing_of_a_replay_starts_no_engine(
+    program: Program, case_file: Callable[..., Path], target: str, health: str | None
+) -> None:
+    program("engines", "add", "fake", "--command", COMMAND, "--memory", "300")
+    use_engines(get_settings())
+    parser = {"name": "echo", "engine": "fake"}
+    done = program("export", case_file(parser=parser, expect={"content": "x"}), "--to", target)
+    assert (done.code, done.err) == (0, "")
+    found = entered().known("fake").health
+    assert (None if found is None else found.kind) == health

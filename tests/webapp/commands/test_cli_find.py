@@ -63,7 +63,9 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Script:
         verdict.proof, verdict.offer = keys.pop("proof", None), keys.pop("offer", None)
         skipped = [("known_tool", Need.TOOLS)]
         found = Found("x", list(findings), ["index_dense"], skipped, keys.pop("outcomes", []), [], [], verdict, **keys)
-        monkeypatch.setattr(command, "case_search", lambda case, *_: Scripted(case, found, minimized, interrupted))
+        monkeypatch.setattr(
+            command, "case_search", lambda case, *_, **__: Scripted(case, found, minimized, interrupted)
+        )
 
     return play
 

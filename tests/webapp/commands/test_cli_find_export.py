@@ -47,7 +47,7 @@ def found(monkeypatch: pytest.MonkeyPatch) -> Callable[[Case | None], None]:
             return self.found
 
     def play(small: Case | None) -> None:
-        monkeypatch.setattr(command, "case_search", lambda case, *_: Search(case, small))
+        monkeypatch.setattr(command, "case_search", lambda case, *_, **__: Search(case, small))
 
     return play
 
@@ -150,7 +150,7 @@ def test_a_case_whose_smaller_form_says_nothing_of_what_is_right_is_written_itse
         "x", [shown], [], [], [], [], [], Verdict("chunk_boundary", "error", "parser", "It."), minimized=small
     )
     played = SimpleNamespace(run=list, result=lambda: CaseFound(whole, found, load_case(SMALL), departs))
-    monkeypatch.setattr(command, "case_search", lambda case, *_: played)
+    monkeypatch.setattr(command, "case_search", lambda case, *_, **__: played)
     done = program("find", output, "--export", "case")
     assert loads(done.out).known.expect == whole.known.expect
     said = load_case({**SMALL, "title": "Said", "expect": {"content": "right"}})
@@ -170,7 +170,7 @@ def test_a_search_that_was_left_writes_the_case_that_was_given_as_it_fails(
         complete=complete,
     )  # fmt: skip
     searched = SimpleNamespace(run=list, result=lambda: CaseFound(load_case(SMALL), found))
-    monkeypatch.setattr(command, "case_search", lambda case, *_: searched)
+    monkeypatch.setattr(command, "case_search", lambda case, *_, **__: searched)
     done = program("find", output, "--export", "case")
     assert ("--seconds gives it longer" in done.err) is not complete
     assert (done.out != "") is (severity == "error" and not complete)
@@ -194,7 +194,7 @@ def test_what_only_a_changed_output_shows_is_told_and_not_written(
     remark = replace(shown, severity="info")
     found = Found("x", [remark], [], [], [], [], [], verdict, minimized=small, robustness=[shown])
     played = SimpleNamespace(run=list, result=lambda: CaseFound(load_case(SMALL), found, load_case(SMALL)))
-    monkeypatch.setattr(command, "case_search", lambda case, *_: played)
+    monkeypatch.setattr(command, "case_search", lambda case, *_, **__: played)
     done = program("find", output, "--export", "case")
     assert (done.code, done.out) == (0, "")
     assert "only a changed output shows parser_raised; find --json has its case" in done.err

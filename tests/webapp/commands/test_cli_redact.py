@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,10 +11,13 @@ from typing import Any
 import pytest
 
 from parsers.cases.case import Case
+from parsers.cases.find import CaseFound
 from parsers.cases.io import loads
 from parsers.cases.redaction.redact import Redacted, Stays, Why
+from tests.webapp.engines.entering import FAKE
 from webapp.commands import redact as command
 from webapp.jobs.redacting import RedactedCase
+from webapp.settings import Settings
 
 Program = Callable[..., Any]
 
@@ -63,3 +68,21 @@ def test_what_stays_is_named_and_another_verdict_is_exit_code_one(
     assert "the verdict is ANOTHER one" in done.err
     assert "w19 and 5 more" in done.err
     assert "not replaced, as nobody tried for want of time: u" in done.err
+
+
+@pytest.mark.usefixtures("own_engines")
+def test_its_searches_make_nothing_small(
+    program: Program, case_file: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They say what is wrong, and the smaller form of it would be thrown away."""
+    found: list[CaseFound] = []
+
+    def redacted(case: Case, settings: Settings, search: Callable[[Case], CaseFound]) -> RedactedCase:
+        found.append(search(case))
+        return RedactedCase(Redacted(case, 0, (), True, 0), case, verdict_same=True)
+
+    monkeypatch.setattr(command, "redact_searched", redacted)
+    program("engines", "add", "fake", "--command", shlex.join([sys.executable, "-I", str(FAKE)]), "--memory", "300")
+    assert program("redact", case_file(parser={"name": "raises", "engine": "fake"}, input={"text": "a!"})).code == 0
+    assert [one.found.verdict.severity for one in found] == ["error"]
+    assert [one.minimized for one in found] == [None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import inspect
 import io
 import json
@@ -136,6 +137,18 @@ def answers(load: Any, *messages: Any) -> list[Any]:
     sink = io.BytesIO()
     serve(lines(*messages), sink, load)
     return [json.loads(line) for line in sink.getvalue().splitlines()]
+
+
+def test_nothing_is_looked_at_for_garbage_while_an_engine_is_imported() -> None:
+    looked: list[bool] = []
+
+    def load() -> Worker:
+        looked.append(gc.isenabled())
+        return worker("Plain")
+
+    assert "answer" in answers(load, {"hello": {}})[0]
+    assert [*looked, gc.isenabled(), gc.get_freeze_count() > 0] == [False, True, True]
+    gc.unfreeze()
 
 
 def start(*words: str, given: bytes = b"", **how: Any) -> subprocess.CompletedProcess[bytes]:

@@ -19,6 +19,7 @@ if sys.version_info < (3, 9):  # noqa: UP036 - whoever has an older one is told 
     sys.stdout.flush()
     sys.exit(1)
 
+import gc
 import json
 import os
 import signal
@@ -418,7 +419,7 @@ def serve(source: BinaryIO, sink: BinaryIO, load: Callable[[], Worker]) -> None:
         try:
             asked = json.loads(line)
             _end_in(GRACE * asked.get("run", {}).get("seconds", IDLE_SECONDS))
-            worker = worker or load()
+            worker = worker or _loaded(load)
             answer = worker.run(asked["run"], tell) if "run" in asked else worker.hello(asked["hello"])
         except Exception as error:
             told_error = told(error)
@@ -428,6 +429,17 @@ def serve(source: BinaryIO, sink: BinaryIO, load: Callable[[], Worker]) -> None:
                 return  # what of an engine could be imported is in nobody's hands
         else:
             tell({"answer": answer})
+
+
+def _loaded(load: Callable[[], Worker]) -> Worker:
+    """The worker with its engine. While that is imported nothing is looked at for garbage, and what is there then is
+    not looked at again: it stays, and to look at it over and over is a fifth of the time that vLLM 0.33.0 takes."""
+    gc.disable()
+    try:
+        return load()
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def adapter_of(name: str, *given: str) -> Any:
