@@ -22,7 +22,7 @@ def kind_of(wrong: Message, right: Message, rules: Rules) -> frozenset[Hashable]
     found |= {
         (name, *change)
         for name, a, b in (("content", wrong.content, right.content), ("reasoning", wrong.reasoning, right.reasoning))
-        if (change := _change("".join((b or "").split()), "".join((a or "").split()))) is not None
+        if (change := changed_at("".join((b or "").split()), "".join((a or "").split()))) is not None
     }
     return frozenset(found)
 
@@ -44,7 +44,7 @@ def _call_kind(wrong: Message, right: Message, rules: Rules) -> Hashable:
         return level, (a_order, b_order)
     a_call, b_call = next(pair for pair in zip(ones, others, strict=True) if pair[0] != pair[1])
     part = list(map(operator.ne, a_call, b_call)).index(True)
-    return level, "part", part, _change(str(b_call[part]), str(a_call[part]))
+    return level, "part", part, changed_at(str(b_call[part]), str(a_call[part]))
 
 
 def _kept(fewer: Sequence[str], more: Sequence[str]) -> tuple[bool, bool, bool]:
@@ -53,7 +53,7 @@ def _kept(fewer: Sequence[str], more: Sequence[str]) -> tuple[bool, bool, bool]:
     return size > 0, more[:size] == fewer, more[len(more) - size :] == fewer
 
 
-def _change(right: str, wrong: str) -> tuple[str, str] | None:
+def changed_at(right: str, wrong: str) -> tuple[str, str] | None:
     """Whether characters came, went or both, and of what sort the first of them is: which markup, or a word or a sign.
     None for equal texts."""
     if right == wrong:

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from parsers.checks import CHECKS
 from parsers.replays.recorded import UNKNOWN
 from parsers.vocabulary.trace import Finding, Topic, Trace
-from parsers.vocabulary.types import Owner
+from parsers.vocabulary.types import Owner, Span
 
 _RANK = {"error": 0, "warning": 1, "info": 2}
 _BESIDE = 24  # so many characters around a place are searched for a marker
@@ -79,7 +79,7 @@ def signature_of(finding: Finding, trace: Trace, terminals: Mapping[str, str]) -
         failure = trace.failure
         code = "" if failure is None else f"{failure.kind}: {failure.place}"
         return Signature(**{**said, "where": ""}, parser=trace.parser, state=code)
-    marker = _marker_at(trace, finding, terminals)
+    marker = "" if finding.span is None else marker_near(trace.text, finding.span, terminals)
     return Signature(**said, parser=trace.parser, state=_state_at(trace, finding), marker=marker)
 
 
@@ -95,11 +95,9 @@ def _state_at(trace: Trace, finding: Finding) -> str:
     return "" if finding.step is None else trace.steps[finding.step - 1].state
 
 
-def _marker_at(trace: Trace, finding: Finding, terminals: Mapping[str, str]) -> str:
-    """The marker that a place is in, or the nearest one before it."""
-    if finding.span is None:
-        return ""
-    start, end = finding.span
-    near = trace.text[max(start - _BESIDE, 0) : end + _BESIDE]
+def marker_near(text: str, span: Span, terminals: Mapping[str, str]) -> str:
+    """The marker that a place of an output is in, or the nearest one; "" where none stands beside it."""
+    start, end = span
+    near = text[max(start - _BESIDE, 0) : end + _BESIDE]
     found = [(near.rfind(text), text) for text in {*terminals.values()} if len(text) > 1 and text in near]
     return min(found, key=lambda one: (abs(one[0] - min(start, _BESIDE)), one[1]))[1] if found else ""

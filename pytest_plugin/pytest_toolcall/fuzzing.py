@@ -2,6 +2,7 @@
 
 The inspector draws them and says what is right; the parser runs here. Format, seed and number give the same output, so
 a failure is found again by the seed that is printed, and the small case that was written is collected from then on.
+Small cases of one signature, which the inspector names, are taken for those of one bug.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ from typing import Any
 
 import pytest
 
-from pytest_toolcall.case_files import SMALL, item_names, kept
+from pytest_toolcall.case_files import SMALL, item_names
 from pytest_toolcall.items import CaseFailedError, CaseItem, ParserItem, parser_of_case
 from pytest_toolcall.served import Served
 from pytest_toolcall.session import session_of
+from pytest_toolcall.small_cases import SmallCases, names_in
 
 BATCH = 10  # outputs that are drawn at once
 MOST_KEPT = 5  # failures, after which a test ends
@@ -29,7 +31,8 @@ NO_FORMAT = (
     "--toolcall-fuzz has no format to draw outputs of: no case file was collected that names one; give "
     "--toolcall-format NAME, toolcall_formats in the configuration, or the folder of your cases"
 )
-MOST_ALIKE = 2  # of those that look alike are made small
+MOST_ALIKE = 2  # of those that look alike are made small in vain
+_SIGNATURE = re.compile("[0-9a-f]{8,64}")  # as it may stand in the name of a file, whoever says it
 
 
 def fuzz_items(session: pytest.Session, items: Sequence[pytest.Item]) -> Iterator[pytest.Item]:
@@ -50,7 +53,7 @@ def fuzz_items(session: pytest.Session, items: Sequence[pytest.Item]) -> Iterato
         beside = known.get(name) or (cases[0] if cases else None)
         parent: Any = session if beside is None else beside.parent
         item: FuzzItem = FuzzItem.from_parent(parent, name=f"toolcall-fuzz[{shown[name]}]", callobj=parser_of_case)
-        item.asked = {"format": name}
+        item.asked, item.before = {"format": name}, names_in(item.folder)
         if beside is not None and (not named or name == "auto"):  # the parser of a case may be called anything
             item.asked = {"case": beside.text}
         yield item
@@ -60,6 +63,15 @@ class FuzzItem(ParserItem):
     """The test of one format."""
 
     asked: Mapping[str, str] = {}
+    before: frozenset[str] = frozenset()  # names of the small cases that were there before the run
+
+    @property
+    def folder(self) -> Path:
+        """Where small cases are written."""
+        given = self.config.getini("toolcall_folder")
+        if given:
+            return Path(self.config.rootpath / given)
+        return self.path if self.path.is_dir() else self.path.parent
 
     def runtest(self) -> None:
         """Raises CaseFailedError where an output fails, and where no format is known."""
@@ -72,13 +84,15 @@ class FuzzItem(ParserItem):
         trial.run(self.config.getoption("toolcall_fuzz"))
         self.tell(trial.headline)
         if trial.failing:
-            raise CaseFailedError("\n".join([trial.headline, *trial.lines]))
+            raise CaseFailedError("\n".join([trial.headline, *trial.kept.values(), *trial.lines]))
 
 
 class _Trial:
-    """One run of generated outputs."""
+    """One run of generated outputs. `kept`: what was done with the small case of each bug, by its signature; `lines`:
+    what else is said."""
 
     def __init__(self, item: FuzzItem, served: Served | None) -> None:
+        self.kept: dict[str, str] = {}
         self.lines: list[str] = []
         self.failing = 0
         self._item = item
@@ -87,7 +101,6 @@ class _Trial:
         self._tried = 0
         self._end = 0.0
         self._format = ""
-        self._kept: set[str] = set()
         self._alike: dict[str, int] = {}
 
     @property
@@ -100,9 +113,9 @@ class _Trial:
     def run(self, seconds: float) -> None:
         """Try outputs for so long, one at least; what making failures small takes is within that."""
         self._end, first = monotonic() + seconds, 0
-        while len(self._kept) < MOST_KEPT and (first == 0 or monotonic() < self._end):
+        while len(self.kept) < MOST_KEPT and (first == 0 or monotonic() < self._end):
             for text in self._drawn(first):
-                if self._tried and (monotonic() >= self._end or len(self._kept) >= MOST_KEPT):
+                if self._tried and (monotonic() >= self._end or len(self.kept) >= MOST_KEPT):
                     return
                 self._try(text)
             first += BATCH
@@ -123,38 +136,29 @@ class _Trial:
         if checked["outcome"] == "ok":
             return
         self.failing += 1
-        sign = _sign(checked)
-        self._alike[sign] = self._alike.get(sign, 0) + 1
-        if self._alike[sign] <= MOST_ALIKE:
-            left = max(self._end - monotonic(), LEAST_SECONDS)
+        alike = _look_of(checked)
+        if self._alike.get(alike, 0) < MOST_ALIKE:
+            left, known = max(self._end - monotonic(), LEAST_SECONDS), len(self.kept)
             found = self._item.ask("find", {"case": text, "seconds": left}, self._served)
             self._keep(found)
+            self._alike[alike] = self._alike.get(alike, 0) + (len(self.kept) == known)
 
     def _keep(self, found: Mapping[str, Any]) -> None:
-        """Write a small case, once for all that have its shape. One that the time did not suffice for is not written:
-        the same seed gives the same files, as far as a run gets."""
+        """Write a small case, one for each bug. One that the time did not suffice for is not written: the same seed
+        gives the same files, as far as a run gets."""
         is_over = monotonic() >= self._end
         if found["case"] is None or (is_over and found.get("late")):
             self._tell(NO_TIME if is_over else found["headline"])
             return
-        output = "".join(_texts(json.loads(found["case"])["input"]))
-        shape = re.sub(r"\w+", "a", output)
-        if shape in self._kept:
-            return
-        self._kept.add(shape)
-        digest = hashlib.sha256(output.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-        path = self._folder() / f"fuzz-{self._format}-{digest}{SMALL}"
-        self.lines.append(kept(path, found["case"], found["headline"], self._item.config.rootpath))
+        cases = SmallCases(self._item.folder, self._item.before, Path(self._item.config.rootpath))
+        signature = _signature_of(found)
+        is_new, words = cases.keep(self._format, signature, found["case"], found["headline"])
+        if is_new or signature not in self.kept:
+            self.kept[signature] = words
 
     def _tell(self, words: str) -> None:
         if words not in self.lines:
             self.lines.append(words)
-
-    def _folder(self) -> Path:
-        config = self._item.config
-        given = config.getini("toolcall_folder")
-        here = self._item.path
-        return config.rootpath / given if given else here if here.is_dir() else here.parent
 
 
 def _parser_of(text: str) -> str:
@@ -165,11 +169,20 @@ def _parser_of(text: str) -> str:
         return ""
 
 
-def _sign(checked: Mapping[str, Any]) -> str:
-    """The same for failures that look alike."""
+def _look_of(checked: Mapping[str, Any]) -> str:
+    """The same for failures that look alike before they are made small."""
     shown = checked.get("shown") or {"differences": ()}
     fields = {re.sub(r"\d+", "0", one["field"]) for one in shown["differences"]}
     return json.dumps([sorted(fields), sorted({one["check"] for one in checked.get("errors", ())})])
+
+
+def _signature_of(found: Mapping[str, Any]) -> str:
+    """The signature of a small case; by its shape where an older inspector names none."""
+    said = str(found.get("signature"))
+    if _SIGNATURE.fullmatch(said):
+        return said
+    shape = re.sub(r"\w+", "a", "".join(_texts(json.loads(found["case"])["input"])))
+    return hashlib.sha256(shape.encode("utf-8", "surrogatepass")).hexdigest()[:10]
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -9,5 +9,6 @@ tasks.py       check a case, find a smaller one, generate outputs
 judged.py      what came of a case: its differences, the smallest chunking that shows them, the deltas around
 alike.py       of what kind a failure is
 narrowed.py    the smallest case that fails as a case does
+signed.py      what failures of one bug have in common
 =============  ========================================================================================================
 """

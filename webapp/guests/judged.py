@@ -108,7 +108,7 @@ def _wrong(run: CaseRun, first: Tried) -> _Wrong:
 
 def _shown(found: CaseTest, smallest: Tried, name: str, words: Sequence[str]) -> Shown:
     steps = smallest.trace.steps
-    at = _step_of(found, smallest)
+    at = step_of(found, smallest)
     start = 0 if len(steps) <= FEW else max(at - 1 - AROUND, 0)
     around = steps if len(steps) <= FEW else steps[start : at + AROUND]
     different = [Different(field=one.field, expected=one.expected, actual=one.actual) for one in smallest.different]
@@ -131,7 +131,7 @@ def _step(trace: Trace, step: Step) -> StepShown:
     return StepShown(index=step.index, fed=fed, end=step.end, sent=sent, raised=raised)
 
 
-def _step_of(found: CaseTest, smallest: Tried) -> int:
+def step_of(found: CaseTest, smallest: Tried) -> int:
     """The step at which something was sent that is not the beginning of what is right; else the last one that there is,
     since something did not come."""
     steps = smallest.trace.steps

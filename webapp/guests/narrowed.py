@@ -23,6 +23,7 @@ from parsers.search.verdict_phrases import harm
 from webapp.guests.alike import is_alike
 from webapp.guests.guest import Ask
 from webapp.guests.requests import CaseAsked, Smaller
+from webapp.guests.signed import signature_of_test
 from webapp.guests.tasks import Subject, limits_as_usage, subject_of
 from webapp.settings import Settings
 
@@ -96,7 +97,7 @@ def _is_late(search: _Searching, end: float) -> bool:
 
 def _kept(subject: Subject, whole: CaseTest, small: Case, headline: str, check: str) -> Smaller | None:
     """The smaller case for the parser of the one it came from, `whole`, if it fails as that does."""
-    run, _ = subject.run(small)
+    run, replayer = subject.run(small)
     found = as_test(run)
     if found.outcome != "FAIL" or not is_alike(whole, found, check):
         return None
@@ -105,4 +106,10 @@ def _kept(subject: Subject, whole: CaseTest, small: Case, headline: str, check: 
         named = subject.grammar or subject.prepared().choice.grammar or run.format
         parser = parser.model_copy(update={"name": named.name if named.terminals else "auto"})
     made = small.model_copy(update={"parser": parser, "contract": subject.given.contract})
-    return Smaller(headline=headline, case=dumps(made), same=small.text() == subject.given.text(), check=check)
+    return Smaller(
+        headline=headline,
+        case=dumps(made),
+        signature=signature_of_test(found, replayer.terminals),
+        same=small.text() == subject.given.text(),
+        check=check,
+    )

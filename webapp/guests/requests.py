@@ -107,12 +107,13 @@ class Checked(_Model):
 
 
 class Smaller(_Model):
-    """The smallest case that fails as the one that was given, as the text of its file; None: none was found. `same`:
-    its output is the one that was given. `late`: the time was over before it was as small as it gets, so that another
-    run may give another one."""
+    """The smallest case that fails as the one that was given, as the text of its file; None: none was found.
+    `signature`: the same for cases of one bug, as far as that can be told. `same`: its output is the one that was
+    given. `late`: the time was over before it was as small as it gets, so that another run may give another one."""
 
     headline: str
     case: str | None = None
+    signature: str = ""
     same: bool = False
     late: bool = False
     check: str = ""
