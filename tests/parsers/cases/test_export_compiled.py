@@ -3,6 +3,7 @@ code without them is always the same. And the one for transformers, which is run
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from typing import Any
@@ -111,6 +112,15 @@ def test_where_white_space_does_not_count_words_are_asserted(target: str, text: 
     if target == "vllm_rust":
         assert 'assert_eq!(order, ["text", "call 0"]);' in source
         assert "ToolParserEvent::Text(text) if text.trim().is_empty() => continue," in source
+
+
+@pytest.mark.parametrize("target", ["vllm_rust", "tool_parser"])
+def test_a_tool_is_read_from_json_whatever_fields_its_type_has_in_a_release(target: str) -> None:
+    told = case(CALL % 1, tools=[{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}])
+    rows = emitted(target, told).partition("let tools: Vec<Tool> = vec![\n")[2].partition("];")[0]
+    (row,) = rows.strip().splitlines()
+    read = json.loads(read_rust(row.strip().removeprefix("serde_json::from_str(").removesuffix(").unwrap(),")))
+    assert read.get("function", read) == {"name": "f", "parameters": {"type": "object"}}
 
 
 def test_the_order_of_text_and_calls_is_asserted_where_a_case_says_it() -> None:
