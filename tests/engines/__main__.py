@@ -1,8 +1,9 @@
 """`make test-engines`: sets engines up, checks them, searches for known bugs, and writes docs/engines.md.
 
 `python -m tests.engines FOLDER [--only NAME,...] [--python SET=PATH]... [--print] [--lock]`. Exit 1 where an engine
-that is there does not keep the protocol, fewer than ten known bugs are found, an error is said of a right parser, or
-the test that a known bug is exported as does not fail by that bug.
+that is there does not keep the protocol, fewer than ten known bugs are found, an error is said of a right parser, the
+test that a known bug is exported as does not fail by that bug, or one for the crate tool-parser is not compiled or says
+nothing.
 """
 
 from __future__ import annotations
@@ -19,11 +20,13 @@ from tests.engines.engines_page import PAGE, Tried, page
 from tests.engines.library import passes
 from tests.engines.locking import lock
 from tests.engines.program import Inspector, Searched, found, searches, tools
+from tests.engines.rust_crate import compiled, exported_tests
 from webapp.engines.entered import use_engines
 from webapp.runs.runner import Runner
 from webapp.settings import get_settings
 
 SUITES = ("vllm", "sglang")  # what is exported is run for these
+CRATE = "tool_parser"  # and compiled for this one
 ENOUGH = 10  # known bugs
 
 
@@ -49,6 +52,8 @@ def main() -> int:
     known = {one.set.name for one in tried if one.card is not None}
     bugs, right = (_searched(name, known) for name in ("bugs", "right"))
     unsaid = [line for name in SUITES if name in known for line in _emitted(name, bugs, folder)]
+    if not only or CRATE in only:
+        unsaid += _crate(folder)
     text = page(tried, bugs, right)
     if only or given.print:
         print(text)
@@ -115,6 +120,25 @@ def _emitted(suite: str, bugs: list[Searched], folder: Path) -> list[str]:
     engines.close()
     wrong = [f"{suite}:{one.name}: fails with {one.fails!r}, same {one.same!r}" for one in found if not one.right]
     print(f"{suite}: {len(found) - len(wrong)} of {len(found)} exported tests fail as they should", file=sys.stderr)
+    print(*wrong, sep="\n", file=sys.stderr)
+    return wrong
+
+
+def _crate(folder: Path) -> list[str]:
+    """What is wrong with the tests for the crate tool-parser; each is printed."""
+    if shutil.which("cargo") is None or shutil.which("dpkg-deb") is None:
+        print(f"{CRATE}: absent, for there is no cargo, or no Debian", file=sys.stderr)
+        return []
+    try:
+        passes = compiled(folder, exported_tests(Runner(get_settings(), keep=False)))
+    except RuntimeError as error:
+        wrong = [str(error)]
+    else:
+        read = [name for name, passed in passes.items() if passed and name.endswith("_call")]
+        wrong = [f"{CRATE}: {name} passes" for name, passed in passes.items() if passed and name.endswith("_wrong")]
+        wrong += [f"{CRATE}: it reads no call of ours"] * (not read)
+        others = ", ".join([name for name in passes if name.endswith("_call") and name not in read])
+        print(f"{CRATE}: {len(passes)} tests compiled; it reads {len(read)} calls, not {others}", file=sys.stderr)
     print(*wrong, sep="\n", file=sys.stderr)
     return wrong
 

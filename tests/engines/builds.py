@@ -19,6 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 LOCKS = ROOT / "requirements" / "engines"
 EXAMPLES = ROOT / "docs" / "examples"
+BACKEND = ROOT / "tests" / "engines" / "backend"  # in the place of one that takes the index of crates
 NPM = ("npm", "--loglevel", "error")
 FLAGS = ("-std=c++17", "-O1", "-w", "-ffunction-sections", "-fdata-sections")
 FOLDERS = ("common", "include", "ggml/include", "vendor")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
-from tests.engines.builds import LOCKS, NPM, run
+from tests.engines.builds import BACKEND, LOCKS, NPM, run
 
 HEAD = "# Made of {name}.in by `make test-engines ARGS=--lock`, with CPython 3.11 on Linux (x86-64).\n"
-SOURCES = ("llamacpp",)  # sets that are not installed, of which the source is read
+SOURCES = ("llamacpp", "tool_parser")  # sets that are not installed, of which the source is read
+CRATES = ("tool_parser",)  # of these those that take the index of crates to say who they are
 
 
 def lock(only: list[str]) -> None:
@@ -31,8 +33,10 @@ def lock(only: list[str]) -> None:
 def _locked(file: Path) -> str:
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "install", "--dry-run", "--no-deps"]
     source = ["--no-binary", ":all:"] if file.stem in SOURCES else ["--only-binary", ":all:"]
-    command = [*pip, "--ignore-installed", *source, "--report", "-", "-r", str(file)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    crate = file.stem in CRATES
+    command = [*pip, "--ignore-installed", *source, *["--no-build-isolation"] * crate, "--report", "-", "-r", str(file)]
+    variables = {**os.environ, **({"PYTHONPATH": str(BACKEND)} if crate else {})}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=variables)
     lines = [HEAD.format(name=file.stem), "\n"]
     for one in sorted(json.loads(done.stdout)["install"], key=lambda one: one["metadata"]["name"].lower()):
         digest = one["download_info"]["archive_info"]["hashes"]["sha256"]
