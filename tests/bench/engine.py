@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import gc
 import tracemalloc
-from collections.abc import Callable, Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -44,19 +45,22 @@ def begun(output: Output, mode: Mode) -> StreamParser:
     return parser
 
 
-def fed(parser: StreamParser, deltas: Sequence[Delta]) -> list[list[Event]]:
+def fed(parser: StreamParser, deltas: Iterable[Delta]) -> Iterator[list[Event]]:
     """What a parser answers to deltas that come one after the other, and to the end."""
-    answers = [parser.feed(delta) for delta in deltas]
-    answers.append(parser.finish(None))
-    return answers
+    yield from map(parser.feed, deltas)
+    yield parser.finish(None)
 
 
 def feeding(output: Output, mode: Mode, deltas: Sequence[Delta], *, assembled: bool = False) -> float:
     """Processor time of a parser for an output that is fed, from where it has begun; with the message or without."""
 
-    def answered(parser: StreamParser) -> object:
-        answers = fed(parser, deltas)
-        return message_of(answers) if assembled else answers
+    def answered(parser: StreamParser) -> None:
+        """No answer is kept, as a server keeps none."""
+        if assembled:
+            message_of(fed(parser, deltas))
+            return
+        deque(map(parser.feed, deltas), maxlen=0)
+        parser.finish(None)
 
     return quickest(lambda: partial(answered, begun(output, mode)))
 
