@@ -439,6 +439,12 @@ class Steps(Lazy[Step], StepColumns):
             known = self._known_codecs[stretch] = self._retold[stretch]([self.text[low:high] for low, high in ends])
         return known
 
+    def work_out(self) -> None:
+        for stretch in self._tails:
+            self._reached(stretch)
+        for stretch in self._retold:
+            self._codecs(stretch)
+
     def _tail_hold(self, stretch: int, number: int) -> tuple[Hold, ...]:
         """The hold on the end of the text that a step of a stretch was fed."""
         tail, end = self._tails.get(stretch), self._ends[number - 1]

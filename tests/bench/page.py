@@ -21,6 +21,7 @@ from flask.testing import FlaskClient
 from tests.bench.outputs import long_text
 from tests.bench.serving import WINDOW, rss
 from webapp.app import create_app
+from webapp.children.collector import collect_seldom
 from webapp.services import EXTENSION, Services
 from webapp.settings import Settings
 
@@ -54,6 +55,7 @@ class Page(NamedTuple):
 
 def opened(tokens: int) -> Page:
     """Open an output of so many tokens, look around in it, and open it three times more."""
+    collect_seldom()  # as the processes do that answer for a server
     with TemporaryDirectory() as folder:
         app = create_app(Settings(data_dir=Path(folder)))
         services: Services = app.extensions[EXTENSION]

@@ -7,7 +7,6 @@ or for an engine that takes its time, does not: the request is given back with w
 from __future__ import annotations
 
 import contextvars
-import gc
 import io
 import sys
 from collections.abc import Iterable, Mapping
@@ -17,6 +16,7 @@ from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
 from parsers.vocabulary.types import UsageError
 from webapp.app import create_app
+from webapp.children.collector import collect_seldom
 from webapp.children.worker import Interrupted, Parent, Task
 from webapp.request_log import set_up
 from webapp.security import REFUSAL
@@ -52,8 +52,7 @@ def tasks(settings: Mapping[str, Any]) -> Mapping[str, Task]:
     found = Settings(**settings)
     set_up(found)
     replays = _Replays(found)
-    gc.freeze()
-    gc.set_threshold(100_000, 20, 50)  # a long output is many objects that stay: looking at them takes a third of it
+    collect_seldom()
     return {"answer": replays.answer, "keep": replays.keep}
 
 

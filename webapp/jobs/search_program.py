@@ -8,7 +8,6 @@ answer, too. Cases, results and progress travel as JSON.
 
 from __future__ import annotations
 
-import gc
 import json
 import math
 import signal
@@ -30,6 +29,7 @@ from parsers.replays.budget import Budget
 from parsers.search.found import Progress
 from parsers.search.shrink import SHRINKS
 from parsers.vocabulary.types import FormatError, UsageError
+from webapp.children.collector import collect_seldom
 from webapp.children.jobs import Failure
 from webapp.children.worker import Task, Tell
 from webapp.engines import engines_of
@@ -107,8 +107,7 @@ def search_budget(settings: Settings, seconds: float = math.inf) -> Budget:
 
 def tasks(search: MakeSearch = case_search) -> Mapping[str, Task]:
     """The one task."""
-    gc.freeze()
-    gc.set_threshold(100_000, 20, 50)  # a trace is many objects that stay: looking at them often costs most of it
+    collect_seldom()
     return {"find": partial(_find, search)}
 
 

@@ -10,6 +10,7 @@ import pytest
 from parsers.compare.lag import stays
 from parsers.machine.machine import Machine
 from parsers.replays.chunking import Chunking
+from parsers.replays.columns import Steps
 from parsers.replays.delta_columns import Deltas, keys_of
 from parsers.replays.event_columns import Events, Spans
 from parsers.replays.partition import claims_on, partition
@@ -51,6 +52,7 @@ def require_columns(trace: Trace) -> None:
     steps = list(trace.steps)
     other = Trace(trace.parser, (), {}, trace.mode, trace.text, steps, trace.message, partition=trace.partition)
     columns, listed = trace.columns, other.columns
+    listed.work_out()
     assert columns is not listed
     assert [step.index for step in steps] == [*range(1, len(steps) + 1)]
     assert list(columns.ends) == list(listed.ends)
@@ -149,6 +151,18 @@ def test_open_text_whose_end_waits_is_told_step_by_step() -> None:
         ("\nfour", []),
     ]
     assert [step.reasoning_length for step in trace.steps][1:6] == [3, 7, 14, 14, 19]
+
+
+def test_what_a_first_look_at_open_text_finds_can_be_found_before() -> None:
+    pieces = ("<think>", "one", " two ", "three", "</think>", "<tool_call>", '{"name": "f", "arguments": {"a": [')
+    columns = trace_of("qwen3", *pieces, *"1, 2, 3, 4", "]}}", "</tool_call>").columns
+    assert isinstance(columns, Steps)
+    columns.work_out()
+    found = len(columns._known_codecs), len(columns._known_reaches)
+    assert min(found) > 0
+    for number in range(len(columns.ends)):
+        columns._make(number)
+    assert (len(columns._known_codecs), len(columns._known_reaches)) == found
 
 
 def test_a_delta_without_text_tells_nothing_amid_open_text() -> None:

@@ -230,6 +230,7 @@ def index_of(run: Run) -> TraceIndex:
     def built() -> TraceIndex:
         with collector_paused():
             index = build(run.trace, run.pieces)
+            run.trace.columns.work_out()
         index.arrivals = arrivals(run.case.input.times if run.choice.plays else _step_times(run))
         if not run.trace.partition and (beside := reading_beside(run)) is not None:
             index.lay_beside(beside)
