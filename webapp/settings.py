@@ -26,6 +26,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from parsers.vocabulary.types import UsageError
 
 ENV_PREFIX = "TOOLCALL_INSPECTOR_"
+ANSWER_TIMES = 5  # as large as `answer_bytes` a file to download may be, and JSON Lines
 STRICT_VARIABLE = "VLLM_RS_STRICT_TOOL_CALL"
 DATABASES = ("sqlite", "postgresql")
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
@@ -301,6 +302,11 @@ class Settings(BaseSettings):
         if value < info.data.get("max_text_bytes", 0):
             raise ValueError("must not be smaller than max_text_bytes")
         return value
+
+    @property
+    def most_answer_bytes(self) -> int:
+        """The longest answer of any kind, before gzip."""
+        return ANSWER_TIMES * self.answer_bytes
 
     def make_data_dir(self) -> Path:
         """Create the data folder (mode 0700) unless it is there. An existing folder keeps its mode."""

@@ -32,7 +32,7 @@ _STATEMENT = re.compile(r"\s*(?:INSERT\s+INTO|REPLACE\s+INTO|COPY|UPDATE|VALUES)
 _SQL_STRING = re.compile(r"(\bE)?'((?:[^']|'')*+)'")
 _BARE = re.compile(r'\n|(?<!\\)"')  # what MySQL escapes in a string, and PostgreSQL only behind an E
 _PHP_STRING = re.compile(r'\bstring\((\d{1,9})\) "')
-_SENTENCE = re.compile(r"[^\W\d_]+(?:,? [^\W\d_]+){3,}")
+_SENTENCE = re.compile(r"(?<![^\W\d_])[^\W\d_]+(?:,? [^\W\d_]+){3,}")
 _ESCAPED = re.compile(r"\\[\"'nrtu]")
 
 

@@ -61,7 +61,7 @@ def json_of(text: str) -> Any:
         return None
 
 
-_WORDS = re.compile(r"[A-Za-z]{2,} [a-z]{2,} [a-z]{2,}")
+_WORDS = re.compile(r"(?<![A-Za-z])[A-Za-z]{2,} [a-z]{2,} [a-z]{2,}")
 _KEY_LINES = re.compile(r"^\s{0,200}['\"]\w{1,40}['\"]: ?\S", re.MULTILINE)
 
 
@@ -73,10 +73,9 @@ def is_broken_answer(text: str) -> bool:
 
 def _is_end(text: str) -> bool:
     """Return whether a text begins inside of an object that it closes: its first line is no words, and keys follow."""
-    first = text.strip().partition("\n")[0]
-    if _WORDS.search(first) or not text.rstrip().endswith(("}", "]")) or text.count("}") <= text.count("{"):
+    if not text.rstrip().endswith(("}", "]")) or text.count("}") <= text.count("{"):
         return False
-    return len(_KEY_LINES.findall(text)) > 1
+    return not _WORDS.search(text.strip().partition("\n")[0]) and len(_KEY_LINES.findall(text)) > 1
 
 
 def holds_answer(text: str, least: int = 1) -> bool:

@@ -118,8 +118,8 @@ def replay_answer(wanted: Wanted, body: bytes, case_in_it: Callable[[], Case]) -
     runner, began, case, digest = services().runner, thread_time(), cache(case_in_it), hashlib.sha256(body).hexdigest()
     try:
         if wanted.lines:
-            told = _told(runner.run(case()), wanted.part, began)
-            return Response(json_lines(told, wanted.part), mimetype="application/jsonl")
+            told, most = _told(runner.run(case()), wanted.part, began), services().settings.most_answer_bytes
+            return Response(json_lines(told, wanted.part, most), mimetype="application/jsonl")
         engine = runner.computed(f"{digest} engine", lambda: case().parser.engine or "", size=len)
         key = f"{digest} {engine_stamp(engine or None)} {sorted(wanted.part.keys)} {wanted.part.steps}"
         found = runner.computed(

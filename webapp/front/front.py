@@ -33,7 +33,6 @@ from webapp.clients import address_of
 from webapp.engines.entered import AT_ONCE, engine_reply
 from webapp.front.engine_waits import MOST_ASKED_OF_ALL, EngineWait, Switchboard
 from webapp.front.forwarding import NotHeld, Relay, TooBusy, body_of, message_of, refusal_of, takes_gzip
-from webapp.front.replay_program import MOST_TIMES
 from webapp.mounting import placed, public_path
 from webapp.runs.held import LEFT_SECONDS
 from webapp.security import REFUSAL
@@ -64,7 +63,7 @@ _WORN_BYTES = 300_000_000  # more than a child says that it keeps: a fresh one i
 _ROOM = 1_000_000  # bytes of a message beside the piece of an answer
 _PRIORITY = 2  # added to the niceness: light addresses go first
 _SUBJECT = re.compile(r"/(?:c|example|engines/[^/]+)/[^/]+")
-_TOKEN = re.compile(rb'\bheld(?:=|"\r\n\r\n)([0-9a-f]{32})\b')
+_TOKEN = re.compile(rb'held(?<!\wheld)(?:=|"\r\n\r\n)([0-9a-f]{32})\b')  # a literal first is looked for quickest
 
 log = logging.getLogger(__name__)
 
@@ -209,7 +208,8 @@ class Front:
             return wish(only=HELD + path.removeprefix(HELD).partition("/")[0])
         rather = []
         if body:
-            rather = [HELD + token.decode() for token in _TOKEN.findall(body)[:1]] + [f"body {hash(body)}"]
+            found = _TOKEN.search(body)
+            rather = [f"body {hash(body)}"] if found is None else [HELD + found[1].decode(), f"body {hash(body)}"]
         elif subject := _SUBJECT.match(path):
             return wish(rather=(subject[0],), patience=_PATIENCE_SECONDS)
         return wish(rather=tuple(rather))
@@ -293,7 +293,7 @@ def _program(settings: Settings, name: str, size: int) -> Program:
         name,
         given={"settings": given},
         limits={"DATA": settings.replay_memory_bytes},
-        answer_bytes=MOST_TIMES * settings.answer_bytes + _ROOM,
+        answer_bytes=settings.most_answer_bytes + _ROOM,
         idle_seconds=IDLE_SECONDS,
         niceness=_PRIORITY,
         fork=True,

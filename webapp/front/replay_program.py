@@ -21,9 +21,8 @@ from webapp.children.worker import Interrupted, Parent, Task
 from webapp.request_log import set_up
 from webapp.security import REFUSAL
 from webapp.services import EXTENSION, Services
-from webapp.settings import ENV_PREFIX, Settings
+from webapp.settings import ANSWER_TIMES, ENV_PREFIX, Settings
 
-MOST_TIMES = 5  # as large as `answer_bytes` an answer in one piece may be: a file to download, mostly
 PIECE = 262_144  # bytes: a longer answer travels in pieces of about this size
 
 _WSGI = {
@@ -60,7 +59,7 @@ class _Replays:
     """The application and the request it is at. Everything is done in one thread."""
 
     def __init__(self, settings: Settings) -> None:
-        self._most = MOST_TIMES * settings.answer_bytes
+        self._most = settings.most_answer_bytes
         self._least = settings.max_request_bytes
         self._app = create_app(settings, self._ask)
         self._app.register_error_handler(MemoryError, _give_up)
@@ -137,7 +136,7 @@ class _Replays:
         if size > self._most:
             raise RequestEntityTooLarge(
                 f"The answer has {size:,} bytes, and none may have more than {self._most:,}"
-                f" ({MOST_TIMES} times {ENV_PREFIX}ANSWER_BYTES). Ask for less of it."
+                f" ({ANSWER_TIMES} times {ENV_PREFIX}ANSWER_BYTES). Ask for less of it."
             )
 
     def _sent(self, head: dict[str, Any], parts: Iterable[bytes]) -> dict[str, Any]:

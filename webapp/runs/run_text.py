@@ -13,6 +13,7 @@ from typing import Any
 
 from parsers.cases.jsontext import compact, plain
 from parsers.cases.run import CaseRun, run_parts
+from webapp.settings import ANSWER_TIMES, ENV_PREFIX
 
 PIECE = 50_000  # characters; one item may be longer
 STEP_KEYS = frozenset({"deltas", "steps"})
@@ -38,15 +39,29 @@ def json_text(run: CaseRun, part: Part | None = None) -> Iterator[str]:
     return _in_pieces(_object_text(found, plain))
 
 
-def json_lines(run: CaseRun, part: Part) -> Iterator[str]:
-    """JSON Lines: the object without deltas and steps, then a line for each step, which has its delta.
+def json_lines(run: CaseRun, part: Part, most: int = sys.maxsize) -> Iterator[str]:
+    """JSON Lines: the object without deltas and steps, then a line for each step, which has its delta; up to `most`
+    bytes of steps, after which a last line says so.
 
     Nothing but a line feed ends a line for any reader: what some take for line ends is escaped.
     """
     found = run_parts(run, part.steps)
     steps = found["steps"] if part.keys & STEP_KEYS else ()
     summary = _object_text(_chosen(found, part.keys - STEP_KEYS), compact)
-    return _in_pieces(chain(summary, (f"{compact(step)}\n" for step in steps)))
+    return _in_pieces(chain(summary, _within(most, steps)))
+
+
+def _within(most: int, steps: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    size = 0
+    for step in steps:
+        line = f"{compact(step)}\n"
+        size += len(line.encode())
+        if size > most:
+            limit = f"{most:,} bytes ({ANSWER_TIMES} times {ENV_PREFIX}ANSWER_BYTES)"
+            words = f"Steps take more than {limit}: ask for those from {step['index']:,} on by themselves."
+            yield f"{compact({'error': words})}\n"
+            return
+        yield line
 
 
 def _chosen(found: Mapping[str, Any], keys: frozenset[str]) -> dict[str, Any]:

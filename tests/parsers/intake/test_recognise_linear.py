@@ -38,6 +38,7 @@ REPEATED = {
     "heads": ("HTTP/1.1 200\na: b\n", ""),
     "curl's own lines": ("* x\n< HTTP/1.1\n", ""),
     "strings with escapes": ('"\\n<think>", ', ""),
+    "letters beside a string": ("ha", '"Sure.\\n<tool_call>\\n" '),
     "half strings": ("'\\n", '"<think>'),
     "strings of PHP": ('string(3) "', ""),
     "strings of SQL": ("''", "INSERT INTO t VALUES ('"),

@@ -54,6 +54,11 @@ def test_finding_what_is_quoted_is_linear(name: str, unit: str) -> None:
     assert_linear(lambda size: seconds(lambda: run(f"{LOG}{unit * (size // len(unit))}\ny")), SIZES)
 
 
+def test_letters_without_an_end_are_looked_at_once() -> None:
+    """A model that says one thing for ever; `}` at the end, as of an answer that lost its beginning."""
+    assert_linear(lambda size: seconds(lambda: look.__wrapped__("ha" * (size // 2) + "}")), SIZES)
+
+
 def test_a_line_that_makes_something_is_looked_at_once() -> None:
     """Its quotes and parentheses are many, and its end is none."""
     assert_linear(lambda size: seconds(lambda: look.__wrapped__("x = f(" + '"a)' * (size // 3) + "!")), SIZES)

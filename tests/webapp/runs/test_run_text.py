@@ -78,6 +78,15 @@ def test_no_text_of_an_output_ends_a_line_for_any_reader() -> None:
     assert "".join([json.loads(row)["text"] for row in rows[1:]]) == LINE_ENDS
 
 
+def test_lines_that_take_more_than_they_may_end_with_one_that_says_so() -> None:
+    run = run_of("one two three")
+    whole = "".join(json_lines(run, Part(KEYS))).splitlines()
+    cut = "".join(json_lines(run, Part(KEYS), len(f"{whole[1]}\n{whole[2]}\n".encode()))).splitlines()
+    assert cut[:3] == whole[:3]
+    assert len(cut) == 4
+    assert "ask for those from 3 on by themselves" in json.loads(cut[3])["error"]
+
+
 @pytest.mark.replays
 @pytest.mark.parametrize("write", [json_text, json_lines])
 def test_steps_are_made_as_their_pieces_are_read(write: Any, monkeypatch: pytest.MonkeyPatch) -> None:

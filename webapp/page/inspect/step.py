@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from parsers.formats.diagram import END, RowLine, diagram, rows_table, walked
 from parsers.formats.layout import NOTHING_DRAWN, Diagram
@@ -308,10 +309,10 @@ def log(index: TraceIndex, window: Window, words: str, names: Names | None = Non
     if not conditions.all:
         lines = [_line(index, *one) for one in _happened(index, window.first, window.last)]
         return Log(lines, count(total, "event"), total, problem=conditions.problem)
-    found = [one for one in _happened(index, 1, index.total) if conditions.hold(_look(index, *one))]
-    lines = [_line(index, *one) for one in found[:_MATCHES_SHOWN]]
-    note = f"{count(len(found), 'match', 'matches')} of {count(total, 'event')}"
-    return Log(lines, note, total, len(found) - len(lines))
+    matches = (one for one in _happened(index, 1, index.total) if conditions.hold(_look(index, *one)))
+    lines = [_line(index, *one) for one in islice(matches, _MATCHES_SHOWN)]
+    more = sum(1 for _ in matches)
+    return Log(lines, f"{count(len(lines) + more, 'match', 'matches')} of {count(total, 'event')}", total, more)
 
 
 def _happened(index: TraceIndex, first: int, last: int) -> Iterator[tuple[Step, Event | None]]:
