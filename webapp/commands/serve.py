@@ -30,6 +30,7 @@ from webapp.cli import HOME, PROGRAM
 from webapp.commands.stopping import Stopping
 from webapp.front.forwarding import CutShortError
 from webapp.front.front import Front
+from webapp.front.leaving import HUNG_UP
 from webapp.observed import measured
 from webapp.request_log import set_up
 from webapp.runs.exports import installed_version
@@ -47,7 +48,6 @@ BODY_ROOM = 16
 MOST_UNSENT = 250_000_000  # bytes of one answer, twice the longest; all but the first million are in a file
 SILENT_SECONDS = 1  # until a connection may have to make room for another
 CLEANUP_SECONDS = 30  # between looks at the connections that say nothing
-_HUNG_UP = "waitress.client_disconnected"  # in the environ: a function
 # A port just left may be taken again at once. Windows calls that something else: there the same option would let two
 # programs listen on one port.
 REUSE = getattr(socket, "SO_EXCLUSIVEADDRUSE", socket.SO_REUSEADDR)
@@ -129,9 +129,9 @@ def _served(
     """An answer; one that is cut short is no fault of the server's, which closes the connection and says why."""
     if (refusal := stopping.refusal) is not None:
         return app({**environ, REFUSAL: refusal}, start_response)
-    hung_up = environ[_HUNG_UP]
+    hung_up = environ[HUNG_UP]
     try:
-        return front({**environ, _HUNG_UP: lambda: stopping.gives_up or hung_up()}, start_response)
+        return front({**environ, HUNG_UP: lambda: stopping.gives_up or hung_up()}, start_response)
     except CutShortError as error:
         log.warning("An answer to %s was cut short: %s", environ["PATH_INFO"][:200], error)
         raise ClientDisconnected from error

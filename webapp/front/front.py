@@ -33,6 +33,7 @@ from webapp.clients import address_of
 from webapp.engines.entered import AT_ONCE, engine_reply
 from webapp.front.engine_waits import MOST_ASKED_OF_ALL, EngineWait, Switchboard
 from webapp.front.forwarding import NotHeld, Relay, TooBusy, body_of, message_of, refusal_of, takes_gzip
+from webapp.front.leaving import leaving
 from webapp.mounting import placed, public_path
 from webapp.runs.held import LEFT_SECONDS
 from webapp.security import REFUSAL
@@ -199,7 +200,7 @@ class Front:
         wish = partial(
             Wish,
             address_of(environ, self._settings.proxies),
-            gone=environ.get("waitress.client_disconnected", bool),
+            gone=leaving(environ),
             seconds=PATIENCE * self._settings.replay_seconds,
             small=len(body) <= SMALL,
             size=len(body),
