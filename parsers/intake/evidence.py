@@ -322,6 +322,7 @@ def lost_text_warnings(outputs: Iterable[Recording]) -> list[Warn]:
     return [LOST_TEXT] if any("\ufffd" in (output.text or "") for output in outputs) else []
 
 
+_LONGEST_MARKER = 80  # characters, with room
 LOST_TEXT = Warn(
     "lossy_text", "The text holds U+FFFD: bytes of a character were lost before it was written. Only ids bring it back."
 )
@@ -336,6 +337,12 @@ def _markers() -> re.Pattern[str]:
 def holds_markers(text: str) -> bool:
     """Return True where a marker of a built-in format, or what looks like one, is in the text."""
     return any(pattern.search(text) for pattern in (_markers(), LEFT_OVER, BODY))
+
+
+def ends_with_marker(text: str) -> bool:
+    """Return True where a text ends with a marker of a built-in format."""
+    tail = text[-_LONGEST_MARKER:]
+    return any(found.end() == len(tail) for found in _markers().finditer(tail))
 
 
 @cache

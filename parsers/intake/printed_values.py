@@ -23,7 +23,7 @@ from parsers.intake.api_logs import response_log
 from parsers.intake.client_objects import ASKERS, NAMES, as_json, is_unset
 from parsers.intake.content_blocks import in_one_message
 from parsers.intake.envelopes import unwrapped
-from parsers.intake.evidence import Intake, Payload, Warn, number
+from parsers.intake.evidence import Intake, Payload, Warn, ends_with_marker, number
 from parsers.intake.written_values import LEFT_OUT, Named, literal_at, object_of, value_at
 from parsers.wire.read import read_stream
 
@@ -47,6 +47,7 @@ _START = re.compile(
 )
 _TORN = re.compile(r"[:=,].{0,400}[}\])],?\s*\Z", re.DOTALL)  # what stands before the first object is the end of one
 _CLASS = re.compile(r"(?<![\w.])[A-Z]\w*+(?:\.[A-Z]\w*+)*+\(\s*[a-z_]\w*+=|^[a-z_]\w*+=", re.MULTILINE)
+_NO_JSON = re.compile(r"[:\[{,(] ?(?:'|None\b|True\b|False\b|[A-Za-z]\w*+\()|[{,] *[A-Za-z_]\w*+ ?:")
 _FIELD = re.compile(r"\s*+([a-z_]\w*+)=(?=\S)", re.ASCII)
 # Fields that hold calls, and those of calls, which have a name.
 _CALLS = frozenset(("tool_calls", "toolCalls", "function", "functionCall", "function_call", "toolUse"))
@@ -172,6 +173,8 @@ def _printed_in(body: str) -> _Printed:
         return printed  # messages of LangChain are known by class, and as print() shows them
     while printed.unread < _UNREAD and (mark := _START.search(body, at)):
         start = mark.end("label")
+        if not printed.objects and ends_with_marker(body[at:start].rstrip()):
+            break  # a model wrote it
         printed.cut = printed.cut or (not at and _TORN.search(body[: mark.start()]) is not None)
         end = _take_bare(printed, body, start) if mark["bare"] is not None else _take_value(printed, body, start)
         if end is None:
@@ -191,7 +194,7 @@ def _take_value(printed: _Printed, body: str, at: int) -> int | None:
     found = literal_at(body, at)
     if found is None:
         return None
-    printed.plain = False
+    printed.plain = printed.plain and not found.whole and _NO_JSON.search(body, at, found.end) is None
     printed.cut = printed.cut or not found.whole
     if found.whole or not printed.objects:
         _take(printed, found.value)
