@@ -4,15 +4,13 @@ import re
 from collections.abc import Callable
 
 import pytest
-from sqlalchemy import event, func, insert, select
+from sqlalchemy import event
 
 from tests.webapp.store.test_listings import ids, listing
-from tests.webapp.store.test_upgrade import HEAD, at_revision
+from tests.webapp.store.test_upgrade import at_revision
 from webapp.store import CaseStore, make_engine, result_counts, upgrade
-from webapp.store.engine import writing
 from webapp.store.listings import Wanted
 from webapp.store.results import Result
-from webapp.store.schema import tried, tried_counts
 
 
 @pytest.fixture
@@ -119,8 +117,6 @@ def test_results_are_counted_as_they_come_and_go_and_nobody_looks_at_all_of_them
     event.listen(store.engine, "before_cursor_execute", lambda *given: asked.append(given[2]))
     assert counted(store) == counted(store) == whole
     assert [one for one in asked if re.search(r"\btried\b", one)] == []
-    with store.engine.connect() as connection:
-        assert connection.execute(select(func.count()).select_from(tried_counts)).scalar_one() == 4
     store.withdraw("b2".ljust(16, "0"), keys[1])
     assert counted(store) == {"sglang 1": {"error": 2}, "vllm 1": {"error": 2}, "vllm 2": {"error": 2}}
     for text, key in (("a1", keys[0]), ("c3", keys[2])):
@@ -128,17 +124,17 @@ def test_results_are_counted_as_they_come_and_go_and_nobody_looks_at_all_of_them
     assert counted(store) == {}
 
 
-def test_results_of_before_are_counted_when_the_database_is_upgraded(database_url: str) -> None:
+def test_results_of_before_all_chunkings_were_judged_are_forgotten_and_run_again(database_url: str) -> None:
     engine = make_engine(database_url)
-    at_revision(engine, "0007")
+    at_revision(engine, "0010")
     store = CaseStore(engine)
     for number in (1, 2):
-        store.save(str(number) * 16, "{}", "digest", "1.0", listing("x"))
-    with writing(engine).begin() as connection:
-        for number, severity in ((1, "pass"), (2, "error")):
-            row = {"engine": "e", "version": "1", "number": number, "words": "w", "severity": severity, "detail": ""}
-            connection.execute(insert(tried).values(**row, created=f"2026-01-0{number}T00:00:00.000Z"))
-    assert upgrade(engine) == ("0007", HEAD)
-    (run,) = store.results.all()
-    assert (run.counts, run.last) == ({"pass": 1, "error": 1}, "2026-01-02T00:00:00.000Z")
+        store.save(str(number) * 16, f'{{"n":{number}}}', "digest", "1.0", listing("x"))
+        store.results.keep("e", "1", number, Result("passes", "pass"))
+    assert store.results.left("e", "1", Wanted(), 9) == []
+    upgrade(engine)
+    assert store.results.all() == []
+    assert [body for _, body in store.results.left("e", "1", Wanted(), 9)] == ['{"n":2}', '{"n":1}']
+    store.results.keep("e", "1", 2, Result("passes", "pass"))
+    assert counted(store) == {"e 1": {"pass": 1}}
     store.close()

@@ -15,7 +15,7 @@ from webapp.store.engine import writing
 from webapp.store.migrate import alembic_config
 from webapp.store.schema import metadata
 
-HEAD = "0010"
+HEAD = "0011"
 TABLES = {
     *("alembic_version", "answered", "bans", "cases", "collected", "collections", "days", "listed", "listed_labels"),
     *("rewriting", "shares", "spent", "totals", "tried", "tried_counts"),
