@@ -1,14 +1,18 @@
 from __future__ import annotations
 
 import re
+import threading
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import Connection, event
 
 from tests.webapp.store.test_listings import ids, listing
 from tests.webapp.store.test_upgrade import at_revision
-from webapp.store import CaseStore, make_engine, result_counts, upgrade
+from webapp.store import CaseStore, Cost, collecting, make_engine, result_counts, upgrade
+from webapp.store.keeping import Keeper
 from webapp.store.listings import Wanted
 from webapp.store.results import Result
 
@@ -72,6 +76,36 @@ def test_a_collection_goes_with_its_key_and_the_cases_stay(store: CaseStore, add
     assert store.collections.delete(made.id, made.delete_key)
     assert store.collections.get(made.id) is None
     assert store.count() == 1
+
+
+@pytest.mark.parametrize("act", ["make", "delete"])
+@pytest.mark.parametrize("upwards", [True, False])
+def test_a_collection_and_a_purge_of_its_cases_wait_for_each_other_and_both_are_done(
+    store: CaseStore, add: Callable[[str], str], monkeypatch: pytest.MonkeyPatch, act: str, *, upwards: bool
+) -> None:
+    texts = ["a1", "b2", "c3"]
+    for text in texts if upwards else texts[::-1]:
+        add(text)
+    made = store.collections.make("Before", Wanted())
+    assert made is not None
+    monkeypatch.setattr(collecting, "_BATCH", 1)
+    empty, begun = CaseStore.empty, threading.Event()
+
+    def slowly(one: CaseStore, connection: Connection, case_id: str) -> Cost:
+        gone = empty(one, connection, case_id)
+        begun.set()
+        time.sleep(0.3)  # for the other one to hold what it can
+        return gone
+
+    monkeypatch.setattr(CaseStore, "empty", slowly)
+    with ThreadPoolExecutor(1) as threads:
+        purged = threads.submit(Keeper(store).purge, [text.ljust(16, "0") for text in texts])
+        assert begun.wait(10)
+        if act == "make":
+            assert store.collections.make("After", Wanted()) is None
+        else:
+            assert store.collections.delete(made.id, made.delete_key)
+        assert purged.result() == 3
 
 
 def test_what_an_engine_has_not_run_in_its_version_is_left(store: CaseStore, add: Callable[[str], str]) -> None:
