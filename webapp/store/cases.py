@@ -269,8 +269,11 @@ class CaseStore:
         return found
 
     def tidy(self, most: int | None = None, *, emptied: bool = True) -> None:
-        """Take off the disk what SQLite still keeps of texts that are gone: parts of its index of substrings, in at
-        most so many short transactions, and its log, where a text was `emptied` or a part is rewritten."""
+        """Put counts together, where a text was `emptied`, whose results are gone too; and take off the disk what
+        SQLite still keeps of texts that are gone: parts of its index of substrings, in at most so many short
+        transactions, and its log, where a text was `emptied` or a part is rewritten."""
+        if emptied:
+            self.results.tidy()
         if self.engine.dialect.name != "sqlite":
             return
         parts = 0

@@ -7,14 +7,16 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from sqlalchemy import Connection, event
+from sqlalchemy import Connection, event, func, select
 
 from tests.webapp.store.test_listings import ids, listing
 from tests.webapp.store.test_upgrade import at_revision
 from webapp.store import CaseStore, Cost, collecting, make_engine, result_counts, upgrade
+from webapp.store.engine import writing
 from webapp.store.keeping import Keeper
 from webapp.store.listings import Wanted
 from webapp.store.results import Result
+from webapp.store.schema import tried_counts
 
 
 @pytest.fixture
@@ -136,6 +138,12 @@ def counted(store: CaseStore) -> dict[str, dict[str, int]]:
     return {f"{one.engine} {one.version}": one.counts for one in store.results.all()}
 
 
+def changes(store: CaseStore) -> int:
+    """How many rows are read for the counts."""
+    with store.engine.connect() as connection:
+        return connection.execute(select(func.count()).select_from(tried_counts)).scalar_one()
+
+
 def test_results_are_counted_as_they_come_and_go_and_nobody_looks_at_all_of_them(
     store: CaseStore, add: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -156,6 +164,70 @@ def test_results_are_counted_as_they_come_and_go_and_nobody_looks_at_all_of_them
     for text, key in (("a1", keys[0]), ("c3", keys[2])):
         store.withdraw(text.ljust(16, "0"), key)
     assert counted(store) == {}
+
+
+def test_who_writes_keeps_the_counts_short_and_who_looks_writes_nothing(
+    store: CaseStore, add: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(result_counts, "MOST_CHANGES", 4)
+    keys = {text: add(text) for text in ("a1", "b2", "c3")}
+    numbers = [number for number, _ in store.results.left("x", "1", Wanted(), 9)]
+    most = 0
+    for turn in range(30):
+        store.results.keep("e", str(turn % 3), numbers[0], Result("fails", ("error", "pass")[turn % 2]))
+        most = max(most, changes(store))
+    assert most <= 2 * 6 + 4
+    for version in range(12):
+        store.results.keep("e", str(version), numbers[1], Result("fails", "error"))
+        store.results.keep("e", str(version), numbers[2], Result("fails", "error"))
+    before = counted(store)
+    writes: list[str] = []
+    event.listen(
+        store.engine,
+        "begin",
+        lambda one: writes.append("") if one.get_execution_options().get("inspector_writes") else 0,
+    )
+    for _ in range(3):
+        assert counted(store) == before
+    assert writes == []
+    for text, key in keys.items():
+        store.withdraw(text.ljust(16, "0"), key)
+    assert counted(store) == {}
+    assert changes(store) <= 4
+
+
+def test_what_nothing_is_left_of_has_no_row_and_the_time_of_the_last_result_stays(
+    store: CaseStore, add: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(result_counts, "MOST_CHANGES", 0)
+    add("a1")
+    key = add("b2")
+    (newer, _), (older, _) = store.results.left("e", "1", Wanted(), 9)
+    store.results.keep("e", "1", older, Result("passes", "pass"))
+    store.results.keep("e", "1", newer, Result("fails", "error"))
+    (before,) = store.results.all()
+    store.withdraw("b2".ljust(16, "0"), key)
+    with writing(store.engine).begin() as connection:
+        result_counts.put_together(connection)
+    (after,) = store.results.all()
+    assert (changes(store), after.counts, after.last) == (1, {"pass": 1}, before.last)
+
+
+def test_many_engines_and_versions_are_not_put_together_again_and_again(
+    store: CaseStore, add: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(result_counts, "MOST_CHANGES", 4)
+    add("a1")
+    ((number, _),) = store.results.left("e", "1", Wanted(), 9)
+    for version in range(20):
+        store.results.keep("e", str(version), number, Result("fails", "error"))
+    deleted: list[str] = []
+    event.listen(
+        store.engine, "before_cursor_execute", lambda *given: deleted.append(given[2]) if "DELETE" in given[2] else None
+    )
+    for _ in range(5):
+        store.results.tidy()
+    assert [one for one in deleted if "tried_counts" in one] == []
 
 
 def test_results_of_before_all_chunkings_were_judged_are_forgotten_and_run_again(database_url: str) -> None:
