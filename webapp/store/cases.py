@@ -22,6 +22,10 @@ concurrent saves of one case agree on who created it without a lock of our own. 
 transaction, and one that is over a quota stores nothing (`webapp.store.spending`). Who created it says whether the
 library lists it: the listing is written in the same transaction. A live case can be listed later; it leaves the
 library with the last share that listed it.
+
+Whoever has an id may read the case, so the library, which gives ids to everybody, gives none of a case that it does not
+list. A case that is listed loses the name of a parent that is not: its sharer was told so. Once it has been listed, it
+names its parent while that one is listed, and no longer, however itself has fared since: who knows its id is not known.
 """
 
 from __future__ import annotations
@@ -190,9 +194,9 @@ class CaseStore:
                 return False
             mark_listed(connection, case_id, key)
             known = self.library.has(connection, case_id)
-            if not known:
-                self.library.add(connection, case_id, created, listing)
+            less = Cost() if known else self._list(connection, case_id, created, listing)
             self._keep_listed(connection, case_id)
+            self.spending.add(connection, less)
         if not known:
             self.on_change(case_id)
             with suppress(DBAPIError):  # it is listed, whatever the log has still
@@ -207,13 +211,13 @@ class CaseStore:
             row, left = self._read(case_id)
         if row is None:
             return None
-        *stored, deleted, how = row
+        *stored, been_listed, deleted, how = row
         if deleted is not None:
             raise Gone(case_id, deleted, expired=how == EXPIRED)
         ended = [share for share in left if _has_ended(share, self.now())]  # where the database takes nothing just now
         if ended and len(ended) == len(left):
             raise Gone(case_id, last_of(left) or "", expired=True)
-        found = self._as_shown(StoredCase(*stored))
+        found = self._as_shown(StoredCase(*stored)) if been_listed else StoredCase(*stored)
         return replace(found, body=without(found.body, *WORDS)) if any(one.words for one in ended) else found
 
     def is_live(self, case_id: str) -> bool:
@@ -265,8 +269,11 @@ class CaseStore:
         return found
 
     def tidy(self, most: int | None = None, *, emptied: bool = True) -> None:
-        """Take off the disk what SQLite still keeps of texts that are gone: parts of its index of substrings, in at
-        most so many short transactions, and its log, where a text was `emptied` or a part is rewritten."""
+        """Put counts together, where a text was `emptied`, whose results are gone too; and take off the disk what
+        SQLite still keeps of texts that are gone: parts of its index of substrings, in at most so many short
+        transactions, and its log, where a text was `emptied` or a part is rewritten."""
+        if emptied:
+            self.results.tidy()
         if self.engine.dialect.name != "sqlite":
             return
         parts = 0
@@ -345,13 +352,30 @@ class CaseStore:
         """Share a case that is there now, list it, and count it."""
         share = Share(row["created"], words=True, listed=listing is not None, expires=sharing.expires)
         add_share(connection, case_id, key, share)
+        less = Cost()
         if listing is not None:
-            self.library.add(connection, case_id, row["created"], listing)
+            less = self._list(connection, case_id, row["created"], listing)
             self._keep_listed(connection, case_id)
-        cost, client = Cost(1, row["size"]), sharing.client
+        cost, client = Cost(1, row["size"] + less.bytes), sharing.client
         if client is not None:
             self.spending.count(connection, client, cost)
         self.spending.add(connection, cost, None if client is None else client.most_of_all)
+
+    def _list(self, connection: Connection, case_id: str, created: str, listing: Listing) -> Cost:
+        """Put a case into the library, where it names no parent that is not there: what is gone."""
+        self.library.add(connection, case_id, created, listing)
+        this = update(cases).where(cases.c.id == case_id)
+        body = connection.execute(this.values(been_listed=True).returning(cases.c.body)).scalar_one()
+        parent = parent_of(body)
+        hidden = parent is not None and not self.library.shows(connection, parent)
+        return self._take_out(connection, case_id, body, "parent") if hidden else Cost()
+
+    def _take_out(self, connection: Connection, case_id: str, body: str, *names: str) -> Cost:
+        """Take out of the body of a case what its sharer said of it: what is gone."""
+        less = without(body, *names)
+        gone = _bytes(body) - _bytes(less)
+        connection.execute(update(cases).where(cases.c.id == case_id).values(body=less, size=cases.c.size - gone))
+        return Cost(0, -gone)
 
     def _join(self, case_id: str, key: str, sharing: Sharing) -> bool | None:
         """Share a live case too; None where it is not live. Whether whoever has this key created it."""
@@ -375,19 +399,16 @@ class CaseStore:
     def _read(self, case_id: str) -> tuple[Any, list[Share]]:
         """The row of a case, if there is one, and its shares."""
         columns = (cases.c.id, cases.c.body, cases.c.outcome_digest, cases.c.version, cases.c.created, cases.c.message)
-        query = select(*columns, cases.c.deleted, cases.c.ended).where(cases.c.id == kept(case_id))
+        query = select(*columns, cases.c.been_listed, cases.c.deleted, cases.c.ended).where(cases.c.id == kept(case_id))
         with self.engine.connect() as connection:
             return connection.execute(query).one_or_none(), shares_of(connection, kept(case_id))
 
     def _as_shown(self, case: StoredCase) -> StoredCase:
-        """A case that the library lists names no parent that it does not list, or lists no more: whoever shares that
-        one did not give it to everybody."""
+        """A case that has been in the library, without a parent that is not there."""
         parent = parent_of(case.body)
-        if parent is None:
+        if parent is None or self.library.is_listed(parent):
             return case
-        with self.engine.connect() as connection:
-            there = self.library.among(connection, [case.id, parent])
-        return replace(case, body=without(case.body, "parent")) if there == {case.id} else case
+        return replace(case, body=without(case.body, "parent"))
 
     def _end(self, connection: Connection, case_id: str, share: Share, ended: str = DELETED) -> Cost:
         """End a share of a case that is locked, and the case with the last one: what is gone."""
@@ -411,10 +432,7 @@ class CaseStore:
             return Cost()
         self.library.unname(connection, case_id)
         body = connection.execute(select(cases.c.body).where(cases.c.id == case_id)).scalar_one()
-        less = without(body, *WORDS)
-        gone = _bytes(body) - _bytes(less)
-        connection.execute(update(cases).where(cases.c.id == case_id).values(body=less, size=cases.c.size - gone))
-        return Cost(0, -gone)
+        return self._take_out(connection, case_id, body, *WORDS)
 
     def _rewrite(self) -> bool:
         """Rewrite a part of the index of substrings; False: there is none to rewrite."""

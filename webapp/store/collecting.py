@@ -2,6 +2,9 @@
 
 A collection is what a query found at one moment, and stays that: a case that is deleted leaves it, none comes in by
 itself. Whoever made it has a key to delete it; the cases in it stay.
+
+Who holds many listed cases, or places in a collection, takes them in the order of the ids of the cases, as a purge does
+(`webapp.store.keeping`): two that meet wait for each other one way, and never both.
 """
 
 from __future__ import annotations
@@ -9,8 +12,9 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
-from sqlalchemy import Connection, Engine, delete, func, insert, select
+from sqlalchemy import Connection, Engine, Select, delete, func, insert, select
 
 from parsers.cases.io import CROCKFORD
 from webapp.store.engine import writing
@@ -55,7 +59,7 @@ class Collections:
 
     def make(self, title: str, wanted: Wanted) -> Made | None:
         """Keep what a query finds now, at most MOST cases, under a title; None where it finds nothing."""
-        found = [number for number, _ in self._listings.numbers(wanted, limit=MOST)]
+        found = self._listings.numbers(wanted, limit=MOST)
         made = "".join([secrets.choice(CROCKFORD) for _ in range(ID_LENGTH)])
         key = new_key()
         row = {
@@ -89,6 +93,8 @@ class Collections:
         if not opens(key, expected):
             return False
         with self._writer.begin() as connection:
+            places = select(collected.c.number).join(listed).where(collected.c.collection == kept(collection))
+            connection.execute(_in_order(connection, places).with_for_update(of=collected)).all()
             return connection.execute(delete(collections).where(collections.c.id == kept(collection))).rowcount == 1
 
     def _rows(self, collection: str | None) -> list[Collection]:
@@ -102,10 +108,19 @@ class Collections:
             return [Collection(*row) for row in connection.execute(query)]
 
 
-def _there(connection: Connection, numbers: Sequence[int]) -> list[int]:
-    """Those of some listed cases that are still there: nobody deletes them before the transaction ends."""
+def _there(connection: Connection, cases: Sequence[tuple[int, str]]) -> list[int]:
+    """The numbers of those of some listed cases that are still there: nobody deletes them before the transaction
+    ends."""
     found: list[int] = []
+    numbers = [number for number, _ in sorted(cases, key=itemgetter(1))]
     for at in range(0, len(numbers), _BATCH):
         held = select(listed.c.number).where(listed.c.number.in_(numbers[at : at + _BATCH]))
-        found += connection.execute(held.with_for_update(read=True, key_share=True)).scalars()
+        held = _in_order(connection, held).with_for_update(read=True, key_share=True)
+        found += connection.execute(held).scalars()
     return found
+
+
+def _in_order(connection: Connection, query: Select[int]) -> Select[int]:
+    """A query for listed cases in the order of their ids as Python sorts them, whatever the database sorts by."""
+    plain = "C" if connection.dialect.name == "postgresql" else "BINARY"
+    return query.order_by(listed.c.case_id.collate(plain))

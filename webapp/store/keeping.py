@@ -90,7 +90,8 @@ class Keeper:
                 yield Kept(row[0], row[1], row[2], bool(row[3]))
 
     def purge(self, ids: Sequence[str]) -> int:
-        """Empty these cases, and return how many could be read before. They can be saved anew."""
+        """Empty these cases, and return how many could be read before. They can be saved anew. A transaction takes
+        many, in the order of their ids, as everybody does who holds more than one (`webapp.store.collecting`)."""
         done = 0
         for at in range(0, len(ids), _PAGE):
             with self._writer.begin() as connection:

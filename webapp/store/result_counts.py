@@ -1,17 +1,19 @@
 """How many results of each engine and version there are, by severity, without a look at all of them.
 
-A change is a row: one more, or one fewer. To count is to add them up, and now and then all of them are put together to
-one for each severity. So two that write never wait for each other's counts, whatever else they hold, and what is read
-stays as short as there are engines and versions.
+A change is a row: one more, or one fewer. To count is to add them up, and now and then who writes puts all of them
+together to one for each severity, in a transaction of its own. So two that write never wait for each other's counts,
+whatever else they hold, who reads waits for nobody, and what is read stays as short as there are engines and versions.
 """
 
 from __future__ import annotations
+
+from collections import Counter
 
 from sqlalchemy import Connection, Select, delete, func, insert, literal, select
 
 from webapp.store.schema import tried, tried_counts
 
-MOST_CHANGES = 500  # rows that are added up before they are put together
+MOST_CHANGES = 500  # rows that are added up, beside the counts themselves, before they are put together
 _NAMES = ("engine", "version", "severity")
 _COLUMNS = (*_NAMES, "many", "last")
 
@@ -37,22 +39,32 @@ def recount_tried(connection: Connection) -> None:
     connection.execute(insert(tried_counts).from_select(_COLUMNS, counted))
 
 
-def counted_tried(connection: Connection) -> tuple[list[tuple[str, str, str, int, str]], bool]:
-    """Engine, version, severity, how many and when the last one came; and whether there are so many changes by now that
-    they are better put together."""
-    changes = connection.execute(select(func.count()).select_from(tried_counts)).scalar_one()
-    rows = connection.execute(_sums())
-    return [(row.engine, row.version, row.severity, row.sum, row.max) for row in rows], changes > MOST_CHANGES
+def counted_tried(connection: Connection) -> list[tuple[str, str, str, int, str]]:
+    """Engine, version, severity, how many and when the last one came."""
+    return [(row.engine, row.version, row.severity, row.sum, row.max) for row in connection.execute(_sums())]
+
+
+def has_many_changes(connection: Connection) -> bool:
+    """Whether there are so many changes by now that they are better put together: more than are read for the counts
+    themselves, so that what it costs to do so is little for each."""
+    counts = select(func.count()).select_from(_sums().having(func.sum(tried_counts.c.many) != 0).subquery())
+    both = select(select(func.count()).select_from(tried_counts).scalar_subquery(), counts.scalar_subquery())
+    changes, left = connection.execute(both).one()
+    return bool(changes > 2 * left + MOST_CHANGES)
 
 
 def put_together(connection: Connection) -> None:
-    """Make one row of all changes to a count. Of two that do so at once each takes what it deletes."""
-    made: dict[tuple[str, ...], tuple[int, str]] = {}
+    """Make one row of all changes to a count, and none where nothing is left. Of two that do so at once each takes what
+    it deletes. When the last result of an engine and version came stays known as long as any of it is there."""
+    made: Counter[tuple[str, str, str]] = Counter()
+    latest: dict[tuple[str, str], str] = {}
     for row in connection.execute(delete(tried_counts).returning(*[tried_counts.c[name] for name in _COLUMNS])):
-        *names, many, last = row
-        before = made.get((*names,), (0, ""))
-        made[(*names,)] = before[0] + many, max(before[1], last)
-    rows = [dict(zip(_COLUMNS, (*names, *found), strict=True)) for names, found in sorted(made.items())]
+        engine, version, severity, many, last = row
+        made[engine, version, severity] += many
+        latest[engine, version] = max(latest.get((engine, version), ""), last)
+    rows = [
+        dict(zip(_COLUMNS, (*key, many, latest[key[:2]]), strict=True)) for key, many in sorted(made.items()) if many
+    ]
     if rows:
         connection.execute(insert(tried_counts), rows)
 

@@ -15,7 +15,7 @@ from sqlalchemy.exc import DBAPIError
 from webapp.store.engine import writing
 from webapp.store.grams import kept
 from webapp.store.listings import Listings, Wanted
-from webapp.store.result_counts import count_tried, counted_tried, put_together, uncount_tried
+from webapp.store.result_counts import count_tried, counted_tried, has_many_changes, put_together, uncount_tried
 from webapp.store.schema import cases, listed, tried
 
 LONGEST_DETAIL = 500  # characters of what was found first
@@ -67,6 +67,17 @@ class Results:
                 connection.execute(delete(tried).where(*same))
                 connection.execute(insert(tried).values(**row, **said))
                 count_tried(connection, engine, version, result.severity, said["created"])
+        self.tidy()
+
+    def tidy(self) -> None:
+        """Put the changes of the counts together where they are many. Who has written does so, and goes on where the
+        database takes nothing at the moment."""
+        with suppress(DBAPIError):
+            with self._engine.connect() as connection:
+                if not has_many_changes(connection):
+                    return
+            with self._writer.begin() as connection:
+                put_together(connection)
 
     def left(
         self, engine: str, version: str, wanted: Wanted, limit: int, before: int | None = None
@@ -89,14 +100,11 @@ class Results:
         """Every engine and version that ran any case, the latest first."""
         found: dict[tuple[str, str], RunOfAll] = {}
         with self._engine.connect() as connection:
-            rows, many_changes = counted_tried(connection)
+            rows = counted_tried(connection)
         for engine, version, severity, many, last in rows:
             before = found.get((engine, version), RunOfAll(engine, version, {}, ""))
             counts = {**before.counts, severity: many} if many else before.counts
             found[engine, version] = RunOfAll(engine, version, counts, max(before.last, last))
-        if many_changes:
-            with suppress(DBAPIError), self._writer.begin() as connection:
-                put_together(connection)
         shown = [one for one in found.values() if one.total]
         return sorted(shown, key=lambda one: (one.last, one.engine), reverse=True)
 

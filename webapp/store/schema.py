@@ -9,7 +9,7 @@ never `cases`, so a case that its sharer did not list cannot turn up by a forgot
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Index, Integer, MetaData, String, Table, Text
+from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Index, Integer, MetaData, String, Table, Text, false
 
 ID_LENGTH = 16
 
@@ -27,6 +27,7 @@ cases = Table(
     Column("message", Text, nullable=True, comment="JSON of the message when it was saved; NULL: not known"),
     Column("size", Integer, nullable=False, server_default="0", comment="bytes of body and message; 0 once deleted"),
     Column("ended", String(16), nullable=True, comment="deleted, expired or taken down; NULL while readable"),
+    Column("been_listed", Boolean, nullable=False, server_default=false(), comment="in the library, now or before"),
 )
 
 shares = Table(

@@ -1,18 +1,22 @@
 from __future__ import annotations
 
 import re
+import threading
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from sqlalchemy import event, func, insert, select
+from sqlalchemy import Connection, event, func, select
 
 from tests.webapp.store.test_listings import ids, listing
 from tests.webapp.store.test_upgrade import at_revision
-from webapp.store import CaseStore, make_engine, result_counts, upgrade
+from webapp.store import CaseStore, Cost, collecting, make_engine, result_counts, upgrade
 from webapp.store.engine import writing
+from webapp.store.keeping import Keeper
 from webapp.store.listings import Wanted
 from webapp.store.results import Result
-from webapp.store.schema import tried, tried_counts
+from webapp.store.schema import tried_counts
 
 
 @pytest.fixture
@@ -76,6 +80,36 @@ def test_a_collection_goes_with_its_key_and_the_cases_stay(store: CaseStore, add
     assert store.count() == 1
 
 
+@pytest.mark.parametrize("act", ["make", "delete"])
+@pytest.mark.parametrize("upwards", [True, False])
+def test_a_collection_and_a_purge_of_its_cases_wait_for_each_other_and_both_are_done(
+    store: CaseStore, add: Callable[[str], str], monkeypatch: pytest.MonkeyPatch, act: str, *, upwards: bool
+) -> None:
+    texts = ["a1", "b2", "c3"]
+    for text in texts if upwards else texts[::-1]:
+        add(text)
+    made = store.collections.make("Before", Wanted())
+    assert made is not None
+    monkeypatch.setattr(collecting, "_BATCH", 1)
+    empty, begun = CaseStore.empty, threading.Event()
+
+    def slowly(one: CaseStore, connection: Connection, case_id: str) -> Cost:
+        gone = empty(one, connection, case_id)
+        begun.set()
+        time.sleep(0.3)  # for the other one to hold what it can
+        return gone
+
+    monkeypatch.setattr(CaseStore, "empty", slowly)
+    with ThreadPoolExecutor(1) as threads:
+        purged = threads.submit(Keeper(store).purge, [text.ljust(16, "0") for text in texts])
+        assert begun.wait(10)
+        if act == "make":
+            assert store.collections.make("After", Wanted()) is None
+        else:
+            assert store.collections.delete(made.id, made.delete_key)
+        assert purged.result() == 3
+
+
 def test_what_an_engine_has_not_run_in_its_version_is_left(store: CaseStore, add: Callable[[str], str]) -> None:
     add("a1")
     key = add("b2")
@@ -104,6 +138,12 @@ def counted(store: CaseStore) -> dict[str, dict[str, int]]:
     return {f"{one.engine} {one.version}": one.counts for one in store.results.all()}
 
 
+def changes(store: CaseStore) -> int:
+    """How many rows are read for the counts."""
+    with store.engine.connect() as connection:
+        return connection.execute(select(func.count()).select_from(tried_counts)).scalar_one()
+
+
 def test_results_are_counted_as_they_come_and_go_and_nobody_looks_at_all_of_them(
     store: CaseStore, add: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -119,8 +159,6 @@ def test_results_are_counted_as_they_come_and_go_and_nobody_looks_at_all_of_them
     event.listen(store.engine, "before_cursor_execute", lambda *given: asked.append(given[2]))
     assert counted(store) == counted(store) == whole
     assert [one for one in asked if re.search(r"\btried\b", one)] == []
-    with store.engine.connect() as connection:
-        assert connection.execute(select(func.count()).select_from(tried_counts)).scalar_one() == 4
     store.withdraw("b2".ljust(16, "0"), keys[1])
     assert counted(store) == {"sglang 1": {"error": 2}, "vllm 1": {"error": 2}, "vllm 2": {"error": 2}}
     for text, key in (("a1", keys[0]), ("c3", keys[2])):
@@ -128,17 +166,81 @@ def test_results_are_counted_as_they_come_and_go_and_nobody_looks_at_all_of_them
     assert counted(store) == {}
 
 
-def test_results_of_before_are_counted_when_the_database_is_upgraded(database_url: str) -> None:
+def test_who_writes_keeps_the_counts_short_and_who_looks_writes_nothing(
+    store: CaseStore, add: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(result_counts, "MOST_CHANGES", 4)
+    keys = {text: add(text) for text in ("a1", "b2", "c3")}
+    numbers = [number for number, _ in store.results.left("x", "1", Wanted(), 9)]
+    most = 0
+    for turn in range(30):
+        store.results.keep("e", str(turn % 3), numbers[0], Result("fails", ("error", "pass")[turn % 2]))
+        most = max(most, changes(store))
+    assert most <= 2 * 6 + 4
+    for version in range(12):
+        store.results.keep("e", str(version), numbers[1], Result("fails", "error"))
+        store.results.keep("e", str(version), numbers[2], Result("fails", "error"))
+    before = counted(store)
+    writes: list[str] = []
+    event.listen(
+        store.engine,
+        "begin",
+        lambda one: writes.append("") if one.get_execution_options().get("inspector_writes") else 0,
+    )
+    for _ in range(3):
+        assert counted(store) == before
+    assert writes == []
+    for text, key in keys.items():
+        store.withdraw(text.ljust(16, "0"), key)
+    assert counted(store) == {}
+    assert changes(store) <= 4
+
+
+def test_what_nothing_is_left_of_has_no_row_and_the_time_of_the_last_result_stays(
+    store: CaseStore, add: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(result_counts, "MOST_CHANGES", 0)
+    add("a1")
+    key = add("b2")
+    (newer, _), (older, _) = store.results.left("e", "1", Wanted(), 9)
+    store.results.keep("e", "1", older, Result("passes", "pass"))
+    store.results.keep("e", "1", newer, Result("fails", "error"))
+    (before,) = store.results.all()
+    store.withdraw("b2".ljust(16, "0"), key)
+    with writing(store.engine).begin() as connection:
+        result_counts.put_together(connection)
+    (after,) = store.results.all()
+    assert (changes(store), after.counts, after.last) == (1, {"pass": 1}, before.last)
+
+
+def test_many_engines_and_versions_are_not_put_together_again_and_again(
+    store: CaseStore, add: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(result_counts, "MOST_CHANGES", 4)
+    add("a1")
+    ((number, _),) = store.results.left("e", "1", Wanted(), 9)
+    for version in range(20):
+        store.results.keep("e", str(version), number, Result("fails", "error"))
+    deleted: list[str] = []
+    event.listen(
+        store.engine, "before_cursor_execute", lambda *given: deleted.append(given[2]) if "DELETE" in given[2] else None
+    )
+    for _ in range(5):
+        store.results.tidy()
+    assert [one for one in deleted if "tried_counts" in one] == []
+
+
+def test_results_of_before_all_chunkings_were_judged_are_forgotten_and_run_again(database_url: str) -> None:
     engine = make_engine(database_url)
-    at_revision(engine, "0007")
+    at_revision(engine, "0010")
     store = CaseStore(engine)
     for number in (1, 2):
-        store.save(str(number) * 16, "{}", "digest", "1.0", listing("x"))
-    with writing(engine).begin() as connection:
-        for number, severity in ((1, "pass"), (2, "error")):
-            row = {"engine": "e", "version": "1", "number": number, "words": "w", "severity": severity, "detail": ""}
-            connection.execute(insert(tried).values(**row, created=f"2026-01-0{number}T00:00:00.000Z"))
-    assert upgrade(engine) == ("0007", "0009")
-    (run,) = store.results.all()
-    assert (run.counts, run.last) == ({"pass": 1, "error": 1}, "2026-01-02T00:00:00.000Z")
+        store.save(str(number) * 16, f'{{"n":{number}}}', "digest", "1.0", listing("x"))
+        store.results.keep("e", "1", number, Result("passes", "pass"))
+    assert store.results.left("e", "1", Wanted(), 9) == []
+    upgrade(engine)
+    assert store.results.all() == []
+    assert [body for _, body in store.results.left("e", "1", Wanted(), 9)] == ['{"n":2}', '{"n":1}']
+    store.results.keep("e", "1", 2, Result("passes", "pass"))
+    assert counted(store) == {"e 1": {"pass": 1}}
     store.close()

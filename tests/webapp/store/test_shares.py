@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 
 import pytest
 from alembic import command
@@ -93,50 +92,6 @@ def test_it_leaves_the_library_with_the_last_who_listed_it(store: CaseStore) -> 
     assert not store.library.is_listed(ID)
     assert "the output" in body_of(store)
     store.withdraw(ID, third)
-
-
-PARENT = "f" * 16
-COPY = f'{{"schema":1,"parent":"{PARENT}","input":{{"text":"a copy"}}}}'
-
-
-@pytest.mark.parametrize("later", [False, True])
-@pytest.mark.parametrize("parent", ["listed", "unlisted"])
-def test_in_the_library_a_copy_names_its_parent_only_where_that_is_listed_too(
-    store: CaseStore, parent: str, *, later: bool
-) -> None:
-    store.save(PARENT, "{}", "digest", "1.0", LISTING if parent == "listed" else None)
-    key = share(store, None if later else LISTING, body=COPY)
-    if later:
-        assert body_of(store) == COPY, "whoever has the link of a copy that is not listed may follow it to its parent"
-        assert store.list_known(ID, LISTING, key)
-    exported = dict(store.library.bodies(Wanted(("the output",))))
-    assert [PARENT in text for text in (body_of(store), exported[ID])] == [parent == "listed"] * 2
-    assert "a copy" in body_of(store)
-
-
-def taken_down(store: CaseStore, _: str) -> None:
-    Keeper(store).take_down(PARENT)
-
-
-def unlisted(store: CaseStore, key: str) -> None:
-    store.save(PARENT, "{}", "digest", "1.0")
-    store.withdraw(PARENT, key)
-
-
-LEAVING = [lambda store, key: store.withdraw(PARENT, key), taken_down, unlisted]
-
-
-@pytest.mark.parametrize("leave", LEAVING, ids=["deleted", "taken down", "unlisted"])
-def test_in_the_library_a_copy_names_no_parent_that_has_left_it(
-    store: CaseStore, leave: Callable[[CaseStore, str], object]
-) -> None:
-    key = store.save(PARENT, "{}", "digest", "1.0", LISTING).delete_key
-    share(store, LISTING, body=COPY)
-    assert PARENT in body_of(store)
-    leave(store, key)
-    exported = dict(store.library.bodies(Wanted(("the output",))))
-    assert [*exported] == [ID]
-    assert [PARENT in text for text in (body_of(store), exported[ID])] == [False, False]
 
 
 def test_in_the_library_the_words_of_who_withdrew_are_not_found(store: CaseStore) -> None:

@@ -15,7 +15,7 @@ from webapp.store.engine import writing
 from webapp.store.migrate import alembic_config
 from webapp.store.schema import metadata
 
-HEAD = "0009"
+HEAD = "0011"
 TABLES = {
     *("alembic_version", "answered", "bans", "cases", "collected", "collections", "days", "listed", "listed_labels"),
     *("rewriting", "shares", "spent", "totals", "tried", "tried_counts"),
@@ -72,7 +72,7 @@ def test_a_database_of_a_newer_version_is_refused(database_url: str) -> None:
     engine = make_engine(database_url)
     upgrade(engine)
     set_revision(engine, "9999")
-    with pytest.raises(UsageError, match=r"has schema 9999, newer than this version's 0009; install the newer"):
+    with pytest.raises(UsageError, match=rf"has schema 9999, newer than this version's {HEAD}; install the newer"):
         upgrade(engine)
     set_revision(engine, HEAD)
     assert upgrade(engine) == (HEAD, HEAD)
@@ -103,10 +103,10 @@ def test_the_library_can_be_taken_back_and_the_cases_stay(store: CaseStore) -> N
 
 def test_postgresql_is_migrated_by_command_only(postgresql: Cluster) -> None:
     url = postgresql.database()
-    with pytest.raises(UsageError, match=r"has no schema yet, and this version needs 0009.*run `toolcall-inspector db"):
+    with pytest.raises(UsageError, match=rf"has no schema yet, and this version needs {HEAD}.*run `.* db upgrade"):
         open_store(url)
     at_revision(engine := make_engine(url), "0001")
-    with pytest.raises(UsageError, match=r"has schema 0001, and this version needs 0009"):
+    with pytest.raises(UsageError, match=rf"has schema 0001, and this version needs {HEAD}"):
         open_store(url)
     assert upgrade(engine) == ("0001", HEAD)
     open_store(url).close()
