@@ -254,16 +254,18 @@ class Replayer:
             return self._outcome(chunking)
         return self.known.outcome(chunking, partial(self._outcome, chunking))
 
-    def foresee(self, chunkings: Iterable[Chunking]) -> None:
-        """Say which replays will be asked for: whoever makes them elsewhere makes them all at once."""
-        known = self.known
+    def foresee(self, chunkings: Iterable[Chunking], *, traced: bool = False) -> None:
+        """Say which replays will be asked for, with every step where `traced`: whoever makes them elsewhere makes them
+        all at once."""
         if self.tapes is not None:
-            self.tapes.foresee([self.asked(one) for one in chunkings if known is None or not known.has(one)])
+            known = self.known or Replays()
+            wanted = [one for one in chunkings if not (one in known.traces if traced else known.has(one))]
+            self.tapes.foresee([self.asked(one, observed=traced) for one in wanted])
 
     def asked(self, chunking: Chunking, deltas: Sequence[Delta] | None = None, *, observed: bool = False) -> Asked:
         """What somebody else is asked who makes the replay of a chunking, the `deltas` of which may be known."""
         fed = self.deltas(chunking) if deltas is None else deltas
-        return Asked(fed, self.context, self.pieces, self.is_apart(chunking), observed)
+        return Asked(fed, self.context, self.pieces, self.is_apart(chunking), observed and len(fed) <= MOST_OBSERVED)
 
     def is_apart(self, chunking: Chunking) -> bool:
         """Return whether a chunking is none, but the name of the second code path for whole outputs."""
@@ -331,7 +333,7 @@ class Replayer:
     def _trace(self, chunking: Chunking, parser: StreamParser | None = None) -> Trace:
         deltas = self._applied(chunking) if self.own is None else self.deltas(chunking)
         if parser is None:
-            parser = self._parser(chunking, deltas, observed=len(deltas) <= MOST_OBSERVED)
+            parser = self._parser(chunking, deltas, observed=True)
         trace = traced(
             parser,
             deltas,

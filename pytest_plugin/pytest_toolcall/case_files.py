@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -82,7 +82,14 @@ def read_text(path: Path) -> str:
         raise pytest.Collector.CollectError(f"{path}: it cannot be read: {error}") from error
 
 
-def kept(path: Path, text: str, headline: str, root: Path) -> str:
+class Kept(NamedTuple):
+    """Whether a smaller case was written, and what is said of that."""
+
+    is_written: bool
+    words: str
+
+
+def kept(path: Path, text: str, headline: str, root: Path) -> Kept:
     """Write a smaller case, whole or not at all, whoever else writes it; says so, or why not and what is in it."""
     new, shown = path.with_name(f".{path.name}.{os.getpid()}"), os.path.relpath(path, root)
     try:
@@ -92,8 +99,9 @@ def kept(path: Path, text: str, headline: str, root: Path) -> str:
     except OSError as error:
         with suppress(OSError):
             new.unlink()
-        return f"{shown} cannot be written ({error.strerror or error}), so here it is: {headline}\n{text.rstrip()}"
-    return f"wrote {shown}: {headline}"
+        why = f"{shown} cannot be written ({error.strerror or error}), so here it is"
+        return Kept(False, f"{why}: {headline}\n{text.rstrip()}")
+    return Kept(True, f"wrote {shown}: {headline}")
 
 
 def _members(text: str) -> Iterator[tuple[str, int, int]]:

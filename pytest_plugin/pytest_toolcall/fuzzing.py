@@ -24,7 +24,7 @@ from pytest_toolcall.session import session_of
 from pytest_toolcall.small_cases import SmallCases, names_in
 
 BATCH = 10  # outputs that are drawn at once
-MOST_KEPT = 5  # failures, after which a test ends
+MOST_NEW = 5  # bugs with a small case that this test wrote, after which it ends
 LEAST_SECONDS = 4.0  # for making a failure small that was found when the time was nearly over
 NO_TIME = "one that fails was not made small in the time that was left: give more seconds"
 NO_FORMAT = (
@@ -89,12 +89,13 @@ class FuzzItem(ParserItem):
 
 class _Trial:
     """One run of generated outputs. `kept`: what was done with the small case of each bug, by its signature; `lines`:
-    what else is said."""
+    what else is said. Bugs whose small case was there do not end a run: there may be as many as they like."""
 
     def __init__(self, item: FuzzItem, served: Served | None) -> None:
         self.kept: dict[str, str] = {}
         self.lines: list[str] = []
         self.failing = 0
+        self._new: set[str] = set()  # the signatures of those that were written
         self._item = item
         self._served = served
         self._seed = session_of(item.config).seed
@@ -113,12 +114,15 @@ class _Trial:
     def run(self, seconds: float) -> None:
         """Try outputs for so long, one at least; what making failures small takes is within that."""
         self._end, first = monotonic() + seconds, 0
-        while len(self.kept) < MOST_KEPT and (first == 0 or monotonic() < self._end):
+        while first == 0 or not self._is_over():
             for text in self._drawn(first):
-                if self._tried and (monotonic() >= self._end or len(self.kept) >= MOST_KEPT):
+                if self._tried and self._is_over():
                     return
                 self._try(text)
             first += BATCH
+
+    def _is_over(self) -> bool:
+        return monotonic() >= self._end or len(self._new) >= MOST_NEW
 
     def _drawn(self, first: int) -> Sequence[str]:
         asked: dict[str, Any] = {**self._item.asked, "seed": self._seed, "first": first, "count": BATCH}
@@ -153,6 +157,8 @@ class _Trial:
         cases = SmallCases(self._item.folder, self._item.before, Path(self._item.config.rootpath))
         signature = _signature_of(found)
         is_new, words = cases.keep(self._format, signature, found["case"], found["headline"])
+        if is_new:
+            self._new.add(signature)
         if is_new or signature not in self.kept:
             self.kept[signature] = words
 

@@ -147,7 +147,7 @@ class CaseItem(ParserItem):
         stem = self.path.name.rpartition(CORPUS if is_corpus else CASE)[0] or self.path.stem
         name = f"{stem}.{self.in_corpus}" if is_corpus else stem
         path = self.path.with_name(small_name(name))
-        words = kept(path, found["case"], found["headline"], self.config.rootpath)
+        words = kept(path, found["case"], found["headline"], self.config.rootpath).words
         self.tell(words.partition("\n")[0])
         return words
 

@@ -80,9 +80,9 @@ def test_no_two_cases_share_the_file_of_their_smaller_form() -> None:
 
 def test_a_smaller_case_that_cannot_be_written_is_in_the_words(tmp_path: Path) -> None:
     (tmp_path / "a.min.case.json").mkdir()
-    words = kept(tmp_path / "a.min.case.json", "{}\n", "Lost.", tmp_path)
+    words = kept(tmp_path / "a.min.case.json", "{}\n", "Lost.", tmp_path).words
     assert words.startswith("a.min.case.json cannot be written (")
     assert words.endswith("), so here it is: Lost.\n{}")
     (tmp_path / "file").write_text("", "utf-8")
-    assert "so here it is" in kept(tmp_path / "file" / "b.min.case.json", "{}", "Lost.", tmp_path)
+    assert "so here it is" in kept(tmp_path / "file" / "b.min.case.json", "{}", "Lost.", tmp_path).words
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.min.case.json", "file"], "nothing is left over"

@@ -359,6 +359,29 @@ for line in sys.stdin:
     assert [*tmp_path.glob("*.min.case.json")] == []
 
 
+def test_bugs_that_are_known_end_no_run_and_five_new_ones_do(tmp_path: Path) -> None:
+    """By an inspector that finds another bug in each output: the first five have their cases in the folder."""
+    script = """import json, sys
+for line in sys.stdin:
+    (name, asked), = json.loads(line).items()
+    answer = {"protocol": 1, "outcome": "FAIL", "format": "qwen"}
+    if name == "outputs":
+        answer["cases"] = [f'{{"input": {{"text": "{asked["first"] + at}"}}}}' for at in range(10)]
+    if name == "find":
+        signature = "%010x" % int(json.loads(asked["case"])["input"]["text"])
+        answer = {"case": asked["case"], "signature": signature, "headline": "It fails."}
+    print(json.dumps({"answer": answer}), flush=True)
+"""
+    names = [f"fuzz-qwen-{number:010x}.min.case.json" for number in range(10)]
+    write(tmp_path, one__case__json=TEXT, conftest__py=CONFTEST, inspector__py=script)
+    for name in names[:5]:
+        (tmp_path / name).write_text("{}", "utf-8")
+    words = ("--toolcall-fuzz", "60", "-k", "toolcall-fuzz")
+    out = run(tmp_path, *words, inspector=f"{sys.executable} {tmp_path}/inspector.py").out
+    assert "qwen: 10 generated outputs, 10 of them fail" in out
+    assert sorted(path.name for path in tmp_path.glob("fuzz-*")) == names
+
+
 def test_a_smaller_case_that_cannot_be_written_is_shown_below_the_failure(tmp_path: Path) -> None:
     shown = {"chunking": {}, "label": "whole", "command": "", "deltas": 1, "at": 1, "differences": [], "steps": []}
     answers = {

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from parsers.cases.case import Expect
-from parsers.cases.expect import Difference
+from parsers.cases.expect import Difference, trace_differences
 from parsers.cases.run import CaseRun
 from parsers.cases.tested import CaseTest, Tried
 from parsers.vocabulary.events import Failure
@@ -32,13 +32,18 @@ def is_alike(whole: CaseTest, small: CaseTest, check: str) -> bool:
 
 def _is_said(kind: Kind, expect: Expect) -> bool:
     """Return whether an expectation says anything of that."""
-    return kind[0] == RAISED or getattr(expect, kind[0].partition("[")[0]) is not None
+    return kind[0] == RAISED or getattr(expect.in_fields, kind[0].partition("[")[0]) is not None
 
 
 def kinds_of(run: CaseRun, one: Tried) -> frozenset[Kind]:
-    """Those of a replay of a case; none where it is as expected, and where nothing is expected."""
-    expect = run.case.known.expect
-    return frozenset() if expect is None else kinds(one.different, expect, one.trace.message, one.trace.failure)
+    """Those of a replay of a case, in its fields where only their order is stated; none where it is as expected, and
+    where nothing is expected."""
+    known = run.case.known.expect
+    if known is None:
+        return frozenset()
+    expect = known.in_fields
+    different = one.different if expect is known else trace_differences(expect, one.trace, run.case.compare)
+    return kinds(different, expect, one.trace.message, one.trace.failure)
 
 
 def kinds(

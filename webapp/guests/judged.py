@@ -7,22 +7,22 @@ the deltas around the step at which the wrong text was sent, or the right one wa
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from parsers.cases.case import Case, Expect
 from parsers.cases.engines import traced_chunking
-from parsers.cases.expect import differences
+from parsers.cases.expect import Difference, differences, trace_differences
 from parsers.cases.export.replay_command import replay_command
 from parsers.cases.run import CaseRun
 from parsers.cases.tested import CaseTest, Tried, as_test, tried
 from parsers.compare.divergence import same_message
 from parsers.replays.chunking import WHOLE, Chunking, label, resolved
-from parsers.replays.replayer import Outcome, Replayer
+from parsers.replays.replayer import Replayer
 from parsers.search.shrink import reduce
 from parsers.search.sweep import cut_at
 from parsers.vocabulary.channels import CONTENT, REASONING, Channel, delta_texts, message_texts
-from parsers.vocabulary.events import Raised
+from parsers.vocabulary.events import Failure, Raised
 from parsers.vocabulary.trace import Step, Trace
 from parsers.vocabulary.types import Message
 from webapp.guests.alike import Kind, kinds, kinds_of
@@ -68,10 +68,10 @@ def _cut_less(run: CaseRun, replayer: Replayer, first: Tried) -> Chunking:
     def fails(kept: Sequence[int]) -> bool:
         nonlocal left
         left -= 1
-        return left >= 0 and wrong.shows(replayer.outcome(cut_at(kept)))
+        return left >= 0 and wrong.shows(replayer, cut_at(kept))
 
     def foresee(rows: Sequence[Sequence[int]]) -> None:
-        replayer.foresee([cut_at(row) for row in rows])
+        replayer.foresee([cut_at(row) for row in rows], traced=wrong.is_of_order)
 
     if not cuts or not fails(cuts):
         return first.chunking
@@ -87,23 +87,37 @@ class _Wrong(NamedTuple):
     kinds: frozenset[Kind]
     other: Message
 
-    def shows(self, outcome: Outcome) -> bool:
-        failure = outcome.raised
+    @property
+    def is_of_order(self) -> bool:
+        """Whether what is expected says the order of the parts, which no outcome has: it takes a trace."""
+        return self.expect is not None and self.expect.events is not None
+
+    def shows(self, replayer: Replayer, chunking: Chunking) -> bool:
+        if self.is_of_order:
+            trace = replayer.trace(chunking)
+            return self._is_so(trace_differences(self.expect, trace, self.case.compare), trace.message, trace.failure)
+        outcome = replayer.outcome(chunking)
+        failure, message = outcome.raised, outcome.message
+        if self.expect is not None:
+            return self._is_so(differences(self.expect, message, None, self.case.compare), message, failure)
+        if failure is not None:
+            return not failure.unasked
+        return not same_message(message, self.other, self.case.compare.rules())
+
+    def _is_so(self, different: Iterable[Difference], message: Message, failure: Failure | None) -> bool:
         if failure is not None and failure.unasked:
             return False
-        if self.expect is not None:
-            different = differences(self.expect, outcome.message, None, self.case.compare)
-            found = kinds(different, self.expect, outcome.message, failure)
-            return bool(found) and found <= self.kinds
-        return failure is not None or not same_message(outcome.message, self.other, self.case.compare.rules())
+        found = kinds(different, self.expect or Expect(), message, failure)
+        return bool(found) and found <= self.kinds
 
 
 def _wrong(run: CaseRun, first: Tried) -> _Wrong:
-    """Of an outcome neither the reason of its end nor the order of its parts is known."""
+    """Of an outcome the reason of its end is not known."""
     expect = run.case.known.expect if first.different else None
-    plain = None if expect is None else expect.model_copy(update={"finish_reason": None, "events": None})
+    if expect is not None and expect.events is None:
+        expect = expect.model_copy(update={"finish_reason": None})
     other = run.whole if first.chunking == traced_chunking(run.case) else run.trace
-    return _Wrong(run.case, plain, kinds_of(run, first), other.message)
+    return _Wrong(run.case, expect and expect.in_fields, kinds_of(run, first), other.message)
 
 
 def _shown(found: CaseTest, smallest: Tried, name: str, words: Sequence[str]) -> Shown:

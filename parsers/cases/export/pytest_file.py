@@ -32,7 +32,8 @@ _KNOWN = {
     "sglang": ("makes_sglang.txt", ""),
     "class": (
         "makes_class.txt",
-        "from importlib import import_module\nfrom inspect import signature\nfrom types import SimpleNamespace\n",
+        "from importlib import import_module\nfrom inspect import Parameter, signature\n"
+        "from types import SimpleNamespace\n",
     ),
 }
 _PARSER_KEYS = ("schema", "source", "parser", "input", "tokenizer", "tools", "context")

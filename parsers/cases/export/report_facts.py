@@ -56,7 +56,7 @@ def compared_fields(run: CaseRun) -> Fields:
     actual, whole = {**actual, **_in_order(events)}, {**whole, **_in_order(events_whole)}
     found = trace_differences(expect, run.trace, run.case.compare)
     if any(one.field == "events" for one in found):  # beside the order, which parts stand elsewhere
-        found += part_differences(expect.events or (), events or ())
+        found += part_differences(expect.events or (), events or (), soft=run.case.compare.whitespace == "soft")
     return Fields(expected_fields(expect), actual, whole, frozenset([one.field for one in found]))
 
 

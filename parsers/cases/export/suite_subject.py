@@ -256,7 +256,8 @@ def subject_of(
     wanted = expect or run.case.known.expect
     if wanted is None:
         raise UsageError("this case expects nothing yet: accept today's result, or write what is right, then export")
-    others = [(one.chunking, one.trace) for one in run.compared if not one.same]  # the others are as the traced one
+    # one whose message is that of the traced one has steps where the case states the order, which may still be another
+    others = [(one.chunking, one.trace) for one in run.compared if one.trace.steps]
     replays = [(traced_chunking(run.case), run.trace), *others, (WHOLE, run.whole)]
     failing = [one for one in replays if trace_differences(wanted, one[1], run.case.compare)]
     right = next((trace for _, trace in replays if not trace_differences(wanted, trace, run.case.compare)), None)

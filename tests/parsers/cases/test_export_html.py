@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from parsers.cases.export.html_page import Html, code, join, tag, text
 from parsers.cases.export.html_report import html_report
+from parsers.cases.export.report_facts import compared_fields
 from parsers.cases.find import CaseFound, CaseSearch
 from parsers.cases.io import load_case
 from parsers.cases.run import CaseRun, run_case
@@ -130,6 +131,15 @@ def test_its_facts_are_those_of_the_other_report() -> None:
     ]
     assert [row[:2] for row in cells(soup, "Tokens around character 0")] == [["1 ←", "0"], ["2", "1"]]
     assert "the model's own may be others" in soup.text
+
+
+@pytest.mark.parametrize(("whitespace", "wrong"), [("soft", {"events"}), ("exact", {"events", "events[0]"})])
+def test_of_parts_in_another_order_those_are_marked_that_differ_as_the_case_compares(
+    whitespace: str, wrong: set[str]
+) -> None:
+    parts = [{"kind": "text", "text": "a\nb"}, {"kind": "reasoning", "text": "c"}]
+    found = compared_fields(run_of("a b", expect={"events": parts}, compare={"whitespace": whitespace}))
+    assert found.wrong == wrong
 
 
 def test_where_a_stream_is_played_the_server_is_to_blame() -> None:

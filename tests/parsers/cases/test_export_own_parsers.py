@@ -180,6 +180,43 @@ class Streams(OurParser):
         return SimpleNamespace(content=said.content, tool_calls=calls)
 
 
+class Chooses(Streams):
+    """It has a choice of its own."""
+
+    def __init__(self, tokenizer: Any, strict: bool = True) -> None:
+        super().__init__(tokenizer)
+        assert strict is True
+
+
+class Names(Streams):
+    """It has one, and is given the tools by name."""
+
+    def __init__(self, tokenizer: Any, strict: bool = True, *, tools: Any = None) -> None:
+        super().__init__(tokenizer)
+        assert (strict, tools[0].function.name) == (True, "f")
+
+
+class Takes(Streams):
+    """It takes whatever it is given, as vLLM gives it."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(given[0])
+        assert given[1][0].function.name == "f"
+
+
+class InC:
+    """What it takes nobody is told."""
+
+    def __get__(self, *given: Any) -> Any:
+        raise ValueError
+
+
+class Untold(Takes):
+    """As one that is written in C."""
+
+    __signature__ = InC()
+
+
 class Unites(OurParser):
     """As vLLM's of reasoning and calls."""
 
@@ -198,7 +235,9 @@ class Unites(OurParser):
         return SimpleNamespace(reasoning=said.reasoning, content=said.content, tool_calls=calls)
 
 
-@pytest.mark.parametrize("kind", [Own, Detects, Streams, Unites], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize(
+    "kind", [Own, Detects, Streams, Chooses, Names, Takes, Untold, Unites], ids=lambda kind: kind.__name__
+)
 def test_a_file_makes_a_class_of_ones_own(kind: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     module = types.ModuleType("my_parsers")
     vars(module)["Mine"] = kind

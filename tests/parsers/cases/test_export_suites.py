@@ -30,7 +30,7 @@ from parsers.cases.io import load_case
 from parsers.cases.message_events import MessageEvent
 from parsers.cases.run import run_case
 from parsers.intake.dynamo_cases import read_dynamo
-from parsers.replays.chunking import Chunking
+from parsers.replays.chunking import WHOLE, Chunking
 from parsers.vocabulary.types import Delta, Piece, UsageError
 from tests.parsers.cases.suite_standins import use_sglang, use_vllm, use_vllm_format
 
@@ -215,7 +215,8 @@ def test_a_suite_that_knows_no_order_refuses_a_case_that_is_about_it(target: str
 def test_of_parts_that_begin_in_one_delta_no_order_is_compared(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
     given_case = case(f"Hi.{CALL % 1}", expect={"events": [_EVENTS[1], {"kind": "text", "text": "Hi."}]})
     for size, failed in (1, 1), (99, 0):
-        source = emitted(target, given_case.model_copy(update={"replay": (Chunking(by="token", size=size),)}))
+        only = Chunking(by="token", size=size), WHOLE
+        source = emitted(target, given_case.model_copy(update={"replay": only}))
         STANDINS[target](monkeypatch, given_case)
         assert len(failures(source)) == failed
 

@@ -122,6 +122,16 @@ def test_what_is_known_is_not_foreseen_and_what_feeds_foresees_nothing() -> None
     replayer(None).foresee([WHOLE, Chunking(by="char")])
 
 
+def test_what_is_foreseen_with_its_steps_is_asked_for_once_and_what_has_no_steps_is_asked_again() -> None:
+    elsewhere = Elsewhere(Spoilt)
+    given, chunkings = replayer(Tapes(elsewhere), known=Replays()), [WHOLE, Chunking(by="char")]
+    given.outcome(WHOLE)
+    given.foresee(chunkings, traced=True)
+    assert [given.trace(one).message.content for one in chunkings] == ["abc"] * 2
+    given.foresee(chunkings, traced=True)
+    assert elsewhere.sizes == [1, 2]
+
+
 def test_no_more_is_kept_than_may_be() -> None:
     elsewhere = Elsewhere(Spoilt)
     found, context = Tapes(elsewhere), Context()

@@ -235,6 +235,25 @@ class LegacyOfTools(Legacy):
         return {"content": ",".join(self.names)}
 
 
+class LegacyOfChoice(Legacy):
+    """It has a choice of its own, with a default."""
+
+    def __init__(self, tokenizer: Any, strict: bool = True) -> None:
+        super().__init__(tokenizer)
+        self.strict, self.names = strict, list[str]()
+
+    def extract_tool_calls_streaming(self, *given: Any) -> Any:
+        return {"content": f"{self.strict} {','.join(self.names)}"}
+
+
+class LegacyOfNamed(LegacyOfChoice):
+    """It is given the tools by name alone."""
+
+    def __init__(self, tokenizer: Any, strict: bool = True, *, tools: Any) -> None:
+        super().__init__(tokenizer, strict)
+        self.names = [tool.function.name for tool in tools]
+
+
 class Unified:
     """As vLLM's of reasoning and calls: `f` is a call, and what is in brackets is thought."""
 

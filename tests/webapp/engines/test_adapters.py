@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Iterator
 from enum import Enum
+from functools import partial
 from importlib import util
 from pathlib import Path
 from types import SimpleNamespace
@@ -350,6 +351,40 @@ def test_what_such_a_class_returns_and_is_no_delta_is_told_with_the_method() -> 
 
 def test_a_class_as_vllms_gets_the_tools_where_it_takes_them() -> None:
     assert of_own("LegacyOfTools", ["a"])["sent"][0] == {"content": "f"}
+
+
+def bound(tokenizer: Any, *, tools: Any) -> Any:
+    """What a partial of it was given already stays."""
+    return tokenizer, tools
+
+
+@pytest.mark.parametrize(
+    ("make", "made"),
+    [
+        (lambda tokenizer, strict=True: (tokenizer, strict), (1, True)),
+        (lambda tokenizer, *, strict=True: (tokenizer, strict), (1, True)),
+        (lambda tokenizer, strict=True, tools=None: (tokenizer, strict, tools), (1, True, 2)),
+        (lambda tokenizer, tools=None: (tokenizer, tools), (1, 2)),
+        (lambda tokenizer, *, tools=None: (tokenizer, tools), (1, 2)),
+        (lambda tokenizer, functions: (tokenizer, functions), (1, 2)),
+        (lambda tokenizer, functions, /: (tokenizer, functions), (1, 2)),
+        (lambda *given: given, (1, 2)),
+        (lambda tokenizer, *given: (tokenizer, given), (1, (2,))),
+        (lambda tokenizer, **more: (tokenizer, more), (1, {})),
+        (lambda tokenizer, **tools: (tokenizer, tools), (1, {})),
+        (lambda tokenizer: tokenizer, 1),
+        (lambda: "made", "made"),
+        (partial(bound, tools=3), (1, 3)),
+        (max, 2),  # which is written in C, and tells nothing of what it takes
+    ],
+)
+def test_what_makes_a_parser_gets_the_tools_as_tools_or_as_the_second_that_it_must_get(make: Any, made: Any) -> None:
+    assert adapter_class.made_with(make, 1, 2) == made
+
+
+@pytest.mark.parametrize(("name", "said"), [("LegacyOfChoice", "True "), ("LegacyOfNamed", "True f")])
+def test_a_class_as_vllms_keeps_what_is_its_own_to_choose(name: str, said: str) -> None:
+    assert of_own(name, ["a"])["sent"][0] == {"content": said}
 
 
 @pytest.mark.parametrize(

@@ -102,6 +102,23 @@ class Hasty:
         return {"content": self.buffer}
 
 
+class Tardy(Hasty):
+    """Text whose first delta has no call it sends at the end, after the call: the same message in another order."""
+
+    def begin(self, request: dict[str, Any]) -> None:
+        super().begin(request)
+        self.held = ""
+
+    def feed(self, text: str, ids: list[int]) -> Any:
+        said = super().feed(text, ids)
+        if self.held or not said["tool_calls"]:
+            self.held, said["content"] = self.held + said["content"], ""
+        return said
+
+    def finish(self, reason: str | None) -> Any:
+        return {"content": self.held + self.buffer}
+
+
 class Rash(Calm):
     """It keeps the blanks around calls, which is always wrong, and holds nothing back, which is wrong where a marker is
     cut."""

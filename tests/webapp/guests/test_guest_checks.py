@@ -18,6 +18,7 @@ from tests.webapp.guests.serving import (
     Naive,
     Raising,
     Rash,
+    Tardy,
     case_text,
     nobody,
     patient,
@@ -29,6 +30,7 @@ from webapp.guests.requests import CaseAsked, Checked
 from webapp.guests.tasks import check
 from webapp.settings import Settings
 
+PARTS = [{"kind": "text", "text": "Sure."}, {"kind": "tool_call", **EXPECT["tool_calls"][0]}]  # type: ignore[dict-item]
 LONG = f"{'One word. ' * 30}{CALL}"
 
 
@@ -158,6 +160,22 @@ def test_what_hangs_counts_where_it_was_tried_and_the_rest_is_told_as_not_run(
     assert found.shown is not None
     assert found.shown.steps[found.shown.at - 1].raised == "Hangs: 2 replays did not return"
     assert found.shown.deltas in [len(deltas) for deltas in fed[right:]]
+
+
+@pytest.mark.parametrize(
+    ("kind", "expect", "cut", "fields"),
+    [
+        (Naive, {"events": PARTS}, 15, ["events"]),
+        (Naive, {**EXPECT, "events": PARTS}, 15, ["content", "tool_calls", "events"]),
+        (Tardy, {"events": PARTS}, 67, ["events"]),
+    ],
+)
+def test_a_failure_of_what_is_stated_in_order_is_shown_by_one_cut(
+    kind: type, expect: dict[str, Any], cut: int, fields: list[str]
+) -> None:
+    shown = checked(kind, case_text(expect=expect, replay=[{"by": "char"}])).shown
+    assert shown is not None
+    assert (shown.label, [one.field for one in shown.differences]) == (f"cut at {cut}", fields)
 
 
 def test_a_failure_of_the_parser_is_told_at_its_step() -> None:

@@ -59,6 +59,15 @@ def test_what_is_wrong_under_every_chunking_is_made_small_beside_the_built_in_pa
     assert not fails(Hermes, smaller.case)
 
 
+@pytest.mark.replays
+def test_what_events_alone_say_is_made_small_too() -> None:
+    parts = [{"kind": "text", "text": EXPECT["content"]}, {"kind": "tool_call", **EXPECT["tool_calls"][0]}]  # type: ignore[dict-item]
+    smaller = found(Naive, expect={"events": parts})
+    assert smaller.case is not None
+    assert fails(Naive, smaller.case)
+    assert not fails(Hermes, smaller.case)
+
+
 TOOL = {"type": "function", "function": {"name": "get_weather", "parameters": {
     "type": "object", "properties": {"city": {"type": "string"}}}}}  # fmt: skip
 

@@ -14,8 +14,8 @@ extract_tool_calls
 =========================================  ============================================================================
 
 Those as vLLM's are made as it makes them (0.33.0: parser/abstract_parser.py), with a tokenizer and the tools; older
-releases gave the tokenizer alone, which is what a class gets that takes no more. Where vLLM or SGLang are installed and
-the class is one of theirs, their own adapter runs it.
+releases gave the tokenizer alone, which is what a class gets that has no parameter `tools` and no second one that has
+to be given. Where vLLM or SGLang are installed and the class is one of theirs, their own adapter runs it.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from types import SimpleNamespace
 from typing import Any
 
 DELTA = ("reasoning", "content", "tool_calls")
+TOOLS = "tools"
 _KNOWN = {
     "delta": (*DELTA, "role"),  # the key that chat completions begin with says nothing here
     "call": ("index", "id", "type", "function"),
@@ -384,7 +385,8 @@ def check_calls(kind: type, calls: Mapping[str, Any]) -> None:
         many, *named = call if isinstance(call, tuple) else (call,)
         found, more = getattr(kind, name), _is_bound_later(kind, name)
         if name == "__init__":
-            found, more = kind, many == 1 and takes(kind, 2)
+            by_place, by_name = given_to(kind, None, None) if many else ([], {})
+            found, many, named, more = kind, max(many, len(by_place)), [*by_name], False
         wrong = _wrong_call_of(found, many + more, named)
         if wrong:
             given = " and ".join([f"{many} arguments", *named])
@@ -398,7 +400,24 @@ def takes(found: Callable[..., Any], many: int, *named: str) -> bool:
 
 def made_with(make: Make, tokenizer: Any, tools: Any) -> Any:
     """A parser, with as much of these as what makes it takes."""
-    return make(*(tokenizer, tools)[: next((many for many in (2, 1) if takes(make, many)), 0)])
+    by_place, by_name = given_to(make, tokenizer, tools)
+    return make(*by_place, **by_name)
+
+
+def given_to(make: Make, tokenizer: Any, tools: Any) -> tuple[list[Any], dict[str, Any]]:
+    """What makes a parser is given these, by place and by name: the tools where a parameter is called so, or is the
+    second one and has to be given, as vLLM gives them. One with a default and another name is about something else."""
+    try:
+        known = [*inspect.signature(make).parameters.values()]
+    except ValueError:  # written in C, which tells nothing
+        return [tokenizer, tools], {}
+    places = [one for one in known if one.kind <= one.VAR_POSITIONAL]
+    places += [one for one in places if one.kind == one.VAR_POSITIONAL]  # which takes the second one, too
+    if places[1:] and (places[1].name == TOOLS or places[1].default is inspect.Parameter.empty):
+        return [tokenizer, tools], {}
+    named = any(one.name == TOOLS and one.kind != one.VAR_KEYWORD for one in known[len(places[:1]) :])
+    named = named and TOOLS not in getattr(make, "keywords", ())  # a partial that has them keeps its own
+    return [tokenizer][: len(places)], {TOOLS: tools} if named else {}
 
 
 def _wrong_call_of(found: Callable[..., Any], many: int, named: Sequence[str]) -> str:

@@ -17,7 +17,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from parsers.cases import jsontext
 from parsers.cases.case import Case, CaseError, Expect
 from parsers.cases.engines import policy_of
-from parsers.cases.expect import Difference, accept, arguments_text, differences
+from parsers.cases.expect import Difference, accept, arguments_text, trace_differences
 from parsers.compare.divergence import ANY_ID, divergence, same_message, shared_prefix
 from parsers.formats.diagram import diagram, rows_table
 from parsers.formats.extends import Expanded, pointer_to
@@ -369,7 +369,7 @@ def replayed(case: Case, pieces: Sequence[Piece], fmt: Format, beside: Format | 
     mine = _Said(trace.message, trace.finish_reason)
     others = None if beside is None else _replayer_with(beside, case, pieces)
     other = None if others is None else _said(others, TRACED)
-    found = differences(case.expect, mine.message, mine.finish, case.compare) if case.expect else None
+    found = trace_differences(case.expect, trace, case.compare) if case.expect else None
     outcome = Outcome(trace=trace, accepted=_accepted_text(mine.message))
     outcome.parts = list(_parts(mine, other, case.expect, found))
     outcome.remarks = [_expectation(found), *_chunkings(runs, trace, work)]

@@ -407,7 +407,7 @@ def replay_page(view: View, checked: SearchPanes, links: Links, *, reader: str =
     judged = run.short or checked.verdict is not None or has_badges(view.base)
     found = recording(run, view.base.known_checks)
     names = names_of(layered, index) if found is None else names_of_chunks(index)
-    shown = result(index, window, run.context, _expected(run.case))
+    shown = result(index, window, run.context, _expected(run.case), soft=run.case.compare.whitespace == "soft")
     if found is not None:
         found.pasted = pasted_chunks(run, pasted) if pasted else ()
         found.judge(checked.findings.lines if checked.findings is not None else ())

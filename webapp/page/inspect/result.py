@@ -20,7 +20,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from parsers.cases.message_events import MessageEvent, events_of
+from parsers.cases.message_events import events_of
+from parsers.cases.stated_order import Wanted
 from parsers.checks.deltas import EVERY_CHUNK, ClientResult, clients
 from parsers.checks.known import Finish, known_of
 from parsers.replays.replayer import Replayer
@@ -133,8 +134,10 @@ class Result:
     rejected: list[str] = field(default_factory=list)
 
 
-def result(index: TraceIndex, window: Window, context: Context, expect: dict[str, Any] | None) -> Result:
-    """The result pane of `window`."""
+def result(
+    index: TraceIndex, window: Window, context: Context, expect: dict[str, Any] | None, *, soft: bool = False
+) -> Result:
+    """The result pane of `window`. `soft`: white space does not count in texts."""
     window = window if index.total > _WHOLE else replace(window, first=1, last=index.total)
     low = bisect_left(index.call_ends, window.first)
     high = max(low, bisect_right(index.call_begins, window.last))
@@ -147,7 +150,7 @@ def result(index: TraceIndex, window: Window, context: Context, expect: dict[str
         calls_after=len(index.calls) - high,
         finish=index.trace.finish_reason,
         last_step=index.total,
-        differences=_differences(index, expect),
+        differences=_differences(index, expect, soft=soft),
         rejected=index.rejected,
     )
 
@@ -267,11 +270,11 @@ def _schema_words(properties: dict[str, Any] | None, key: str) -> tuple[str, boo
     return " or ".join(map(str, kind)) if isinstance(kind, list) else str(kind), False
 
 
-def _differences(index: TraceIndex, expect: dict[str, Any] | None) -> list[_Difference]:
+def _differences(index: TraceIndex, expect: dict[str, Any] | None, *, soft: bool) -> list[_Difference]:
     """Expected against actual, part by part; only the parts the case speaks about."""
     expect, message = expect or {}, index.trace.message
     found = [
-        _difference(part, _text(expect[part]), actual or "")
+        _difference(part, _text(expect[part]), actual or "", soft=soft)
         for part, actual in (("reasoning", message.reasoning), ("content", message.content))
         if part in expect
     ]
@@ -283,19 +286,20 @@ def _differences(index: TraceIndex, expect: dict[str, Any] | None) -> list[_Diff
         pairs = zip_longest(expected, actual_calls, fillvalue="")
         found += [_difference(f"call {number}", *pair) for number, pair in enumerate(pairs)]
     if (parts := expect.get("events")) is not None:
-        wanted = [(one["kind"], _text(one.get("text"))) for one in parts]
-        found += _order(parts, events_of(index.trace, wanted))
+        said = [(one["kind"], _text(one.get("text"))) for one in parts]
+        came = [(one.kind, one.text) for one in events_of(index.trace, said, soft=soft)]
+        found += _order(said, came, soft=soft)
     return found
 
 
-def _order(expected: list[dict[str, Any]], events: list[MessageEvent]) -> Iterator[_Difference]:
-    """In which order the parts come, and those parts that no other row shows: text that calls stand between."""
-    yield _difference("order", "\n".join([one["kind"] for one in expected]), "\n".join([one.kind for one in events]))
-    wanted = [_text(one.get("text")) for one in expected if one["kind"] == "text"]
-    texts = [one.text for one in events if one.kind == "text"]
+def _order(*sides: Wanted, soft: bool) -> Iterator[_Difference]:
+    """In which order the parts come, blank text left out where that is `soft`, and those that no other row shows."""
+    counted = [[one for one in side if not soft or one[0] == "tool_call" or one[1].strip()] for side in sides]
+    yield _difference("order", *["\n".join([kind for kind, _ in side]) for side in counted])
+    wanted, texts = ([text for kind, text in side if kind == "text"] for side in counted)
     if max(len(wanted), len(texts)) > 1:
         pairs = zip_longest(wanted, texts, fillvalue="")
-        yield from (_difference(f"text {number}", *pair) for number, pair in enumerate(pairs))
+        yield from (_difference(f"text {number}", *pair, soft=soft) for number, pair in enumerate(pairs))
 
 
 def _text(given: str | list[str] | None) -> str:
@@ -303,8 +307,9 @@ def _text(given: str | list[str] | None) -> str:
     return given or "" if isinstance(given, str | None) else "".join(given)
 
 
-def _difference(part: str, expected: str, actual: str) -> _Difference:
-    return _Difference(part, expected[:_FOLDED], actual[:_FOLDED], expected == actual)
+def _difference(part: str, expected: str, actual: str, *, soft: bool = False) -> _Difference:
+    same = expected == actual or (soft and expected.split() == actual.split())
+    return _Difference(part, expected[:_FOLDED], actual[:_FOLDED], same)
 
 
 def _call_words(name: str, arguments: Any) -> str:

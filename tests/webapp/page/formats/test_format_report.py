@@ -63,6 +63,7 @@ EXPECTED = [
     ({"tool_calls": [{"name": "f", "arguments": {}}]}, ("pass", "As expected."), "tool_calls[0].name", True),
     ({"content": "x"}, ("error", "Not as expected: content."), "content", False),
     ({"tool_calls": []}, ("error", "Not as expected: tool_calls."), "content", None),
+    ({"events": [{"kind": "text", "text": "x"}]}, ("error", "Not as expected: events."), "content", None),
     ({"reasoning": None}, ("pass", "As expected."), "reasoning", True),
     ({"finish_reason": "stop"}, ("error", "Not as expected: finish_reason."), "finish_reason", False),
     (

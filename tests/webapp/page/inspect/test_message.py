@@ -6,6 +6,8 @@ import json
 from typing import Any
 
 import pytest
+from bs4 import BeautifulSoup
+from flask.testing import FlaskClient
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -158,6 +160,25 @@ def test_the_order_of_the_parts_is_one_of_them(make: Any, events: list[dict[str,
     index = index_of(make.run("Hi." + CALL[CALL.index("<tool_call>") :]))
     found = result(index, window_around(index, 1), Context(), {"events": events}).differences
     assert {item.part: item.same for item in found} == same
+
+
+@pytest.mark.parametrize(("whitespace", "words"), [("soft", {"same"}), ("exact", {"same", "differs"})])
+def test_white_space_is_a_difference_where_the_case_says_so(
+    client: FlaskClient, whitespace: str, words: set[str]
+) -> None:
+    """Of a server that sends text and the call in one chunk, so that its order is not known."""
+    call = {"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}}
+    sent = [{"content": "Hi \n", "tool_calls": [call]}, {"content": " Bye\n"}]
+    stream = [{"choices": [{"index": 0, "delta": delta}]} for delta in sent]
+    texts = [{"kind": "text", "text": text} for text in ("Hi", "  Bye")]
+    events = [texts[0], {"kind": "tool_call", "name": "f", "arguments": {}}, texts[1]]
+    case = {"schema": 1, "parser": {"name": "recorded", "engine": "recorded"}, "input": {"stream": stream}}
+    expect = {"content": "Hi Bye", "events": events}
+    posted = client.post(
+        "/run", data={"case": json.dumps({**case, "expect": expect, "compare": {"whitespace": whitespace}})}
+    )
+    shown = BeautifulSoup(posted.text, "html.parser").select("#message .differences .outcome")
+    assert {one.text.split()[-1] for one in shown} == words
 
 
 def found(text: str) -> list[tuple[str, str]]:

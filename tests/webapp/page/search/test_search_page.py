@@ -11,6 +11,7 @@ from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
 from parsers.cases.find import CaseFound
+from parsers.compare.beside import Compared
 from parsers.replays.chunking import WHOLE, Chunking
 from parsers.search.found import Minimized, OutcomeClass, Progress
 from parsers.vocabulary.events import Failure as Failed
@@ -172,5 +173,27 @@ def test_after_a_search_a_bug_is_fixed_where_all_sure_cuts_show_that(
     said = search_panes(
         run, None, Search("done", automatic=False, found=CaseFound(run.case, result)), None, case_line
     ).verdict
+    assert said is not None
+    assert (FIXED in said.sentences) is is_fixed
+
+
+ORDERED = {"expect": {"events": [{"kind": "text", "text": "x"}]}}
+
+
+@pytest.mark.parametrize(
+    ("messages", "came", "is_fixed"),
+    [([X], "x", True), ([X, Y], "x", False), ([X], "y", False), ([X], None, False)],
+)
+def test_after_a_search_a_bug_that_is_told_in_order_is_fixed_where_messages_and_checks_show_that(
+    make: Any, runner: Any, messages: list[Message], came: str | None, is_fixed: bool
+) -> None:
+    """`came`: what the checks saw under another chunking; None where they did not run."""
+    run = make.run("x", **BUG, **ORDERED)
+    other = Compared(CUT, "cut at 4", make.run(came or "").trace, 2, same=True)
+    known = None if came is None else replace(runner.checked(run), compared=[other])
+    seen = [OutcomeClass(at, one, "stop", 3, 3, WHOLE, "whole") for at, one in enumerate(messages)]
+    result = replace(found(), outcomes=seen, findings=[], groups=[])
+    done = Search("done", automatic=False, found=CaseFound(run.case, result))
+    said = search_panes(run, known, done, None, case_line).verdict
     assert said is not None
     assert (FIXED in said.sentences) is is_fixed

@@ -1,0 +1,72 @@
+"""Tests for the suites of other projects of a parser that gives the same message in another order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from parsers.cases.case import Case, ParserRef
+from parsers.cases.engines import Choice, builtin
+from parsers.cases.export.suite_subject import subject_of
+from parsers.cases.export.suite_target import suite_file
+from parsers.cases.export.suites import SUITES
+from parsers.cases.run import run_case
+from parsers.replays.chunking import Chunking
+from parsers.replays.recorded import BlackBox
+from parsers.selection.registry import Evidence
+from parsers.vocabulary.types import MessageDelta
+from tests.parsers.cases.suite_standins import OurParser
+from tests.parsers.cases.test_export_suites import OUTPUT, case
+
+EVENTS: list[dict[str, Any]] = [
+    {"kind": "text", "text": OUTPUT.partition("<")[0]},
+    *[{"kind": "tool_call", "name": "f", "arguments": {"x": number}} for number in (1, 2)],
+]
+
+
+class Late(OurParser):
+    """It gives the text after the calls where a delta is of six characters: the same message."""
+
+    held = ""
+
+    def begin(self, _request: Any) -> None:
+        """Its request it was given already."""
+
+    def feed(self, delta: Any) -> MessageDelta | None:
+        """A delta."""
+        said = super().feed(delta.text)
+        if said is not None and (self.held or len(delta.text) == 6):
+            self.held, said.content = self.held + (said.content or ""), None
+        return said
+
+    def finish(self, _reason: Any = None) -> MessageDelta | None:
+        """What was held."""
+        return MessageDelta(None, self.held or None, [])
+
+
+def plain(given_case: Case) -> Case:
+    """The same of our parser."""
+    return given_case.model_copy(update={"parser": ParserRef(name="qwen")})
+
+
+def late(given_case: Case, evidence: Evidence) -> Choice:
+    """The engine of it."""
+    own = plain(given_case)
+    return replace(builtin(own, evidence), make=lambda: BlackBox("late", Late(own)), black_box=True)
+
+
+@pytest.mark.parametrize("target", [name for name, suite in SUITES.items() if suite.keeps_order])
+def test_an_order_that_only_some_chunkings_change_is_tested_under_one_of_them(target: str) -> None:
+    sizes = [{"by": "token"}, {"by": "token", "size": 2}]
+    given_case = case(expect={"events": EVENTS}, parser={"name": "qwen", "engine": "mine"}, replay=sizes)
+    run = run_case(given_case, engines={"mine": late})
+    assert all(one.same for one in run.compared)
+    found = subject_of(run)
+    assert (found.chunking, found.only_order) == (Chunking(by="token", size=2), True)
+    assert found.fails == "events: expected 'text, tool_call, tool_call', came 'tool_call, tool_call, text'"
+    assert (
+        suite_file(SUITES[target], found).text
+        != suite_file(SUITES[target], subject_of(run_case(plain(given_case)))).text
+    )
