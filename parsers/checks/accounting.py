@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from html import unescape
 from itertools import islice, zip_longest
+from unicodedata import normalize
 
 from parsers.checks.check import LIMIT, Need, any_of, check
 from parsers.checks.departures import moved
@@ -23,6 +24,7 @@ from parsers.checks.origins import false_copies, is_sound
 from parsers.checks.plain_end import unsent
 from parsers.checks.prose import TAG, lost_prose
 from parsers.checks.spaces import squeezed
+from parsers.checks.spelled import apart
 from parsers.checks.subject import Subject
 from parsers.compare.divergence import excerpt
 from parsers.vocabulary.channels import CONTENT, Channel, channel_of, message_texts
@@ -476,7 +478,9 @@ def _call_text(call: ToolCall) -> str:
 
 
 def _words(texts: Iterable[str]) -> set[str]:
-    return {word.casefold() for text in texts for word in _WORD.findall(_unescaped(text))}
+    """The words of some texts, with letters and accents as they stand, joined and apart."""
+    forms = {form for text in map(_unescaped, texts) for form in (text, apart(text), normalize("NFC", text))}
+    return {word.casefold() for form in forms for word in _WORD.findall(form)}
 
 
 def _unescaped(text: str) -> str:
