@@ -236,7 +236,7 @@ def _lost_end(subject: Subject) -> Finding | None:
     sure = subject.known.grammar is not Origin.UNKNOWN or _BEGUN.fullmatch(lost)
     if not (given and lost and sure) or message.reasoning or not trace.text.startswith(given):
         return None
-    if not _is_plain(subject, lost):
+    if not _is_plain(subject, trace.text[len(given) :]):  # with its blanks: a marker may begin or end with some
         return None
     words = f"The end of the answer is lost: {quoted(lost)} is nowhere in the message."
     return _spans_cover_input.finding(words, within=(trace, start, start + len(lost)))

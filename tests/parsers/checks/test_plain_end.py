@@ -152,6 +152,21 @@ def test_a_parser_that_is_right_is_not_accused(change: Change, text: str) -> Non
     assert (found.verdict.kind, found.verdict.severity) == ("all_hold", "pass")
 
 
+@pytest.mark.parametrize(
+    ("text", "marker"),
+    [
+        ("It is sunny in Paris\nEND", "\nEND"),
+        ("It is sunny in Paris END", " END"),
+        ("It is sunny in Paris.\nUser: And what about Rome?", "\nUser:"),
+    ],
+)
+def test_a_declared_marker_may_begin_with_a_blank(text: str, marker: str) -> None:
+    found = searched(lambda: AtTheEnd(lambda said: said.partition(marker)[0]), text, (marker,), tools=[])
+    assert [one.message for one in found.findings if one.severity == "error"] == []
+    kept = searched(lambda: AtTheEnd(lambda said: said[:14]), "It is sunny in Paris", (marker,), tools=[])
+    assert kept.verdict.severity == "error"
+
+
 END = "`END` at the end of the output is nowhere in the message. The grammar is not known: it may be markup."
 LESS = Beginning(8, Message("It is", "s"))
 KEPT, LOST = Beginning(5, Message(content="It is")), Beginning(5, Message(content="It i"))
