@@ -12,7 +12,9 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import reduce
 from itertools import islice
+from operator import getitem
 from typing import Any
 
 from parsers.checks.check import LIMIT, any_of
@@ -76,7 +78,8 @@ def _values(text: str, key: str) -> Counter[str]:
         values = Counter[str]()
         for match in islice(re.finditer(pattern, form), LIMIT):
             with suppress(ValueError, RecursionError):
-                values[json.dumps(_DECODER.raw_decode(form, match.end())[0], ensure_ascii=False)] += 1
+                value, _ = _DECODER.raw_decode(form, match.end())
+                values[json.dumps(value, ensure_ascii=False, allow_nan=False)] += 1
         found |= values
     return found
 
@@ -84,18 +87,10 @@ def _values(text: str, key: str) -> Counter[str]:
 def _fits(parameters: Mapping[str, Any], arguments: str, path: Path, value: str) -> bool:
     """Return whether the arguments keep to the schema at a path, once a value stands there."""
     root = json.loads(arguments)
-    holder = _at(root, path[:-1])
-    if not isinstance(holder, dict):
-        return False
-    holder[path[-1]] = json.loads(value)
+    _at(root, path[:-1])[path[-1]] = json.loads(value)
     return not any(other[: len(path)] == path for other in misfits(parameters, json.dumps(root)))
 
 
 def _at(value: Any, path: Path) -> Any:
-    """What stands at a path of a JSON value; None where nothing does."""
-    for part in path:
-        try:
-            value = value[part]
-        except (IndexError, KeyError, TypeError):
-            return None
-    return value
+    """What stands at a path of a JSON value, which has it."""
+    return reduce(getitem, path, value)
