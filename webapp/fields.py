@@ -8,6 +8,7 @@ told at it, and which option of the command line and which word of a comparison'
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, TypeVar
@@ -102,19 +103,36 @@ def _unquoted(line: str) -> str:
     return value if isinstance(value, str) else line
 
 
+_ESCAPED_BLANK = re.compile(r"\\[nrt]")
+
+
 def markers_in(line: str) -> list[str]:
-    """The markers of one line: with commas between them, or a JSON list for those that have commas themselves."""
+    """The markers of one line: with commas between them, or a JSON list for those that have commas themselves.
+
+    Raises ValueError where one seems to escape a blank, which only JSON does.
+    """
     try:
         given = json.loads(line) if line.startswith("[") else None
     except ValueError:
         given = None
-    return given if isinstance(given, list) else [part.strip() for part in line.split(",") if part.strip()]
+    if isinstance(given, list):
+        return given
+    markers = [part.strip() for part in line.split(",") if part.strip()]
+    escaped = next((one for one in markers if _ESCAPED_BLANK.search(one)), None)
+    if escaped is not None:
+        words = f'{escaped} has a backslash: give a JSON list, ["{escaped}"] for a line break or tab,'
+        raise ValueError(f"{words} {json.dumps([escaped])} for a backslash and a letter")
+    return markers
 
 
 def _line(markers: Sequence[str]) -> str:
     """The markers as one line that says them again."""
     line = ", ".join(markers)
-    return line if markers_in(line) == [*markers] else json.dumps([*markers], ensure_ascii=False)
+    try:
+        says_them = markers_in(line) == [*markers]
+    except ValueError:
+        says_them = False
+    return line if says_them else json.dumps([*markers], ensure_ascii=False)
 
 
 @dataclass(slots=True, frozen=True)

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from html import unescape
 from itertools import islice, zip_longest
+from unicodedata import normalize
 
 from parsers.checks.check import LIMIT, Need, any_of, check
 from parsers.checks.departures import moved
@@ -23,6 +24,7 @@ from parsers.checks.origins import false_copies, is_sound
 from parsers.checks.plain_end import unsent
 from parsers.checks.prose import TAG, lost_prose
 from parsers.checks.spaces import squeezed
+from parsers.checks.spelled import apart
 from parsers.checks.subject import Subject
 from parsers.compare.divergence import excerpt
 from parsers.vocabulary.channels import CONTENT, Channel, channel_of, message_texts
@@ -43,6 +45,7 @@ _ENDS = frozenset(".!?…。\uff01\uff1f")
 _BEGUN = re.compile(r"</?[|｜]?\w{0,40}")  # of a marker that nothing ends
 _LONG = 4  # a shorter word stands in another one by chance
 _MANY = 4  # so many lost words at the end of an answer are no matter of how a word is spelled
+_SPOKEN = 7  # so many words of prose may stand for no answer, as `Nothing to say.`
 _FEW = 20  # so many lost words are looked for among those that are joined
 ROUNDED = "digits beyond double precision are lost"
 # Words of the envelope around calls in the known formats, and literals whose spelling JSON changes.
@@ -74,8 +77,8 @@ def _all_output_lost(subject: Subject) -> Iterator[Finding]:
     dropped = [run for run in trace.partition if run.owner == "dropped" and run.reason != LOST]
     if not dropped:
         message = "The whole output is lost: the message is empty."
-        sure = subject.known.has(Fact.GRAMMAR) or any(lost_prose(text, ()))  # else all of it may be markup
-        severity: Severity = "error" if sure else "warning"
+        sure = subject.known.has(Fact.GRAMMAR) or next(islice(lost_prose(text, ()), _SPOKEN, None), None) is not None
+        severity: Severity = "error" if sure else "warning"  # all of it may be a word that stands for no answer
         yield _all_output_lost.finding(message, severity=severity, within=within, actual=text)
         return
     reason = dropped[0].reason or UNSAID
@@ -179,12 +182,12 @@ def _lost_words(subject: Subject) -> Iterator[Finding]:
         wanted = _words(_wanted(subject, reference))
         lost = [word for word in lost if word.casefold() in wanted]
     else:  # the call that stood between two words may be gone, and they are one
-        joined = "\n".join(message_texts(trace.message).values()).casefold()
-        lost = [word for word in lost if len(word) < _LONG or word.casefold() not in joined]
         blank = next(iter(_joined_words(subject, bare, lost)), None)
         if blank is not None:
             yield blank
             return
+        joined = "\n".join(message_texts(trace.message).values()).casefold()
+        lost = [word for word in lost if len(word) < _LONG or word.casefold() not in joined]
     if not lost:
         yield from () if references else _lost_signs(subject)
         yield from () if end is None else [end]
@@ -234,7 +237,7 @@ def _lost_end(subject: Subject) -> Finding | None:
     sure = subject.known.grammar is not Origin.UNKNOWN or _BEGUN.fullmatch(lost)
     if not (given and lost and sure) or message.reasoning or not trace.text.startswith(given):
         return None
-    if not _is_plain(subject, lost):
+    if not _is_plain(subject, trace.text[len(given) :]):  # with its blanks: a marker may begin or end with some
         return None
     words = f"The end of the answer is lost: {quoted(lost)} is nowhere in the message."
     return _spans_cover_input.finding(words, within=(trace, start, start + len(lost)))
@@ -350,17 +353,16 @@ def _joined_words(subject: Subject, bare: str, lost: Sequence[str]) -> Iterator[
     gone = {word.casefold() for word in lost[:_FEW]}
     beside = (pair for pair in _PAIR.finditer(bare) if not gone.isdisjoint(map(str.casefold, pair.group(1, 3))))
     for match in islice(beside, _FEW):
-        one, blank, other = match.groups()
-        pair = f"{one}{other}"
-        if any(pair.casefold() in text for text in texts):
-            start = subject.trace.text.find(one + blank + other)
+        parted, pair = "".join(match.groups()), f"{match[1]}{match[3]}"
+        start = subject.trace.text.find(parted)  # what is no blank there may stand between them
+        if start >= 0 and any(pair.casefold() in text for text in texts):
             yield _spans_cover_input.finding(
-                f"White space of the output is lost: {quoted(one + blank + other)} is sent as {quoted(pair)}.",
+                f"White space of the output is lost: {quoted(parted)} is sent as {quoted(pair)}.",
                 topic=Topic.CHANGE,
                 severity="warning",
-                step=None if start < 0 else subject.trace.step_at(start),
-                span=None if start < 0 else Span(start, start + len(one + blank + other)),
-                expected=one + blank + other,
+                step=subject.trace.step_at(start),
+                span=Span(start, start + len(parted)),
+                expected=parted,
                 actual=pair,
             )
 
@@ -476,7 +478,9 @@ def _call_text(call: ToolCall) -> str:
 
 
 def _words(texts: Iterable[str]) -> set[str]:
-    return {word.casefold() for text in texts for word in _WORD.findall(_unescaped(text))}
+    """The words of some texts, with letters and accents as they stand, joined and apart."""
+    forms = {form for text in map(_unescaped, texts) for form in (text, apart(text), normalize("NFC", text))}
+    return {word.casefold() for form in forms for word in _WORD.findall(form)}
 
 
 def _unescaped(text: str) -> str:

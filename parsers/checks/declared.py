@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from parsers.checks.check import Need, check
+from parsers.checks.check import LIMIT, Need, check
 from parsers.checks.json_text import is_whole_object
 from parsers.checks.schema import UnjudgedError, misfits, schema_of
 from parsers.checks.subject import Subject
+from parsers.checks.written import whole_name, written_otherwise
 from parsers.vocabulary.channels import Channel, call_words
-from parsers.vocabulary.trace import Finding, Topic
+from parsers.vocabulary.trace import About, Finding, Topic
 from parsers.vocabulary.types import Span, Tool, ToolCall
+
+_FEW = 5  # so many places of a call that do not fit are looked for in the output
 
 
 @check(
@@ -24,7 +27,8 @@ from parsers.vocabulary.types import Span, Tool, ToolCall
 def _arguments_schema(subject: Subject) -> Iterator[Finding]:
     """A finding for each place that does not fit, at the step where its key began, and for what is wrong with a schema.
 
-    It is the model's fault, unless the same call fits as another chunking or the built-in parser reads it.
+    It is the model's fault, unless the same call fits as another chunking or the built-in parser reads it, or the raw
+    output has what fits.
     """
     tools = {tool.name: tool for tool in reversed(subject.request.tools)}
     for tool in tools.values():
@@ -55,10 +59,13 @@ def _misfits(subject: Subject, index: int, call: ToolCall, parameters: Mapping[s
         yield _arguments_schema.finding(message, topic=Topic.BAD_SCHEMA, severity="info", about="request")
         return
     readings = [misfits(parameters, text) for text in _readings(subject, index, call)] if problems else []
-    for problem in problems:
+    for number, problem in enumerate(problems):
+        closely = index < LIMIT and number < _FEW
+        written = written_otherwise(subject, parameters, call.arguments, problem) if closely else None
+        by_parser = written is not None or any(problem.path not in others for others in readings)
         yield _arguments_schema.finding(
-            f"{problem.message}.",
-            about="parser" if any(problem.path not in others for others in readings) else "output",
+            f"{problem.message}." if written is None else f"{problem.message}; {written}.",
+            about="parser" if by_parser else "output",
             at=subject.arguments(index).place(problem.at),
             expected=problem.expected,
             actual=problem.actual,
@@ -91,8 +98,11 @@ def _known_tool(subject: Subject) -> Iterator[Finding]:
         sent_otherwise = index in subject.renamed or (subject.raw and call.name not in trace.text)
         if call.name and call.name not in names and not sent_otherwise:  # else it is the parser that changed the name
             place = trace.channels[Channel(index, "name")].place(0)
-            message = f"`{call.name}` is not one of the declared tools."
-            yield _known_tool.finding(message, at=place, length=len(call.name), expected=declared)
+            whole = whole_name(subject, call.name) if index < LIMIT else None
+            written = "" if whole is None else f"; the output has `{whole}`, which is"
+            message = f"`{call.name}` is not one of the declared tools{written}."
+            about: About = "output" if whole is None else "parser"
+            yield _known_tool.finding(message, about=about, at=place, length=len(call.name), expected=declared)
     for rejected in trace.rejected_calls:
         if rejected.name and rejected.name not in names:
             message = f"`{rejected.name}`, in a call that was not kept, is not one of the declared tools."

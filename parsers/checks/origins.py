@@ -12,14 +12,16 @@ import html
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice, pairwise
+from urllib.parse import unquote_plus
 
 from parsers.checks.check import Need, any_of, check
 from parsers.checks.json_text import Node, is_whole_object, read_object, walk
 from parsers.checks.schema import misfits
+from parsers.checks.spelled import apart, spelled, unescaped
 from parsers.checks.subject import Subject
 from parsers.checks.surplus import surplus_calls
 from parsers.vocabulary.channels import (
@@ -43,9 +45,7 @@ _SEARCHES = 200
 
 _WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r"0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO][0-7]+|\d[\d_,]*(?:\.\d+)?(?:[eE][-+]?\d+)?|\.\d+")
-_ESCAPE = re.compile(r"""\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|(.))""", re.DOTALL)
 _PYTHON = {"null": "none", "none": "null"}  # True and False are the same words in JSON, but for their case
-_CONTROL = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0", "a": "\a", "v": "\v", "\n": ""}
 
 
 @check("A3", "Everything sent comes from the output: text is a copy, and so are argument values.", needs=(Need.RAW,))
@@ -107,14 +107,15 @@ def _sent_again(subject: Subject) -> Iterator[Finding]:
 
 def _sent_to_both(subject: Subject) -> Iterator[Finding]:
     """More of some letter in content and reasoning together than has arrived, though each of them alone fits."""
-    trace, room = subject.trace, Counter[str]()
+    trace = subject.trace
     if not (trace.message.content and trace.message.reasoning) or any(_misfit(subject, one) for one in _FLOWING):
         return
-    arrived, ends = 0, trace.ends
+    arrived, ends, other = 0, trace.ends, spelled(trace.text)
+    room = Counter[str]()
     for step, last, _, delta in trace.columns.delta_runs():  # of open text each step sends what it was fed
-        room.update(trace.text[arrived : ends[last - 1]])
-        arrived, sent = ends[last - 1], (delta.reasoning or "") + (delta.content or "")
-        for char, times in Counter(sent).items():
+        room.update(other.text[arrived : other.limit(ends[last - 1])])
+        arrived, sent = other.limit(ends[last - 1]), (delta.reasoning or "") + (delta.content or "")
+        for char, times in Counter(apart(sent)).items():
             room[char] -= times
             if room[char] < 0 and not char.isspace():
                 message = "What is sent as reasoning and as content is together more than the output has."
@@ -149,27 +150,38 @@ def align(trace: Trace, sent: ChannelText) -> _Alignment:
     in the output in order. Each character takes the first place after the one before: if that fails, every way fails.
     """
     arrived = trace.ends
-    text, place, ends = trace.text, 0, list[int]()
+    return _laid(trace.text, lambda step: arrived[step - 1], sent)
+
+
+def _laid(
+    text: str, limit_at: Callable[[int], int], sent: ChannelText, taken: Callable[[str], str] = str
+) -> _Alignment:
+    """Lay what was sent over a text, of which so much had arrived by each step. `taken` is how a character of what was
+    sent stands there."""
+    place, ends = 0, list[int]()
     for stretch in sent.stretches:
-        limit, body = arrived[stretch.step - 1], stretch.text.strip()
+        limit, body = limit_at(stretch.step), stretch.text.strip()
         start = text.find(body[:1], place, limit)
         if start >= 0 and text.startswith(body, start, limit):  # mostly it stands there as it is
             place = start + len(body) if body else place
             ends.append(place)
             continue
         for offset, char in enumerate(stretch.text):
-            if char.isspace():
-                continue
-            found = text.find(char, place, limit)
-            if found < 0:
-                return _Alignment(ends, stretch, offset)
-            place = found + 1
+            for part in "" if char.isspace() else taken(char):
+                found = text.find(part, place, limit)
+                if found < 0:
+                    return _Alignment(ends, stretch, offset)
+                place = found + 1
         ends.append(place)
     return _Alignment(ends)
 
 
 def _misfit(subject: Subject, channel: Channel) -> tuple[Stretch, int] | None:
-    found = align(subject.trace, subject.streamed[channel])
+    trace, sent = subject.trace, subject.streamed[channel]
+    found = align(trace, sent)
+    if found.misfit is not None:  # it may be what the output spells otherwise
+        other, arrived = spelled(trace.text), trace.ends
+        found = _laid(other.text, lambda step: other.limit(arrived[step - 1]), sent, apart)
     return None if found.misfit is None else (found.misfit, found.offset)
 
 
@@ -201,9 +213,10 @@ class _Source:
     def readings(self) -> tuple[str, ...]:
         """The output as it is, without special tokens, and with its escapes undone in the ways that change it."""
         texts = dict.fromkeys((self.text, self._special.sub("", self.text)))
-        forms = [*texts, *map(_unescape, texts)]
+        forms = [*texts, *map(unescaped, texts)]
         forms += [html.unescape(form) for form in forms if "&" in form]
-        return tuple(dict.fromkeys(forms))
+        forms += [unquote_plus(form) for form in forms if "%" in form]
+        return tuple(dict.fromkeys([*forms, *map(apart, forms)]))
 
     @cached_property
     def _schemas(self) -> str:
@@ -227,8 +240,13 @@ class _Source:
         return any(name in form for form in self.readings) or any(tool.name == name for tool in self._tools)
 
     def missing_word(self, text: str) -> str | None:
-        """The first word of `text` that stands nowhere in the output."""
-        return next((word for word in _WORD.findall(text) if not self._has_word(word.casefold())), None)
+        """The first word of `text` that stands nowhere in the output, with accents or letters apart from them."""
+        return next((word for word in _WORD.findall(text) if not self._has_accented(word)), None)
+
+    def _has_accented(self, word: str) -> bool:
+        return self._has_word(word.casefold()) or (
+            not word.isascii() and all(map(self._has_word, _WORD.findall(apart(word).casefold())))
+        )
 
     def _has_word(self, word: str) -> bool:
         if word in self._words or _PYTHON.get(word) in self._words:
@@ -243,22 +261,6 @@ class _Source:
         self._left -= 1
         digits = spelling.lstrip("-")
         return self._left < 0 or any(digits in form for form in self.readings)
-
-
-def _unescape(text: str) -> str:
-    """`text` with the escapes of JSON and Python strings undone; what is no escape stays."""
-    if "\\" not in text:
-        return text
-    undone = _ESCAPE.sub(_unescaped, text)
-    return undone.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def _unescaped(match: re.Match[str]) -> str:
-    four, two, eight, char = match.groups()
-    code = four or two or eight
-    if code is None:
-        return _CONTROL.get(char, char)
-    return chr(int(code, 16)) if int(code, 16) < 0x110000 else match.group()
 
 
 def _number(text: str) -> float | None:

@@ -1,8 +1,10 @@
 """What a parser of an unknown grammar leaves out of an answer: its end, or letters of a plain word.
 
-Any word may be markup there, so that one which is missing proves nothing. Two things do. No markup is a part of a plain
-word, of which the rest is sent. And the parser is asked: the output is read again as if it had ended earlier. What is
-sent while more follows and is missing once nothing does is no markup, for it is the same text. Linear in the output.
+Any word may be markup there, so that one which is missing proves nothing. The parser is asked: the output is read again
+as if it had ended earlier. What is sent while more follows and is missing once nothing does is no markup by what it
+says. It may be by its place, as a last word that names a language, or a last line that says how it went; of a letter of
+a word no grammar makes that. A beginning of which nothing is sent shows nothing: whole outputs alone may be read.
+Linear in the output.
 """
 
 from __future__ import annotations
@@ -76,7 +78,9 @@ def unsent(text: str, message: Message, others: Sequence[Beginning], specials: S
 
 
 def _proven(text: str, lacking: _End, others: Sequence[Beginning], specials: Sequence[str]) -> Unsent:
-    losing = [one for one in others if _lacking(text[: one.size], one.message, specials) is not None]
+    answers = [one for one in others if one.message.content or one.message.reasoning]
+    lacked = [_lacking(text[: one.size], one.message, specials) for one in answers]
+    losing = [_is_inside(text, end) for end in lacked if end is not None]
     keeping = [one for one in others if _has(one.message, text[lacking.first : one.size].strip())]
     lost, place = quoted(text[lacking.start : lacking.end]), (lacking.start, lacking.end)
     if not losing or keeping:
@@ -87,7 +91,14 @@ def _proven(text: str, lacking: _End, others: Sequence[Beginning], specials: Seq
     many = counted(len(losing), "time")
     again = f"Read {many} as if it had ended earlier, the output lost its end as well, which is sent where more follows"
     words = f"The end of the answer is lost: {lost} is nowhere in the message. {again}."
-    return Unsent("error" if len(losing) >= LEAST else "warning", words, *place)
+    if _is_inside(text, lacking) and sum(losing) >= LEAST:
+        return Unsent("error", words, *place)
+    return Unsent("warning", f"{words} If what stands last is always markup, declare it with `--markers`.", *place)
+
+
+def _is_inside(text: str, lacking: _End) -> bool:
+    """Return whether what is lacked begins inside a word."""
+    return lacking.start == lacking.kept > 0 and text[lacking.kept - 1 : lacking.kept + 1].isalpha()
 
 
 def _lacking(text: str, message: Message, specials: Sequence[str]) -> _End | None:

@@ -103,7 +103,7 @@ class _Flaw:
 
 
 @dataclass(slots=True)
-class _Problem:
+class Problem:
     """One way in which a value breaks its schema.
 
     `at` is where the value, or the key it belongs to, begins in the text; `wanted` lists types for a wrong type.
@@ -127,7 +127,7 @@ class Schema:
     root: Any = None
     validator: Validator | None = None
 
-    def problems(self, arguments: str, tool: str) -> list[_Problem]:
+    def problems(self, arguments: str, tool: str) -> list[Problem]:
         """Return what is wrong with a text that is one JSON object: the first problem of each path, in order of the
         text.
 
@@ -135,7 +135,7 @@ class Schema:
         """
         report = _Report(arguments, tool)
         found = [problem for error in self.errors(arguments) for problem in report.problems(error)]
-        first: dict[Path, _Problem] = {}
+        first: dict[Path, Problem] = {}
         for problem in sorted(found, key=_by_place):
             first.setdefault(problem.path, problem)
         return list(first.values())
@@ -418,7 +418,7 @@ class _Report:
         self._root = read_object(text)
         self._members: dict[int, dict[str, Member]] = {}
 
-    def problems(self, error: ValidationError) -> list[_Problem]:
+    def problems(self, error: ValidationError) -> list[Problem]:
         """Return what one answer says; several problems where it is about several keys, or the forms of a value."""
         path, node, at = self._place(error.instance_path)
         match error.kind:
@@ -430,7 +430,7 @@ class _Report:
             case Kind.Required(property=name):
                 inner = (*path, name)
                 message = f"{where(inner)} is missing; {self._tool} requires it"
-                return [_Problem(inner, node.end - 1, message, keyword="required")]
+                return [Problem(inner, node.end - 1, message, keyword="required")]
             case Kind.AnyOf(context=forms) | Kind.OneOfNotValid(context=forms):
                 found = [[one for error in errors for one in self.problems(error)] for errors in forms]
                 return self._nearest([sorted(form, key=_by_place) for form in found], node, path, at)
@@ -438,7 +438,7 @@ class _Report:
                 return [self._wrong_type(node, path, at, types)]
         return [self._wrong_value(error.kind, node, path, at)]
 
-    def _nearest(self, forms: list[list[_Problem]], node: Node, path: Path, at: int) -> list[_Problem]:
+    def _nearest(self, forms: list[list[Problem]], node: Node, path: Path, at: int) -> list[Problem]:
         typed = [[one for one in form if one.wanted and one.path == path] for form in forms]
         near = [form for form, wrong in zip(forms, typed, strict=True) if not wrong]
         if not near:
@@ -446,20 +446,20 @@ class _Report:
         if len(near) == 1:
             return near[0]
         message = f"{where(path)} fits none of the forms that {self._tool} allows"
-        return [_Problem(path, at, message, None, self._written(node), keyword="anyOf")]
+        return [Problem(path, at, message, None, self._written(node), keyword="anyOf")]
 
-    def _unlisted(self, node: Node, path: Path, key: str, listed: str) -> _Problem:
+    def _unlisted(self, node: Node, path: Path, key: str, listed: str) -> Problem:
         owner, inner = where(path) if path else self._tool, (*path, key)
         message = f"{where(inner)} is not a property of {owner}{listed}"
-        return _Problem(inner, self._members_of(node)[key].at, message, keyword="properties")
+        return Problem(inner, self._members_of(node)[key].at, message, keyword="properties")
 
-    def _wrong_type(self, node: Node, path: Path, at: int, types: Sequence[str]) -> _Problem:
+    def _wrong_type(self, node: Node, path: Path, at: int, types: Sequence[str]) -> Problem:
         wanted = tuple([name for name in _TYPES if name in types])
         words = " or ".join([_TYPES[name] for name in wanted])
         message = f"{where(path)} is {_TYPES[node.kind]}; {self._tool} wants {words}"
-        return _Problem(path, at, message, " or ".join(wanted), self._written(node), wanted, "type")
+        return Problem(path, at, message, " or ".join(wanted), self._written(node), wanted, "type")
 
-    def _wrong_value(self, kind: Kind, node: Node, path: Path, at: int) -> _Problem:
+    def _wrong_value(self, kind: Kind, node: Node, path: Path, at: int) -> Problem:
         expected: str | None = None
         if isinstance(kind, Kind.Enum | Kind.Constant):
             values = kind.options if isinstance(kind, Kind.Enum) else [kind.expected_value]
@@ -471,7 +471,7 @@ class _Report:
             message = f"{where(path)} is {shortened(self._written(node), _TEXT_SHOWN)}; {self._tool} wants {expected}"
         else:
             message = f"{where(path)} is not what {self._tool} wants by `{kind.name}`"
-        return _Problem(path, at, message, expected, self._written(node), keyword=kind.name)
+        return Problem(path, at, message, expected, self._written(node), keyword=kind.name)
 
     def _written(self, node: Node) -> str:
         return self._text[node.start : node.end]
@@ -503,7 +503,7 @@ def _listed_words(names: list[str], many: int) -> str:
     return f", which has {listed or 'none'}"
 
 
-def _by_place(problem: _Problem) -> tuple[int, bool]:
+def _by_place(problem: Problem) -> tuple[int, bool]:
     return problem.at, not problem.wanted
 
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from parsers.checks.ill_formed import first_flaw
-from parsers.checks.known import Fact
+from parsers.checks.known import Fact, Origin
 from parsers.checks.leaks import begins_call
 from parsers.checks.mentions import is_shown, is_spoken_of
 from parsers.search.found import Detail, Verdict, VerdictKind
@@ -41,7 +41,7 @@ _FLAWS = {
     "no_control_tokens": "The model wrote a token as text",
     "spans_cover_input": "The model wrote too much",
 }
-# The same where the raw output is unknown: whether the model or the server did it nobody can say.
+# The same where the raw output or its grammar is unknown: whether the model or what read it did it nobody can say.
 _SENT_FLAWS = {
     "known_tool": "A call has a made-up name",
     "arguments_json": "A call has broken JSON",
@@ -95,8 +95,8 @@ def _by_finding(evidence: Evidence, numbers: Sequence[int]) -> Iterator[_Fault]:
         return
     found.sort(key=lambda number: _place(evidence, evidence.findings[number]))
     first = evidence.findings[found[0]]
-    words_of, whose = (_FLAWS, "The output") if evidence.known.raw else (_SENT_FLAWS, "What was sent")
-    flaw = TOLD.get(first.topic, words_of.get(first.check, f"{whose} is at fault"))
+    whose = "The output" if evidence.known.raw else "What was sent"
+    flaw = TOLD.get(first.topic, _words_of(evidence).get(first.check, f"{whose} is at fault"))
     if first.check == "arguments_json" and first.topic is Topic.ARGUMENTS and _is_other_json(evidence):
         flaw = _NO_OBJECT
     kind: VerdictKind = "types_changed" if first.topic is Topic.VALUE else "output_flawed"
@@ -110,6 +110,13 @@ def _by_finding(evidence: Evidence, numbers: Sequence[int]) -> Iterator[_Fault]:
         first.proof,
     )
     yield _Fault(_place(evidence, first), said)
+
+
+def _words_of(evidence: Evidence) -> Mapping[str, str]:
+    """What a flaw is, by the check: the model's, where the output is known and so is its grammar."""
+    if evidence.known.raw and (evidence.known.grammar is Origin.BUILTIN or not evidence.replayer.black_box):
+        return _FLAWS
+    return _SENT_FLAWS
 
 
 def _is_other_json(evidence: Evidence) -> bool:

@@ -59,12 +59,15 @@ def test_markers_with_commas_are_a_json_list() -> None:
     assert kind.value("[TOOL], [/TOOL]") == ["[TOOL]", "[/TOOL]"]
     assert kind.shown(("[TOOL]", "[/TOOL]")) == "[TOOL], [/TOOL]"
     assert kind.value(" , ") is None
+    assert kind.value('["\\nEND"]') == ["\nEND"]
+    assert [kind.shown((one,)) for one in ("\\nEND", "\nEND")] == ['["\\\\nEND"]', '["\\nEND"]']
 
 
 @pytest.mark.parametrize(
     ("name", "held", "sentence"),
     [
         ("cuts", "1,x", "'x' is not a whole number."),
+        ("markers", "<a>, \\nEND", '["\\nEND"] for a line break or tab, ["\\\\nEND"] for a backslash and a letter'),
         ("seed", "-1", "'-1' is not a whole number."),
         ("chunking", "nonsense", "There is no chunking 'nonsense'."),
         ("tools", "[{", "The tools are not JSON"),

@@ -181,7 +181,10 @@ def _parser(data: dict[str, Any], options: Options) -> None:
         parser["name"] = parser["format"].get("name")
         parser = data["parser"] = _without(parser, "engine", "options", "markers")
     if options.markers is not None:
-        parser["markers"] = markers_in(options.markers)
+        try:
+            parser["markers"] = markers_in(options.markers)
+        except ValueError as error:
+            raise UsageError(f"--markers: {error}") from error
     for entry in options.policy:
         key, equals, value = entry.partition("=")
         if not equals:

@@ -187,6 +187,11 @@ def test_a_number_that_lost_digits_is_said_with_both_spellings(build: Build, wri
     [
         ("It is so.", "Itisso.", "White space of the output is lost: `It is` is sent as `Itis`."),
         ("We say: it is\nso", "We say: it isso", "White space of the output is lost: `is\\nso` is sent as `isso`."),
+        (
+            "Paris seems sunny today",
+            "Parisseemssunnytoday",
+            "White space of the output is lost: `Paris seems` is sent as `Parisseems`.",
+        ),
         ("It is so.", "It so.", "The word `is` of the output is nowhere in the message."),
         ("It is so, so it is.", "It is so", "The end of the answer is lost: `, so it is.` is nowhere in the message."),
     ],

@@ -8,7 +8,8 @@ import pytest
 
 from parsers.checks import run_checks
 from parsers.checks.check import any_of
-from parsers.checks.origins import _Source, _unescape
+from parsers.checks.origins import _Source
+from parsers.checks.spelled import unescaped
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Context, Tool
 from tests.parsers.checks.subjects import subject
@@ -83,7 +84,7 @@ def test_searches_for_missing_words_have_an_end() -> None:
     ],
 )
 def test_escapes_are_undone(text: str, plain: str) -> None:
-    assert _unescape(text) == plain
+    assert unescaped(text) == plain
 
 
 def test_a_number_too_large_to_read_is_not_a_number_of_the_output() -> None:

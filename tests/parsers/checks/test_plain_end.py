@@ -46,6 +46,10 @@ def last_line(text: str) -> str:
     return text.rpartition("\n")[0]
 
 
+def whole_sentences(text: str) -> str:
+    return text[: text.rfind(".") + 1]
+
+
 def letter(text: str) -> str:
     return text.replace("sunny", "sunn")
 
@@ -62,10 +66,12 @@ def end_word(text: str) -> str:
             last_character, "content", LONG, "error", "is lost: `k` is nowhere in the message.", id="last_character"
         ),
         (last_character, "reasoning", LONG, "error", "is lost: `k` is nowhere in the message."),
-        (last_word, "content", LONG, "error", "is lost: `week` is nowhere in the message."),
-        (last_word, "content", f"{LONG}<|im_end|>\n", "error", "is lost: `week` is nowhere in the message."),
+        (last_word, "content", LONG, "warning", "is lost: `week` is nowhere in the message."),
+        (last_word, "content", f"{LONG}<|im_end|>\n", "warning", "declare it with `--markers`"),
+        (last_word, "content", "Bonjour tout le monde ici fr", "warning", "declare it with `--markers`"),
+        (whole_sentences, "content", "It is so. It was so. And then", "warning", "declare it with `--markers`"),
         (last_character, "content", "これはとても長い文章です", "error", "is lost: `す` is nowhere in the message."),
-        (last_line, "content", f"{LONG}\nand the next\none", "error", "is lost: `one` is nowhere in the message."),
+        (last_line, "content", f"{LONG}\nand the next\none", "warning", "is lost: `one` is nowhere in the message."),
         pytest.param(
             last_character, "content", "Hi", "warning", "are lost: of `Hi` only `H` is in the message.", id="a part"
         ),
@@ -118,11 +124,17 @@ def unescaped(text: str) -> str:
     return text.replace("\\n", "\n").replace("&amp;", "&")
 
 
+def once_ended(text: str) -> str:
+    """Nothing of an output whose end is not there."""
+    return text.removesuffix(" END") if text.endswith(" END") else ""
+
+
 @pytest.mark.replays(but=("end_word",))
 @pytest.mark.parametrize(
     ("change", "text"),
     [
         pytest.param(end_word, f"{LONG} END", id="end_word"),
+        (once_ended, "The weather in Paris is sunny today END"),
         (end_word, f"{LONG}END"),
         (end_word, "It is so END"),
         (commands, "Let me look. CALL weather city=Paris"),
@@ -140,9 +152,25 @@ def test_a_parser_that_is_right_is_not_accused(change: Change, text: str) -> Non
     assert (found.verdict.kind, found.verdict.severity) == ("all_hold", "pass")
 
 
+@pytest.mark.parametrize(
+    ("text", "marker"),
+    [
+        ("It is sunny in Paris\nEND", "\nEND"),
+        ("It is sunny in Paris END", " END"),
+        ("It is sunny in Paris.\nUser: And what about Rome?", "\nUser:"),
+    ],
+)
+def test_a_declared_marker_may_begin_with_a_blank(text: str, marker: str) -> None:
+    found = searched(lambda: AtTheEnd(lambda said: said.partition(marker)[0]), text, (marker,), tools=[])
+    assert [one.message for one in found.findings if one.severity == "error"] == []
+    kept = searched(lambda: AtTheEnd(lambda said: said[:14]), "It is sunny in Paris", (marker,), tools=[])
+    assert kept.verdict.severity == "error"
+
+
 END = "`END` at the end of the output is nowhere in the message. The grammar is not known: it may be markup."
 LESS = Beginning(8, Message("It is", "s"))
 KEPT, LOST = Beginning(5, Message(content="It is")), Beginning(5, Message(content="It i"))
+WORD, NONE = Beginning(5, Message(content="It")), Beginning(5, Message())
 
 
 @pytest.mark.parametrize(
@@ -152,14 +180,17 @@ KEPT, LOST = Beginning(5, Message(content="It is")), Beginning(5, Message(conten
         ("It is so END", Message(content="It is so"), [LOST, KEPT], ("info", END)),
         ("It is so END", Message(content="It is so"), [], ("info", END)),
         ("It is so END", Message(content="It is so"), [LOST] * 2, ("warning", "The end of the answer is lost: `END`")),
-        ("It is so END", Message(content="It is so"), [LOST] * 3, ("error", "The end of the answer is lost: `END`")),
+        ("It is so END", Message(content="It is so"), [NONE] * 5, ("info", END)),
+        ("It is so END", Message(content="It is so"), [LOST] * 3, ("warning", "is lost: `END`")),
+        ("It is so", Message(content="It is s"), [WORD, WORD, LOST], ("warning", "of `so` only `s`")),
+        ("It is so", Message(content="It is s"), [LOST] * 3, ("error", "The end of the answer is lost: `o`")),
         ("It is so </s>", Message(content="It is so"), [], None),
         ("It is so END<eos> </s>", Message(content="It is so"), [], ("info", END)),
         (f"It is so END{'</s>' * 9}", Message(content="It is so"), [], None),  # so many end no turn
         ("It is so <end", Message(content="It is so"), [], None),
         ("It is so END", Message("It is", "so"), [], None),
         ("It is so END", Message("It is", "so"), [LESS] * 2, ("warning", "The end of the answer is lost: `END`")),
-        ("It is so END", Message("It is", "so"), [LESS] * 3, ("error", "The end of the answer is lost: `END`")),
+        ("It is so END", Message("It is", "so"), [LESS] * 3, ("warning", "is lost: `END`")),
         ("It is so END", Message(content="It is so", tool_calls=[ToolCall("", "f", "{}")]), [], None),
         ("It is so f", Message(content="It is so", tool_calls=[ToolCall("", "f", "{}")]), [LOST] * 3, None),
         ("It is so a", Message(content="It is so", tool_calls=[ToolCall("", "f", '{"b": "a"}')]), [LOST] * 3, None),

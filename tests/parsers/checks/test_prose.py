@@ -113,6 +113,7 @@ def nothing(delta: MessageDelta) -> MessageDelta:
         (WRITTEN, with_numbers, "all_hold", "pass", "1 complete call ("),
         ("<call fn=get><param key=city>Bern</param></call>", nothing, "text_lost", None, "whole output is lost"),
         (WRITTEN, nothing, "text_lost", "error", "the whole output is lost"),
+        ("Nothing to say.", nothing, "text_lost", None, "whole output is lost"),
         ("before<call fn=get></call>after", same, "all_hold", "pass", "1 complete call ("),
         (f"{WRITTEN}<|im_end|>", same, "all_hold", "pass", "a server may leave it out before its parser is asked"),
     ],

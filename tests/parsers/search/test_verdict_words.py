@@ -53,7 +53,7 @@ WORDED: dict[type[Any], tuple[str, ...]] = {
     Tail: ("why",),
     Variant: ("label",),
     Leave: ("missing",),
-    schema._Problem: ("message",),
+    schema.Problem: ("message",),
     schema._Flaw: ("words",),
 }
 

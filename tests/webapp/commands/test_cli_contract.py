@@ -56,7 +56,13 @@ def test_markers_of_an_unknown_grammar_are_declared_in_one_line(program: Program
 
 @pytest.mark.parametrize(
     ("markers", "words"),
-    [("<a>", "are known: declare none"), ("[1]", "--markers"), ("a", "--markers"), ("<", "are known")],
+    [
+        ("<a>", "are known: declare none"),
+        ("[1]", "--markers"),
+        ("a", "--markers"),
+        ("<", "are known"),
+        ("\\nEND", '--markers: \\nEND has a backslash: give a JSON list, ["\\nEND"] for a line break or tab'),
+    ],
 )
 def test_markers_that_cannot_be_declared_are_one_line(program: Program, markers: str, words: str) -> None:
     done = program("replay", "-", "--parser", "qwen", "--markers", markers, stdin=CALL)
