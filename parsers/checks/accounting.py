@@ -45,7 +45,7 @@ _ENDS = frozenset(".!?…。\uff01\uff1f")
 _BEGUN = re.compile(r"</?[|｜]?\w{0,40}")  # of a marker that nothing ends
 _LONG = 4  # a shorter word stands in another one by chance
 _MANY = 4  # so many lost words at the end of an answer are no matter of how a word is spelled
-_SPOKEN = 7  # so many words of prose may stand for no answer, as `Nothing to say.`
+_SPOKEN = 4  # so many words of prose may stand for no answer, as `Nothing to say.`
 _FEW = 20  # so many lost words are looked for among those that are joined
 ROUNDED = "digits beyond double precision are lost"
 # Words of the envelope around calls in the known formats, and literals whose spelling JSON changes.
