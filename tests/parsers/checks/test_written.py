@@ -66,7 +66,6 @@ LISTED = {"type": "array", "items": {"type": "integer"}}
 PARIS = written("f", city="Paris", days=12)
 
 
-@pytest.mark.replays
 @pytest.mark.parametrize(
     ("text", "change", "declared", "about", "words"),
     [

@@ -16,8 +16,8 @@ DECLARED = [{"name": "f", "parameters": {"properties": {"city": {"type": "string
     [
         ("thought</think>answer", {"reasoning": "thought</think>answer"}, "wrong_channel",
          "The server sent text as what it is not"),
-        ("an answer", {"content": None}, "text_lost", "The server lost text"),
-        ("an answer", {"content": ""}, "text_lost", "The server lost text"),
+        ("an answer in more words", {"content": None}, "text_lost", "The server lost text"),
+        ("an answer in more words", {"content": ""}, "text_lost", "The server lost text"),
     ],
 )  # fmt: skip
 def test_an_answer_that_departs_from_its_output_is_the_servers(
