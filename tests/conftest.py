@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.amount import every
 
-LONG = 8  # rows of a table of replays, of which every other one is tried
+LONG = 8  # rows of a table of replays, of which every third one is tried
 OF_THE_PACKAGES = ("tests/browser/", "tests/parsers/", "tests/webapp/")
 PREFIX = "TOOLCALL_INSPECTOR_"
 REQUIRE_BROWSER = PREFIX + "REQUIRE_BROWSER"
@@ -40,7 +40,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """What tests neither package would only be slowed down by measuring which of their lines it reaches.
 
     `@pytest.mark.replays(but=(...))`: the rows with these ids reach lines that no other test does. Of long tables of
-    replays every other row is tried, or all of them where everything is (`tests.amount`) or `each` row has to be.
+    replays every third row is tried, or all of them where everything is (`tests.amount`) or `each` row has to be.
     """
     tables: dict[str, list[pytest.Item]] = {}
     for item in items:
@@ -60,8 +60,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def left_out(table: list[pytest.Item]) -> list[pytest.Item]:
     """The rows of a table of tests that are not tried this time: where they begin is each table's own."""
-    start = crc32(table[0].nodeid.partition("[")[0].encode()) % 2
-    tried = {id(item) for item in every(2, table, start)}
+    start = crc32(table[0].nodeid.partition("[")[0].encode()) % 3
+    tried = {id(item) for item in every(3, table, start)}
     return [item for item in table if id(item) not in tried]
 
 
