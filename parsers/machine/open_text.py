@@ -137,15 +137,22 @@ class OpenTextReader(Part):
         tail = self._tail
         if self._leads or not text:
             return self._feed_silent(text)
-        if tail is not None:
+        start, kind = self._base, self._open_kind
+        if tail is None:
+            end = start + len(text)
+            self._base = end
+            self.examined += len(text)
+        else:
             if not (solid := text.rstrip(tail.chars)):
                 self._end_open_text()
                 return self._read_delta(delta, text)
-            if self._kept or solid != text:
-                return [self._passed(text, solid)]
-        start, kind = self._base, self._open_kind
-        self._base = end = start + len(text)
-        self.examined += end - start
+            kept, size = self._kept, len(text)
+            self._base = start + size
+            self.examined += size
+            end = start + len(solid)
+            if kept or solid != text:  # as `_passed` says
+                self._kept, self._open_view = text[len(solid) :], None
+                start, text = start - len(kept), kept + solid
         if kind is not CallArguments:
             return [kind(start, end, text)]
         self._calls.argued = self._calls.written = True

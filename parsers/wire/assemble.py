@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from parsers.vocabulary.events import (
     CallArguments,
@@ -54,18 +55,20 @@ class Assembler:
 
     def absorb(self, events: Iterable[Event]) -> None:
         """Take these events in where only the message counts."""
+        event: Any
         for event in events:
-            if type(event) is ContentText:  # no event is subclassed, and this is asked of every token
+            kind = type(event)  # no event is subclassed, and this is asked of every token
+            if kind is ContentText:
                 self._content.append(event.text)
-            elif type(event) is CallArguments:
-                self._calls[event.call].arguments.append(event.text)
-            elif type(event) is ReasoningText:
+            elif kind is ReasoningText:
                 self._reasoning.append(event.text)
-            elif type(event) is CallEnd:
+            elif kind is CallArguments:
+                self._calls[event.call].arguments.append(event.text)
+            elif kind is CallEnd:
                 self._calls[event.call].complete = event.complete
-            elif type(event) is CallId:
+            elif kind is CallId:
                 self._calls[event.call].id = event.text
-            elif type(event) is CallName:
+            elif kind is CallName:
                 self._calls[event.call].name = event.text
 
     def absorb_of_call(self, event: CallId | CallName | CallArguments | CallEnd, number: int, text: str) -> None:

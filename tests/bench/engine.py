@@ -56,11 +56,15 @@ def feeding(output: Output, mode: Mode, deltas: Sequence[Delta], *, assembled: b
 
     def answered(parser: StreamParser) -> None:
         """No answer is kept, as a server keeps none."""
-        if assembled:
-            message_of(fed(parser, deltas))
+        answers = map(parser.feed, deltas)
+        if not assembled:
+            deque(answers, maxlen=0)
+            parser.finish(None)
             return
-        deque(map(parser.feed, deltas), maxlen=0)
-        parser.finish(None)
+        assembler = Assembler()
+        deque(map(assembler.absorb, answers), maxlen=0)
+        assembler.absorb(parser.finish(None))
+        assembler.message()
 
     return quickest(lambda: partial(answered, begun(output, mode)))
 
