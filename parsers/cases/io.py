@@ -131,6 +131,14 @@ def case_id(case: Case) -> str:
     return _id_of(canonical(case))
 
 
+def id_if_any(case: Case) -> str | None:
+    """The id of a case; None for one that can have none."""
+    try:
+        return case_id(case)
+    except CaseError:
+        return None
+
+
 def case_key(case: Case) -> str:
     """What tells a case from others where no reader has to agree on it: its id, or one in that form for a case that can
     have none, with the integers that are in the way as text."""
