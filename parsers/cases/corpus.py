@@ -75,10 +75,12 @@ def _members(text: str) -> tuple[list[_Span], int]:
 
 
 def _values(text: str) -> Iterator[_Span]:
-    """The values that stand one after the other, each called by the number of its line."""
-    at = skip(text, 0)
+    """The values that stand one after the other, each called by the number of its line, which is counted on from that
+    of the value before."""
+    at, counted, number = skip(text, 0), 0, 1
     while at < len(text):
-        start, line = at, str(1 + text.count("\n", 0, at))
+        number += text.count("\n", counted, at)
+        start, counted, line = at, at, str(number)
         try:
             _, at = read_at(text, at)
         except JsonError as error:

@@ -17,7 +17,7 @@ from parsers.cases.departure import Departure, departure
 from parsers.cases.engines import ENGINES, Engine, choose, traced_chunking
 from parsers.cases.expect import accept
 from parsers.cases.input import Input, ToolObject
-from parsers.cases.io import case_id, load_case, to_data
+from parsers.cases.io import id_if_any, load_case, to_data
 from parsers.cases.jsontext import halves_spelled
 from parsers.cases.known import known_json
 from parsers.cases.run import characters, chunkings_of, replayer_of, settled_case
@@ -153,7 +153,7 @@ def smaller_case(case: Case, form: Smaller, title: str, notes: tuple[str, ...]) 
         "flags": (),
         "verdict": "required",
         "source": case.source,
-        "parent": case_id(case),
+        "parent": id_if_any(case),
         "input": Input(text=joined(form.pieces)),
         "tools": _tools(case, form.context),
         "replay": (form.chunking, *form.beside),

@@ -27,6 +27,7 @@ from parsers.wire.halves import with_whole_characters
 SCHEMA_VERSION = 1
 NOT_IN_ID = ("$schema", "title", "notes", "flags", "parent")
 _ID_PREFIX = b"toolcall-inspector case 1\n"
+_KEY_PREFIX = b"toolcall-inspector case 1, numbers as text\n"
 CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz"
 _ID_LENGTH = 16
 _TOKEN_PLACES = {"id": ("0",), "text": ("1",), "hex": ("2", "hex"), "kind": ("2", "kind")}
@@ -130,8 +131,35 @@ def case_id(case: Case) -> str:
     return _id_of(canonical(case))
 
 
-def _id_of(written: bytes) -> str:
-    digest = hashlib.sha256(_ID_PREFIX + written).digest()
+def id_if_any(case: Case) -> str | None:
+    """The id of a case; None for one that can have none."""
+    try:
+        return case_id(case)
+    except CaseError:
+        return None
+
+
+def case_key(case: Case) -> str:
+    """What tells a case from others where no reader has to agree on it: its id, or one in that form for a case that can
+    have none, with the integers that are in the way as text."""
+    data = to_data(case)
+    try:
+        return _id_of(_canonical(data))
+    except CaseError:
+        return _id_of(_canonical(_spelled(data)), _KEY_PREFIX)
+
+
+def _spelled(value: Any) -> Any:
+    """The value with the integers as text that not every JSON reader keeps."""
+    if isinstance(value, dict):
+        return {key: _spelled(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_spelled(item) for item in value]
+    return value if jsontext.is_portable(value) else hex(value)
+
+
+def _id_of(written: bytes, prefix: bytes = _ID_PREFIX) -> str:
+    digest = hashlib.sha256(prefix + written).digest()
     number = int.from_bytes(digest, "big") >> (len(digest) * 8 - _ID_LENGTH * 5)
     return "".join([CROCKFORD[(number >> shift) & 31] for shift in range(5 * (_ID_LENGTH - 1), -1, -5)])
 

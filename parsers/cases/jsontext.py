@@ -127,8 +127,13 @@ def _check_each(value: Any) -> None:
 def check_portable_numbers(value: Any) -> None:
     """Raise JsonError at an integer that not every JSON reader keeps (beyond 2**53 - 1)."""
     for path, item in walk(value, once=True):
-        if isinstance(item, int) and abs(item) > MAX_INTEGER:
+        if not is_portable(item):
             raise JsonError("an integer beyond 2**53 - 1 is not kept by every JSON reader", path)
+
+
+def is_portable(item: Any) -> bool:
+    """Return whether it is no integer that some JSON readers change."""
+    return not isinstance(item, int) or abs(item) <= MAX_INTEGER
 
 
 def walk(value: Any, *, once: bool = False) -> Iterator[tuple[Path, Any]]:

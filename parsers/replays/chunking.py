@@ -18,6 +18,7 @@ stop strings, text that trails its ids) are those of vLLM's parser replay harnes
 
 from __future__ import annotations
 
+import hashlib
 import random
 from array import array
 from bisect import bisect_left
@@ -40,6 +41,8 @@ _Count = Annotated[int, Field(strict=True, ge=0)]
 _Size = Annotated[int, Field(strict=True, ge=1)]
 
 DEFAULT_MAX = 8
+OWN = " #"  # in the name of a chunking, before what tells it from others of its label
+_MOST_PLACES = 6  # that a label has one by one
 _OPTIONS: Mapping[str, tuple[str, ...]] = {
     "token": ("size",),
     "char": ("size",),
@@ -199,6 +202,15 @@ def label(chunking: Chunking, piece: str = "token") -> str:
     return ", ".join(words)
 
 
+def name_of(chunking: Chunking) -> str:
+    """The label, with digits of its own behind OWN where others have that label: `7 cuts from 1 to 40 #0123abcd`."""
+    cuts = chunking.cuts or ()
+    told = label(chunking)
+    if len(cuts) <= _MOST_PLACES and not empties(cuts):
+        return told
+    return f"{told}{OWN}{hashlib.sha256(spec(chunking).encode()).hexdigest()[:8]}"
+
+
 def _base_label(chunking: Chunking, piece: str) -> str:
     if chunking.by in ("whole", "recorded"):
         return "whole" if chunking.by == "whole" else "as recorded"
@@ -222,7 +234,7 @@ def _cuts_label(cuts: tuple[int, ...]) -> str:
 
 
 def _places(what: str, places: Sequence[int]) -> str:
-    if len(places) > 6:
+    if len(places) > _MOST_PLACES:
         return f"{len(places)} {what}s from {places[0]} to {places[-1]}"
     *first, last = [str(place) for place in places] or [""]
     if first:

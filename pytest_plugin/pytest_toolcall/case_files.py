@@ -65,11 +65,22 @@ def visible(text: str) -> str:
     return "".join([one if one.isprintable() else repr(one)[1:-1] for one in text])
 
 
-def small_name(name: str) -> str:
-    """What the file of the smaller form of a case is called. A name that a file is not given, or too long for one, has
-    a few digits of its own, so that two of them do not share one."""
-    plain = re.sub(r"[^\w.-]+", "_", name).encode()[:MOST_OF_NAME].decode("utf-8", "ignore")
-    return f"{plain}{SMALL}" if plain == name else f"{plain}-{_digits(name)}{SMALL}"
+def small_name(file: str, in_corpus: str | None = None) -> str:
+    """What the file of the smaller form of a case is called, by the name of its own and, of a corpus, by that of the
+    case after a plus, which no name has otherwise. A name that a file is not given, or too long for one, has a few
+    digits of its own, so that two of them do not share one."""
+    ending = CASE if in_corpus is None else CORPUS
+    is_usual = file.endswith(ending)
+    names = [file[: -len(ending)] if is_usual else file, *([] if in_corpus is None else [in_corpus])]
+    plain = [_plain(name, MOST_OF_NAME // len(names)) for name in names]
+    if is_usual and plain == names and all(names):
+        return f"{'+'.join(plain)}{SMALL}"
+    return f"{'+'.join(plain)}-{_digits('::'.join([file, *names[1:]]))}{SMALL}"
+
+
+def _plain(name: str, most: int) -> str:
+    """As much of a name as fits into so many bytes, of signs that every system has in the names of files."""
+    return re.sub(r"[^\w.-]+", "_", name).encode()[:most].decode("utf-8", "ignore")
 
 
 def read_text(path: Path) -> str:

@@ -171,7 +171,7 @@ def _parser_of(text: str) -> str:
     """The parser that a case names; "" where it is no case."""
     try:
         return str(json.loads(text)["parser"]["name"])
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return ""
 
 

@@ -48,11 +48,18 @@ class InspectorError(Exception):
     """The inspector cannot be asked, or says that it cannot do what was asked. One sentence."""
 
 
+class InspectorLostError(InspectorError):
+    """The process is gone, or nobody knows what it says next: another one has to be started."""
+
+
 class Inspector(Protocol):
     """One inspector."""
 
     def ask(self, task: str, asked: Mapping[str, Any], play: Play | None) -> dict[str, Any]:
         """The answer to a task; `play` answers for the parser that is served. Raises InspectorError."""
+
+    def is_gone(self) -> bool:
+        """Whether it is a process of ours that ended."""
 
     def close(self) -> None:
         """End it, if it is ours."""
@@ -86,7 +93,7 @@ class Piped:
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
         try:
-            said = self._told({"hello": {"protocol": PROTOCOL}}, START_SECONDS)
+            said = self._told({"hello": {"protocol": PROTOCOL}}, START_SECONDS, f"; {HOW}")
             answer = said.get("answer")
             if not isinstance(answer, dict) or answer.get("protocol") != PROTOCOL:
                 raise InspectorError(f"the inspector ({command}) speaks another protocol than this plugin: update one")
@@ -100,6 +107,10 @@ class Piped:
         while "run" in said:
             said = self._told(_answered(said["run"], play))
         return _answer_in(said)
+
+    def is_gone(self) -> bool:
+        """Whether the process ended."""
+        return self._process.poll() is not None
 
     def close(self) -> None:
         """End it: it does so itself once nobody writes to it any more."""
@@ -116,8 +127,9 @@ class Piped:
             process.stdout.close()
         self._errors.close()
 
-    def _told(self, message: Mapping[str, Any], seconds: float = SECONDS) -> dict[str, Any]:
-        """Its next message after one of ours."""
+    def _told(self, message: Mapping[str, Any], seconds: float = SECONDS, advice: str = "") -> dict[str, Any]:
+        """Its next message after one of ours. Raises InspectorLostError where none comes; `advice` is for one that
+        ends."""
         assert self._process.stdin is not None  # noqa: S101 - a pipe
         try:
             self._process.stdin.write(json.dumps(message).encode("ascii") + b"\n")
@@ -127,10 +139,13 @@ class Piped:
             line = b""
         except queue.Empty:
             self._process.kill()
-            raise InspectorError(f"the inspector ({self._command}) said nothing for {seconds:g} seconds") from None
+            raise InspectorLostError(f"the inspector ({self._command}) said nothing for {seconds:g} seconds") from None
         if not line:
-            raise InspectorError(f"the inspector ({self._command}) ended{self._last_words()}; {HOW}")
-        return _message_in(line, self._command)
+            raise InspectorLostError(f"the inspector ({self._command}) ended{self._last_words()}{advice}")
+        try:
+            return _message_in(line, self._command)
+        except InspectorError as error:
+            raise InspectorLostError(str(error)) from error
 
     def _read(self) -> None:
         assert self._process.stdout is not None  # noqa: S101 - a pipe
@@ -181,6 +196,10 @@ class Server:
             if "wanted" not in said:
                 return said
             known += [self._known(one, play) for one in said["wanted"]]
+
+    def is_gone(self) -> bool:
+        """It is not ours."""
+        return False
 
     def close(self) -> None:
         """It is not ours."""
@@ -254,7 +273,7 @@ def _answer_in(said: Mapping[str, Any]) -> dict[str, Any]:
 def _message_in(line: bytes, where: str) -> dict[str, Any]:
     try:
         message = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         message = None
     if not isinstance(message, dict):
         raise InspectorError(f"what answers at {where} is no inspector that this plugin knows: {line[:80]!r}")

@@ -17,7 +17,6 @@ from pytest_toolcall.case_files import (
     CorpusError,
     corpus_texts,
     item_names,
-    kept,
     read_text,
     small_name,
 )
@@ -25,6 +24,7 @@ from pytest_toolcall.inspector import InspectorError
 from pytest_toolcall.plugin import EXPECTS_NOTHING, TOLD
 from pytest_toolcall.served import Served
 from pytest_toolcall.session import session_of
+from pytest_toolcall.smaller import keep_smaller
 from pytest_toolcall.words import failure_words
 from pytest_toolcall.workers.engine_worker import ended_words
 
@@ -143,11 +143,8 @@ class CaseItem(ParserItem):
             return str(found["headline"])
         if found.get("same"):
             return "its output is the smallest that fails like this already: nothing was written"
-        is_corpus = self.in_corpus is not None
-        stem = self.path.name.rpartition(CORPUS if is_corpus else CASE)[0] or self.path.stem
-        name = f"{stem}.{self.in_corpus}" if is_corpus else stem
-        path = self.path.with_name(small_name(name))
-        words = kept(path, found["case"], found["headline"], self.config.rootpath).words
+        path = self.path.with_name(small_name(self.path.name, self.in_corpus))
+        words = keep_smaller(path, found["case"], found["headline"], self.config).words
         self.tell(words.partition("\n")[0])
         return words
 
@@ -155,7 +152,7 @@ class CaseItem(ParserItem):
         given = self.config.getoption("toolcall_chunking")
         try:
             return None if given is None else json.loads(given)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise CaseFailedError(f"--toolcall-chunking: it is no JSON: {error}") from error
 
     def _called(self) -> str:

@@ -5,6 +5,7 @@ plugin.py          options, and which files are case files
 case_files.py      the cases in a file, and their names
 items.py           a case as a test
 fuzzing.py         generated outputs as a test
+smaller.py         the smaller form of a case, in a file beside it
 small_cases.py     the files that these lead to, one for each bug
 session.py         what the tests of one process share: the inspector, the parser that is served
 inspector.py       the inspector as a process with pipes, or as a server

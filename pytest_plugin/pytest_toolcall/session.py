@@ -8,37 +8,38 @@ from typing import Any
 
 import pytest
 
-from pytest_toolcall.inspector import Inspector, InspectorError, inspector_at
+from pytest_toolcall.inspector import Inspector, InspectorError, InspectorLostError, inspector_at
 from pytest_toolcall.plugin import NOT_GIVEN
 from pytest_toolcall.served import Served
 
+MOST_LOST = 5  # inspectors, after which no other one is started
+AGAIN = "the next test starts another"
 _KEY = pytest.StashKey["Session"]()
 
 
 class Session:
-    """One process of tests. The inspector runs once for all of them; where it does not start, it is left alone."""
+    """One process of tests. The inspector runs once for all of them; where it does not start, it is left alone.
+
+    One that ends in the middle of a task is the trouble of that test alone: the next one starts another.
+    """
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._inspector: Inspector | None = None
         self._failed: InspectorError | None = None
+        self._lost = 0
         self._served: tuple[Any, Served] | None = None
 
     def ask(self, task: str, asked: dict[str, Any], served: Served | None = None) -> dict[str, Any]:
         """What the inspector answers. Raises InspectorError."""
-        if self._failed is not None:
-            raise self._failed
-        try:
-            if self._inspector is None:
-                self._inspector = inspector_at(self._where(), str(self._config.rootpath))
-        except InspectorError as error:
-            self._failed = error
-            raise
+        inspector = self._running()
         card = {} if served is None else {"card": served.card}
         engine = {"engine": self.engine} if served is None and self.engine else {}
         given = {**asked, **card, **engine} if task != "outputs" else asked
         try:
-            return self._inspector.ask(task, given, None if served is None else served.play)
+            return inspector.ask(task, given, None if served is None else served.play)
+        except InspectorLostError as error:
+            raise InspectorError(self._words_of_loss(error)) from error
         except InspectorError:
             raise
         except BaseException:  # left in the middle of a task, by Ctrl-C or a timeout: nobody knows what it says next
@@ -75,6 +76,31 @@ class Session:
         inspector, self._inspector = self._inspector, None
         if inspector is not None:
             inspector.close()
+
+    def _running(self) -> Inspector:
+        """The inspector, started where none is. Raises InspectorError."""
+        if self._inspector is not None and self._inspector.is_gone():  # after a test that it did answer
+            self._words_of_loss(InspectorLostError("it ended after it had answered"))
+        if self._failed is not None:
+            raise self._failed
+        if self._inspector is None:
+            try:
+                self._inspector = inspector_at(self._where(), str(self._config.rootpath))
+            except InspectorError as error:
+                self._failed = error
+                raise
+        return self._inspector
+
+    def _words_of_loss(self, error: InspectorLostError) -> str:
+        """Let go of an inspector that is lost. What is said of that."""
+        self.close()
+        self._lost += 1
+        if self._lost < MOST_LOST:
+            return f"{error}; {AGAIN}"
+        self._failed = InspectorError(
+            f"{MOST_LOST} inspectors were lost, so no other one is started; the last: {error}"
+        )
+        return str(self._failed)
 
     def _where(self) -> str:
         return str(self._config.getoption("toolcall_inspector") or self._config.getini("toolcall_inspector"))

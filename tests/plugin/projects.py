@@ -34,15 +34,17 @@ def write(folder: Path, **files: Any) -> Path:
     return folder
 
 
-def run(folder: Path, *words: str, inspector: str = INSPECTOR, plugin: str = "pytest_toolcall.plugin") -> Ran:
-    """Its tests, with a configuration that says where the inspector is."""
+def run(
+    folder: Path, *words: str, inspector: str = INSPECTOR, plugin: str = "pytest_toolcall.plugin", cache: bool = False
+) -> Ran:
+    """Its tests, with a configuration that says where the inspector is; with the cache of pytest if that is wanted."""
     if not (folder / "pytest.ini").exists():
         (folder / "pytest.ini").write_text("[pytest]\n", "utf-8")
     environ = {"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONPATH": str(ROOT / "pytest_plugin")}
     environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # to load all that are installed here takes a second
     where = ["-o", f"toolcall_inspector={inspector}"] if inspector else []
     several = ["-p", "xdist"] if "-n" in words else []
-    options = ["-p", plugin, *several, "-p", "no:cacheprovider", *where, "-W", "error"]
+    options = ["-p", plugin, *several, *["-p", "no:cacheprovider"] * (not cache), *where, "-W", "error"]
     command = [sys.executable, "-m", "pytest", "-rA", *options, *words]
     done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, timeout=300)
     return Ran(done.returncode, done.stdout + done.stderr)

@@ -69,13 +69,19 @@ def test_each_test_has_a_name_of_one_line_that_no_other_one_has() -> None:
 
 
 def test_no_two_cases_share_the_file_of_their_smaller_form() -> None:
-    names = ["a b", "a/b", "a_b", "a:b", "\u00fc", "", "n" * 260, "n" * 261, "\u00fc" * 200]
-    found = [small_name(name) for name in names]
-    assert len({*found}) == len(names)
-    assert found[2] == "a_b.min.case.json"
-    assert found[4] == "\u00fc.min.case.json"
-    assert not any(set(name) & set(" /:") for name in found)
-    assert max(len(name.encode()) for name in found) < 240
+    names = ["a b", "a/b", "a_b", "a:b", "a+b", "\u00fc", "", "n" * 240, "n" * 241, "\u00fc" * 110]
+    files = [*[f"{name}.case.json" for name in names], "a_b.json", "a_b.case.json.json"]
+    corpora = [
+        (file, name) for file in ("a.cases.json", "a.b.cases.json", "a b.cases.json") for name in (*names, "b.c")
+    ]
+    corpora += [("a.b.cases.json", "c"), ("a.cases.json", "b.c"), ("n" * 240 + ".cases.json", "n" * 300)]
+    found = {(file,): small_name(file) for file in files} | {pair: small_name(*pair) for pair in corpora}
+    assert len({*found.values()}) == len(found)
+    assert found["a_b.case.json",] == "a_b.min.case.json"
+    assert found["\u00fc.case.json",] == "\u00fc.min.case.json"
+    assert found["a.cases.json", "a_b"] == "a+a_b.min.case.json"
+    assert not any(set(name) & set(" /:") for name in found.values())
+    assert max(len(name.encode()) for name in found.values()) < 240
 
 
 def test_a_smaller_case_that_cannot_be_written_is_in_the_words(tmp_path: Path) -> None:

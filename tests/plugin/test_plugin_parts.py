@@ -12,7 +12,8 @@ import threading
 import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -20,6 +21,7 @@ from pytest_toolcall import inspector, served
 from pytest_toolcall.inspector import HEADER_VARIABLE, InspectorError, Piped, Server, inspector_at
 from pytest_toolcall.patience import MOST_HANGING, at_most
 from pytest_toolcall.served import Served
+from pytest_toolcall.session import MOST_LOST, Session
 from pytest_toolcall.words import failure_words
 from pytest_toolcall.workers.engine_worker import Hangs
 from tests.webapp.engines import own_parsers
@@ -156,11 +158,12 @@ HELLO = 'import sys, json\nprint(json.dumps({"answer": {"protocol": 1}}), flush=
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        ("sys.stderr.write('no disk left\\n'); sys.exit(3)", "ended: no disk left; say where it is"),
+        ("sys.stderr.write('no disk left\\n'); sys.exit(3)", "ended: no disk left"),
         ('print(\'{"failed": "it is busy"}\', flush=True)', "it is busy"),
         ("print('[]', flush=True)", "is no inspector that this plugin knows"),
         ("print('{}', flush=True)", "it says what is no answer"),
-        ("print('{\"run\": 7}', flush=True)\nsys.stdin.readline()\nsys.stdin.readline()\nsys.exit(1)", "ended; say"),
+        ("print('{\"run\": 7}', flush=True)\nsys.stdin.readline()\nsys.stdin.readline()\nsys.exit(1)", "ended"),
+        ("print('[' * 100_000, flush=True)", "is no inspector that this plugin knows"),
     ],
 )
 def test_an_inspector_that_misbehaves_is_told_in_a_sentence(tmp_path: Any, body: str, words: str) -> None:
@@ -171,6 +174,19 @@ def test_an_inspector_that_misbehaves_is_told_in_a_sentence(tmp_path: Any, body:
         assert words in str(error.value)
     finally:
         found.close()
+
+
+def test_one_that_ended_after_its_answer_is_replaced_without_a_word_as_long_as_that_is_not_often(tmp_path: Any) -> None:
+    body = 'sys.stdin.readline()\nprint(json.dumps({"answer": {"outcome": "ok"}}), flush=True)\n'
+    options = {"toolcall_inspector": script(tmp_path, f"{HELLO}sys.stdin.readline()\n{body}")}
+    config: Any = SimpleNamespace(getoption=options.get, getini=lambda _: "", rootpath=tmp_path)
+    session = Session(config)
+    for _ in range(MOST_LOST):
+        assert session.ask("check", {}) == {"outcome": "ok"}
+        cast(Piped, session._inspector)._process.wait()
+    with pytest.raises(InspectorError, match="5 inspectors were lost, so no other one is started; the last: it ended"):
+        session.ask("check", {})
+    session.close()
 
 
 def test_an_inspector_that_says_nothing_is_ended(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:

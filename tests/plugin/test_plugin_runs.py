@@ -8,6 +8,7 @@ import shlex
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from werkzeug.serving import make_server
@@ -137,7 +138,7 @@ def test_a_failure_shows_the_smallest_chunking_the_deltas_and_a_command(ran: Ran
     assert "pytest_toolcall/" not in ran.out
 
 
-@pytest.mark.parametrize("name", ["bug.min.case.json", "many.bug.min.case.json"])
+@pytest.mark.parametrize("name", ["bug.min.case.json", "many+bug.min.case.json"])
 def test_smaller_cases_are_written_beside_those_that_fail(ran: Ran, project: Path, name: str) -> None:
     assert f"wrote tests/{name}: " in ran.out
     small = loads((project / "tests" / name).read_text("utf-8"))
@@ -383,11 +384,10 @@ for line in sys.stdin:
 
 
 def test_a_smaller_case_that_cannot_be_written_is_shown_below_the_failure(tmp_path: Path) -> None:
-    shown = {"chunking": {}, "label": "whole", "command": "", "deltas": 1, "at": 1, "differences": [], "steps": []}
     answers = {
         "hello": {"protocol": 1},
         "outputs": {"format": "qwen", "cases": [json.dumps(TEXT)]},
-        "check": {"outcome": "FAIL", "replays": 3, "failing": 1, "errors": [], "shown": shown},
+        "check": FAILS,
         "find": {"headline": "It fails.", "case": json.dumps(TEXT)},
     }
     script = f"""import json, sys
@@ -405,6 +405,81 @@ for line in sys.stdin:
             rf"{path} cannot be written \(.+\), so here it is: It fails.\n{re.escape(json.dumps(TEXT))}", out
         ), out
     assert "Traceback" not in out
+
+
+SHOWN: dict[str, Any] = {
+    "chunking": {}, "label": "whole", "command": "", "deltas": 1, "at": 1, "differences": [], "steps": [],
+}  # fmt: skip
+FAILS = {"protocol": 1, "outcome": "FAIL", "replays": 3, "failing": 1, "errors": [], "shown": SHOWN}
+FINDS = f"""import json, pathlib, sys
+for line in sys.stdin:
+    (name, asked), = json.loads(line).items()
+    answer = {{**{FAILS}, "headline": "It fails."}}
+    if name == "find":
+        answer["case"] = json.loads(asked["case"])["title"] + pathlib.Path("more").read_text()
+    print(json.dumps({{"answer": answer}}), flush=True)
+"""
+
+
+def found(folder: Path, *words: str, cache: bool = False) -> str:
+    """What a run says that searches with FINDS."""
+    inspector = f"{sys.executable} {folder}/inspector.py"
+    return run(folder, "--toolcall-find", *words, inspector=inspector, cache=cache).out
+
+
+def test_smaller_cases_of_cases_whose_names_are_alike_are_two_files(tmp_path: Path) -> None:
+    cases = {"a__cases__json": {"x": case(title="of a corpus")}, "a__x__case__json": case(title="of a file")}
+    write(tmp_path, **cases, a__x__json=case(title="other"), inspector__py=FINDS, more="")
+    found(tmp_path, "-n", "2", "-o", "toolcall_cases=a.x.json *.case.json *.cases.json")
+    texts = sorted(path.read_text("utf-8") for path in tmp_path.glob("*.min.case.json"))
+    assert texts == ["of a corpus", "of a file", "other"]
+
+
+def test_a_smaller_case_that_somebody_changed_stays_as_it_is(tmp_path: Path) -> None:
+    write(tmp_path, one__case__json=case(title="found"), inspector__py=FINDS, more="")
+    small, only = tmp_path / "one.min.case.json", "one.case.json"
+    assert "wrote one.min.case.json: It fails." in found(tmp_path, only, cache=True)
+    assert "has the smaller case already: It fails." in found(tmp_path, only)
+    (tmp_path / "more").write_text(" anew")
+    assert "wrote one.min.case.json: It fails." in found(tmp_path, only, cache=True)
+    assert small.read_text("utf-8") == "found anew"
+    small.write_text("found anew, and right is this", "utf-8")
+    for cache in (True, False):
+        out = found(tmp_path, only, cache=cache)
+        assert "one.min.case.json is there, and not as a search here wrote it, so it stays as it is" in out
+        assert small.read_text("utf-8") == "found anew, and right is this"
+
+
+@pytest.mark.parametrize(("deaths", "passed"), [({3}, 6), ({2, 3, 5}, 4), ({2, 3, 4, 5, 6, 7}, 1)])
+def test_an_inspector_that_dies_is_the_trouble_of_one_test_and_after_five_no_other_is_started(
+    tmp_path: Path, deaths: set[int], passed: int
+) -> None:
+    script = f"""import json, sys
+for line in sys.stdin:
+    (name, asked), = json.loads(line).items()
+    if name == "check" and int(json.loads(asked["case"])["title"]) in {deaths}:
+        sys.exit("out of memory")
+    print(json.dumps({{"answer": {{"protocol": 1, "outcome": "ok"}}}}), flush=True)
+"""
+    cases = {f"c{number}": case(title=f"{number}") for number in range(1, 8)}
+    write(tmp_path, many__cases__json=cases, inspector__py=script)
+    out = run(tmp_path, inspector=f"{sys.executable} {tmp_path}/inspector.py").out
+    assert f"{passed} passed" in out
+    told = re.findall(r"^the inspector \(.+\) ended: out of memory; the next test starts another$", out, re.MULTILINE)
+    last = re.findall(
+        r"^5 inspectors were lost, so no other one is started; the last: the inspector", out, re.MULTILINE
+    )
+    assert (len(told), len(last)) == (min(len(deaths), 4), max(0, len(deaths) - 4)), out
+    assert "say where it is" not in out
+
+
+def test_a_case_that_is_nested_deeper_than_python_reads_is_no_trouble_of_generated_outputs(tmp_path: Path) -> None:
+    deep = f'{{"schema": 1, "parser": {"[" * 100_000}'
+    write(tmp_path, deep__case__json=deep, one__case__json=case())
+    done = run(tmp_path, "--toolcall-fuzz", "0", "--toolcall-engine", "builtin:qwen", "--toolcall-seed", "1")
+    assert "PASSED one.case.json::toolcall-fuzz[hermes]" in done.out
+    assert "FAILED deep.case.json::deep" in done.out
+    assert "INTERNALERROR" not in done.out
 
 
 def test_where_no_format_is_known_to_draw_outputs_of_that_is_red(tmp_path: Path) -> None:

@@ -3,10 +3,10 @@
 A case with which nothing is wrong has an entry too: when it is there no more, that is told.
 
 What is wrong with a case is a set of names, never of sentences: `content` or `tool_calls[0].arguments` for what is not
-as expected, with the chunkings under which it is not, and `check NAME` for what a check finds. `not run` is that an
-engine did not run it, or has the chunkings for which it had no time. A file has one entry on a line, sorted by the id
-of the case and the engine, so that a change of one case is a change of one line. The id is a hash of what the case
-says: it knows nothing of folders, titles and the order of cases.
+as expected, with the names of the chunkings under which it is not, and `check NAME` for what a check finds. `not run`
+is that an engine did not run it, or has the chunkings for which it had no time. A file has one entry on a line, sorted
+by the key of the case and the engine, so that a change of one case is a change of one line. The key is a hash of what
+the case says: it knows nothing of folders, titles and the order of cases.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from parsers.cases import jsontext
 from parsers.compare.divergence import GRADES
+from parsers.replays.chunking import OWN
 from parsers.vocabulary.types import UsageError
 from webapp.commands.inputs import read_json
 
@@ -111,6 +112,26 @@ def _known(known: Wrong, name: str) -> tuple[str, ...]:
     names = (name, name.partition("[")[0], *_worse_named(name), NOT_RUN)
     found = [place for one in names for place in known.get(one, ())]
     return ALL if ALL[0] in found else tuple(found)
+
+
+def as_named(wrong: Wrong, chunkings: Iterable[str]) -> Wrong:
+    """The same with chunkings by the names that a run has for them. An older baseline has labels, which several may
+    share: then any of these may be meant."""
+    alike: dict[str, list[str]] = {}
+    for name in chunkings:
+        alike.setdefault(name.partition(OWN)[0], []).append(name)
+    return {
+        what: tuple(dict.fromkeys([one for place in places for one in alike.get(place, [place])]))
+        for what, places in wrong.items()
+    }
+
+
+def with_labels(wrong: Wrong) -> Wrong:
+    """The same with the labels of its chunkings, for what an older baseline has is mended under none of them alone."""
+    return {
+        what: tuple(dict.fromkeys([*places, *[place.partition(OWN)[0] for place in places]]))
+        for what, places in wrong.items()
+    }
 
 
 def check_name(check: str, grade: str | None) -> str:

@@ -14,14 +14,25 @@ from typing import Literal
 from parsers.cases.case import Case, CaseError, EngineVerdict
 from parsers.cases.engines import traced_chunking
 from parsers.cases.export.replay_command import replay_command
-from parsers.cases.io import case_id
+from parsers.cases.io import case_key
 from parsers.cases.run import CaseRun
 from parsers.cases.tested import CaseOutcome, CaseTest, as_test
-from parsers.replays.chunking import Chunking, label
+from parsers.replays.chunking import Chunking, label, name_of
 from parsers.vocabulary.trace import Finding
 from parsers.vocabulary.types import Message, UsageError
 from webapp.cli import one_line
-from webapp.commands.baselines import ALL, NOT_RUN, Baseline, Wrong, beyond, check_name, in_words, is_of_check
+from webapp.commands.baselines import (
+    ALL,
+    NOT_RUN,
+    Baseline,
+    Wrong,
+    as_named,
+    beyond,
+    check_name,
+    in_words,
+    is_of_check,
+    with_labels,
+)
 from webapp.commands.engine_option import Named
 from webapp.commands.inputs import OF_CORPUS, shown
 from webapp.commands.running import run_case_of
@@ -41,12 +52,13 @@ NOT_SEEN = "it expects nothing, so whether it is fixed is not known: give it an 
 class CaseResult:
     """Holds what came of one case by one engine (its label; "" for the case's own). `why`: why it did not run.
 
-    `wrong` is all that is wrong; `worse` and `better` are what of it was not before, and the other way round; `said`
-    is a digest of its message. `details` say where it fails, the command that shows it last. `link` is where it was
-    uploaded to, and `run` what is uploaded, or `written` where the server does not know who ran it. `late`: an engine
-    had no time for all chunkings, which are `left_out`; `is_away`: it cannot be run at all. `said_at`: where more is
-    said of what this engine makes of it, as the case has it. `spread` is what is not as expected with all chunkings
-    under which it is not, of those that were `tried`, and `findings` what checks find, with the chunkings that show it.
+    `id` is the key of the case, "" where there is none. `wrong` is all that is wrong; `worse` and `better` are what of
+    it was not before, and the other way round; `said` is a digest of its message. `details` say where it fails, the
+    command that shows it last. `link` is where it was uploaded to, and `run` what is uploaded, or `written` where the
+    server does not know who ran it. `late`: an engine had no time for all chunkings, which are `left_out`; `is_away`:
+    it cannot be run at all. `said_at`: where more is said of what this engine makes of it, as the case has it. `spread`
+    is what is not as expected with all chunkings under which it is not, of those that were `tried`, and `findings` what
+    checks find, with the chunkings that show it.
     """
 
     name: str
@@ -159,7 +171,7 @@ def results_of(file: str, title: str, again: str, case: Case, asked: Asked) -> I
             ran = base.outcome not in ("skip", "unusable")
             _judge(found, base.known if ran else {NOT_RUN: ALL}, ran=ran)
             found.differs_from_base = ran and found.said is not None and found.said != base.said
-        elif asked.baseline is not None and found.id:
+        elif asked.baseline is not None:
             ran = asked.baseline.knows(found.id, found.engine)
             _judge(found, asked.baseline.of(found.id, found.engine), ran=ran)
         if found.outcome != "FAIL" or not asked.keep_runs:
@@ -192,12 +204,14 @@ class _Bases:
 
 def _judge(found: CaseResult, known: Wrong, *, ran: bool) -> None:
     """Only what is worse than what is known fails; and a case that did run (`ran`) fails where it does not any more."""
+    was = {name: places for name, places in known.items() if name != NOT_RUN and not (found.late and is_of_check(name))}
+    of_all = dict.fromkeys([name for name in was if not is_of_check(name)], (*found.tried, *found.left_out))
+    ran_now = found.outcome not in ("skip", "unusable")
+    found.better = _beyond(was, of_all, with_labels(found.known)) if ran_now else {}
+    known = as_named(known, (*found.tried, *found.left_out))
     sure = {name for name, shown_by in found.findings if shown_by.isdisjoint(known.get(NOT_RUN, ()))}
     wrong = {name: places for name, places in found.wrong.items() if not is_of_check(name) or name in sure}
     found.worse = _beyond(wrong, found.spread, known)
-    was = {name: places for name, places in known.items() if name != NOT_RUN and not (found.late and is_of_check(name))}
-    of_all = dict.fromkeys([name for name in was if not is_of_check(name)], (*found.tried, *found.left_out))
-    found.better = _beyond(was, of_all, found.known) if found.outcome not in ("skip", "unusable") else {}
     if found.outcome == "FAIL" and not found.worse:
         found.outcome, found.details = "as before", []
     elif found.outcome == "skip" and found.worse and ran:
@@ -234,17 +248,9 @@ def _result(title: str, again: str, case: Case, by: By, columns: Mapping[str, st
         found.is_away = isinstance(error, EngineError) or error.pointer == "/parser/engine"
     except UsageError as error:
         found = CaseResult(title, "unusable", why=reason(str(error), again))
-    found.engine, found.seconds, found.id = by.label, perf_counter() - began, _id(case)
+    found.engine, found.seconds, found.id = by.label, perf_counter() - began, case_key(case)
     found.written = case if by.label else None
     return found
-
-
-def _id(case: Case) -> str:
-    """The id of a case as it is written; "" for one that can have none, which is told as unusable elsewhere."""
-    try:
-        return case_id(case)
-    except CaseError:
-        return ""
 
 
 def reason(message: str, name: str) -> str:
@@ -255,8 +261,8 @@ def reason(message: str, name: str) -> str:
 def _checked(title: str, name: str, run: CaseRun, words: Sequence[str]) -> CaseResult:
     found = as_test(run)
     result = CaseResult(title, found.outcome, replays=len(found.replays), run=run, late=bool(run.late))
-    result.tried = tuple([label(one.chunking) for one in found.replays])
-    result.left_out = tuple([label(one) for one in run.left_out])
+    result.tried = tuple([name_of(one.chunking) for one in found.replays])
+    result.left_out = tuple([name_of(one) for one in run.left_out])
     result.held, result.said = len(run.holding), _said(run.trace.message, run.trace.finish_reason)
     result.spread, result.said_at = _spread(found), one_line(run.case.known.link or "")
     result.findings = tuple([(check_name(one.check, one.grade), _shown_by(one)) for one in found.errors])
@@ -278,8 +284,8 @@ def _spread(found: CaseTest) -> Wrong:
     places: dict[str, list[str]] = {}
     for one in found.failing:
         for different in one.different:
-            places.setdefault(different.field, []).append(label(one.chunking))
-    return {name: tuple(labels) for name, labels in places.items()}
+            places.setdefault(different.field, []).append(name_of(one.chunking))
+    return {name: tuple(names) for name, names in places.items()}
 
 
 def _shown_by(finding: Finding) -> frozenset[str]:
@@ -287,7 +293,9 @@ def _shown_by(finding: Finding) -> frozenset[str]:
     proof = finding.proof
     if proof is None or proof.changes_case:
         return frozenset()
-    return frozenset([label(Chunking.model_validate(one)) for one in (proof.chunking, proof.wrong) if one is not None])
+    return frozenset(
+        [name_of(Chunking.model_validate(one)) for one in (proof.chunking, proof.wrong) if one is not None]
+    )
 
 
 def _wrong(found: CaseTest, spread: Wrong) -> Wrong:

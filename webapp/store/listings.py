@@ -26,7 +26,7 @@ from webapp.store.shares import parent_of, without
 
 COUNTED = 1000  # how many results are counted; beyond that there are more than so many
 SHOWN = 50
-LONGEST_LABEL = 200
+LONGEST_LABEL = 200  # characters of a name: an index of PostgreSQL takes no row of 3,000 bytes
 Facet = Literal["verdict", "parser", "engine", "tag", "check"]
 FACETS: tuple[Facet, ...] = ("verdict", "parser", "engine", "tag", "check")
 _LABELS = ("tag", "check")
@@ -107,8 +107,8 @@ class Listings:
         row = {
             "case_id": case_id,
             "title": kept(listing.title),
-            "parser": kept(listing.parser),
-            "engine": kept(listing.engine),
+            "parser": _name(listing.parser),
+            "engine": _name(listing.engine),
             "verdict": listing.verdict,
             "severity": listing.severity,
             "created": created,
@@ -116,7 +116,7 @@ class Listings:
             "band": json.dumps(listing.band, separators=(",", ":")),
         }
         (number,) = connection.execute(insert(listed).values(**row)).inserted_primary_key or (0,)
-        named = {(kind, kept(value)[:LONGEST_LABEL]) for kind, value in _labelled(listing)}
+        named = {(kind, _name(value)) for kind, value in _labelled(listing)}
         if named:
             rows = [{"kind": kind, "value": value, "number": number} for kind, value in sorted(named)]
             connection.execute(insert(labels), rows)
@@ -245,7 +245,7 @@ class Listings:
         else:
             query = query.select_from(listed)
         beside = self._grams.beside if texts else _itself
-        facets = [(name, kept(value)) for name, value in wanted.facets]
+        facets = [(name, _name(value)) for name, value in wanted.facets]
         query = query.where(*[_has(name, value, beside) for name, value in facets])
         query = query.where(lasts(listed.c.number, self._now()))
         return query if wanted.collection is None else query.where(_within(kept(wanted.collection))), number
@@ -266,6 +266,11 @@ class Listings:
 def lasts(number: ColumnElement[int], now: str) -> ColumnElement[bool]:
     """The condition that a listed case of this number is shown still. Those that are not, and not gone, are few."""
     return number.not_in(select(listed.c.number).where(listed.c.expires <= now))
+
+
+def _name(value: str) -> str:
+    """A name as an index has it."""
+    return kept(value)[:LONGEST_LABEL]
 
 
 def _labelled(listing: Listing) -> Iterable[tuple[str, str]]:

@@ -12,6 +12,7 @@ from parsers.cases.case import Case, CaseError
 from parsers.cases.corpus import case_texts, jsonl
 from parsers.cases.io import case_id, dumps, load_case
 from tests.corpus import dump_corpus, load_corpus
+from tests.growth import assert_linear, seconds
 
 
 def case(text: str = "Hi", **more: Any) -> Case:
@@ -92,3 +93,13 @@ def test_bytes_that_are_no_text_are_named() -> None:
 def test_a_case_may_be_called_what_keys_of_cases_are_called() -> None:
     text = json.dumps({"schema": json.loads(ONE), "parser": json.loads(ONE)})
     assert list(load_corpus(text)) == ["schema", "parser"]
+
+
+@pytest.mark.linear
+@pytest.mark.parametrize("line", ["{}\n", '{"a": 1}\n\n\n', '{\n"a":\n1\n} {}\n'])
+def test_twice_the_lines_take_about_twice_the_time(line: str) -> None:
+    def timed(size: int) -> float:
+        text = line * size
+        return seconds(lambda: case_texts(text))
+
+    assert_linear(timed, (10_000, 20_000, 40_000))

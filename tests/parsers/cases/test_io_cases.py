@@ -16,6 +16,7 @@ from parsers.cases.input import Input
 from parsers.cases.io import (
     canonical,
     case_id,
+    case_key,
     dumps,
     load_case,
     loads,
@@ -320,6 +321,19 @@ def test_numbers_readers_do_not_agree_on_have_no_id(number: int) -> None:
         case_id(case)
     assert caught.value.pointer == "/context/template_kwargs/x"
     assert loads(dumps(case)) == case
+
+
+def test_what_has_no_id_has_a_key_and_what_has_one_is_its_own_key() -> None:
+    def with_kwargs(**given: Any) -> Case:
+        return load_case({**SMALL, "context": {"template_kwargs": given}})
+
+    plain = with_kwargs(x=[2**53 - 1, 0.5, None])
+    assert case_key(plain) == case_id(plain)
+    large = with_kwargs(x=[2**53], y=True)
+    found = [case_key(case) for case in (large, loads(dumps(large)), large.model_copy(update={"title": "T"}))]
+    assert (len({*found}), len(found[0])) == (1, 16)
+    others = [with_kwargs(x=[number], y=True) for number in (-(2**53), 2**53 + 1, hex(2**53), 10**4200)]
+    assert len({case_key(case) for case in (large, *others)}) == 5
 
 
 def test_the_schema_knows_every_key_and_no_other() -> None:

@@ -70,3 +70,14 @@ def test_twice_the_input_takes_about_twice_the_time(part: str, before: str) -> N
         return seconds(lambda: recognise(data, pasted=True))
 
     assert_linear(timed, SIZES)
+
+
+def test_twice_the_cases_on_lines_take_about_twice_the_time() -> None:
+    line = '{"schema": 1, "parser": {"name": "qwen"}, "input": {"text": ["x"]}}\n'
+
+    def timed(size: int) -> float:
+        data = (line * size).encode()
+        return seconds(lambda: recognise(data, pasted=False))
+
+    assert recognise((line * 2).encode(), pasted=False).title == "corpus of 2 cases"
+    assert_linear(timed, (5_000, 10_000, 20_000))

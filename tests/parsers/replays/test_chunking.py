@@ -10,7 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from parsers.replays.chunking import DEFAULT_COMPARED, RECORDED, Chunking, Sent, apply, label, resolved, to_json
+from parsers.replays.chunking import (
+    DEFAULT_COMPARED,
+    OWN,
+    RECORDED,
+    Chunking,
+    Sent,
+    apply,
+    label,
+    name_of,
+    resolved,
+    to_json,
+)
 from parsers.vocabulary.types import Delta, Mode, Piece, PieceKind, UsageError
 
 MARKER = "<tool_call>"
@@ -404,4 +415,25 @@ def test_where_nothing_was_recorded_there_is_nothing_to_follow() -> None:
 
 def test_a_chunking_as_recorded_says_so() -> None:
     assert label(RECORDED) == "as recorded"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ((1, 2, 3, 4, 5, 6, 40), (1, 20, 21, 22, 23, 24, 40)),
+        ((3, 3), (3, 3, 3)),
+        ((0, 5), (0, 0, 5)),
+        ((1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7), (1, 1, 3, 3, 4, 4, 5, 5, 6, 6, 2, 2, 7, 7)),
+    ],
+)
+def test_chunkings_of_one_label_have_names_of_their_own(one: tuple[int, ...], other: tuple[int, ...]) -> None:
+    pair = [Chunking(by="cuts", cuts=cuts) for cuts in (one, other)]
+    assert label(pair[0]) == label(pair[1])
+    assert len({*map(name_of, pair)}) == 2
+    assert [name_of(chunking).partition(OWN)[0] for chunking in pair] == [*map(label, pair)]
+
+
+@pytest.mark.parametrize("chunking", [*DEFAULT_COMPARED, Chunking(by="cuts", cuts=(1, 2, 3, 4, 5, 6)), RECORDED])
+def test_a_label_that_says_all_is_the_name(chunking: Chunking) -> None:
+    assert name_of(chunking) == label(chunking)
     assert to_json(RECORDED, apply(RECORDED, WORDS, "text", sent=Sent((2, 4)))) == {"by": "recorded", "cuts": [2]}

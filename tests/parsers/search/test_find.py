@@ -13,7 +13,7 @@ import pytest
 from parsers.cases.case import Case, ParserRef
 from parsers.cases.engines import ENGINES, Engine, builtin
 from parsers.cases.find import CaseFound, CaseSearch, find_json
-from parsers.cases.io import dumps, load_case, loads
+from parsers.cases.io import dumps, load_case, loads, to_data
 from parsers.cases.run import run_case
 from parsers.checks import CHECKS
 from parsers.machine.machine import Machine
@@ -250,6 +250,15 @@ def test_a_small_case_without_a_title_is_called_by_parser_and_check() -> None:
     small = search(case_of(ONE_CALL + "\n."), engines(loses_brace)).minimized
     assert small is not None
     assert small.title == "faulty qwen chunking (smallest failing form)"
+
+
+def test_the_small_case_of_one_that_can_have_no_id_names_no_parent() -> None:
+    schema = {"type": "object", "properties": {"city": {"type": "string", "maxLength": 2**63 - 1}}}
+    tool = {"type": "function", "function": {"name": "get_weather", "parameters": schema}}
+    case = load_case({**to_data(case_of(ONE_CALL + "\n.")), "tools": [tool]})
+    small = search(case, engines(loses_brace)).minimized
+    assert small is not None
+    assert small.parent is None
 
 
 @pytest.mark.replays

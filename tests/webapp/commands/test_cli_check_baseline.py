@@ -16,7 +16,7 @@ from parsers.cases.io import load_case
 from tests.amount import TIMES
 from tests.webapp.engines.entering import FAKE
 from webapp.commands import baselines
-from webapp.commands.baselines import ALL, NOT_RUN, Baseline, beyond, read_baseline, write_baseline
+from webapp.commands.baselines import ALL, NOT_RUN, Baseline, as_named, beyond, read_baseline, write_baseline
 from webapp.commands.case_outcomes import Asked, By, results_of
 from webapp.engines.entered import entered, use_engines
 from webapp.engines.entries import Entry, entries, write_entry
@@ -403,6 +403,82 @@ def test_each_head_has_a_base_that_is_held_as_it(program: Program, enter: Callab
     done = program("check", "one.case.json", *words)
     said = ("1 FAIL, 1 ok" in done.out, "1 fixed: old is wrong there" in done.out)
     assert (done.code, said) == (1, (True, True))
+
+
+ALIKE = [{"by": "cuts", "cuts": cuts} for cuts in ([1, 1], [1, 1, 1], [1, 1, 1, 1])]
+MORE = {"by": "cuts", "cuts": [1, 2, 3, 4]}
+TOO_LARGE = {"type": "object", "properties": {"v": {"type": "string", "maxLength": 2**63 - 1}}}
+
+
+@pytest.mark.parametrize(
+    ("flaw", "code", "said"),
+    [
+        ("few=3", 0, ["1 case: 1 as before"]),
+        ("few=4", 1, ["1 case: 1 FAIL"]),
+        ("few=2", 0, ["1 case: 1 as before", "1 partly fixed: refresh the baseline (--write-baseline)"]),
+        ("few=0", 0, ["1 case: 1 ok", "1 fixed: refresh the baseline (--write-baseline)"]),
+    ],
+)
+def test_a_chunking_that_another_one_is_called_as_fails_where_it_did_not_before(
+    program: Program, enter: Callable[..., None], flaw: str, code: int, said: list[str]
+) -> None:
+    Path("one.case.json").write_text(json.dumps(case("f v x", replay=ALIKE, checks=[])), "utf-8")
+    enter("mine", "few=3")
+    program("check", "one.case.json", "--engine", "mine", "--write-baseline", "base.json")
+    enter("mine", flaw)
+    done = program("check", "one.case.json", "--engine", "mine", "--baseline", "base.json")
+    assert (done.code, last_lines(done, "1 case")) == (code, said), done.out
+
+
+@pytest.mark.parametrize(
+    ("flaw", "code", "told"),
+    [
+        ("few=3", 0, ""),
+        ("few=4", 0, ""),
+        ("few=2", 0, "partly fixed"),
+        ("few=0", 0, "1 fixed"),
+        ("few=5", 1, ""),
+    ],
+)
+def test_a_baseline_that_has_labels_alone_is_read_as_it_was_meant(
+    program: Program, enter: Callable[..., None], flaw: str, code: int, told: str
+) -> None:
+    Path("one.case.json").write_text(json.dumps(case("f v x", replay=[*ALIKE, MORE], checks=[])), "utf-8")
+    enter("mine", "few=3")
+    program("check", "one.case.json", "--engine", "mine", "--write-baseline", "base.json")
+    known = json.loads(Path("base.json").read_bytes())
+    wrong = known["known"][0]["wrong"]
+    for name, places in wrong.items():
+        wrong[name] = [place.partition(" #")[0] for place in places]
+    assert "empty delta at 1" in str(wrong)
+    Path("base.json").write_text(json.dumps(known), "utf-8")
+    enter("mine", flaw)
+    done = program("check", "one.case.json", "--engine", "mine", "--baseline", "base.json")
+    assert (done.code, "fixed" in done.out, told in done.out) == (code, bool(told), True), done.out
+
+
+def test_labels_of_an_older_baseline_may_mean_any_chunking_that_has_them() -> None:
+    known = {"content": ("a", "b"), "check x": ALL, NOT_RUN: ("c #1", "d")}
+    names = ("a #1", "a #2", "b", "c #1", "c #2")
+    assert as_named(known, names) == {"content": ("a #1", "a #2", "b"), "check x": ALL, NOT_RUN: ("c #1", "d")}
+
+
+def test_a_case_that_can_have_no_id_is_in_a_baseline_all_the_same(program: Program, enter: Callable[..., None]) -> None:
+    tool = {"type": "function", "function": {"name": "f", "parameters": TOO_LARGE}}
+    for title in ("one", "two"):
+        schema = {**TOO_LARGE, "title": title}
+        tools = [{**tool, "function": {"name": "f", "parameters": schema}}]
+        Path(f"{title}.case.json").write_text(json.dumps(case("f v x", tools=tools)), "utf-8")
+    enter("mine", "loses=x")
+    program("check", "one.case.json", "--engine", "mine", "--write-baseline", "base.json")
+    known = Path("base.json").read_bytes()
+    same = program(
+        "check", "one.case.json", "--engine", "mine", "--baseline", "base.json", "--write-baseline", "base.json"
+    )
+    assert (same.code, last_lines(same, "1 case")[0], Path("base.json").read_bytes() == known) == (
+        0, "1 case: 1 as before", True
+    )  # fmt: skip
+    assert program("check", "two.case.json", "--engine", "mine", "--baseline", "base.json").code == 1, "another case"
 
 
 SLOW: dict[str, Any] = {"replay": [{"by": "token", "size": 3}, {"by": "cuts", "cuts": [2]}, {"by": "char"}]}
