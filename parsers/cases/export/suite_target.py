@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib import resources
 from typing import Literal
 
 from parsers.cases.case import Case
+from parsers.cases.export.same_code import code_of
 from parsers.cases.export.suite_literals import in_comment
 from parsers.cases.export.suite_subject import Subject
 from parsers.replays.chunking import label
@@ -65,8 +65,7 @@ def suite_file(target: SuiteTarget, subject: Subject) -> SuiteFile:
             "only the order of the parts is wrong here, which this suite does not compare: export to pytest"
         )
     literals = {"SLUG": subject.slug, "HEADER": _header(target, subject), **target.literals(subject)}
-    template = (resources.files("parsers.cases.export") / target.template).read_text(encoding="utf-8")
-    text = _PLACE.sub(lambda match: literals[match[1]], template)
+    text = _PLACE.sub(lambda match: literals[match[1]], code_of(target.template))
     return SuiteFile(
         text, target.path.format_map({name.lower(): value for name, value in literals.items()}), subject.slug
     )
