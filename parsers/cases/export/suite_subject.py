@@ -7,6 +7,7 @@ look them up when they are made.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -72,7 +73,7 @@ class Subject:
     module:Class. `fails` says what is wrong today; `events` are the parts of a replay that is as expected, in order.
     `whole`: it is read by the code that the engine has for an output that does not stream. `expect` says in texts and
     calls what its events say, `in_parts` are the texts that these alone say; `only_order`: nothing but that of its
-    parts is wrong.
+    parts is wrong; `only_spelling`: nothing but how arguments are written that mean the same to most readers of JSON.
     """
 
     case: Case
@@ -90,6 +91,7 @@ class Subject:
     whole: bool = False
     only_order: bool = False
     in_parts: frozenset[str] = frozenset()
+    only_spelling: bool = False
 
     @property
     def title(self) -> str:
@@ -313,6 +315,7 @@ def subject_of(
         one_shot and chunking == WHOLE,
         bool(failing) and not unordered(trace),
         _said_in_parts(wanted),
+        bool(failing) and all(map(_is_spelling, trace_differences(wanted, trace, run.case.compare))),
     )
 
 
@@ -323,6 +326,21 @@ def _unordered(compare: Compare, expect: Expect, trace: Trace) -> list[Differenc
     soft = apart if compare.whitespace == "soft" else ()
     found = trace_differences(plain, trace, compare)
     return [one for one in found if one.field not in soft or _letters(one.expected) != _letters(one.actual)]
+
+
+def _is_spelling(found: Difference) -> bool:
+    """Return whether arguments differ in what most readers of JSON do not tell: white space, and a key given twice."""
+    expected, actual = found.expected, found.actual
+    if found.field.startswith("events["):  # where the name of a call stands before them
+        (name, _, expected), (other, _, actual) = expected.partition(" "), actual.partition(" ")
+        if name != other:
+            return False
+    elif not found.field.endswith(".arguments"):
+        return False
+    try:
+        return json.dumps(json.loads(expected)) == json.dumps(json.loads(actual))
+    except (ValueError, RecursionError):
+        return False
 
 
 def _letters(text: str) -> str:

@@ -31,7 +31,8 @@ class SuiteTarget:
     `anchor`. At the end of a file that has the line `anchor`, what stands behind that line in the test is enough.
     `comment` begins a line of comment; `literals` are what a subject has for the places of the template. `reads`: the
     project is known to read the output of a case, of a format of this name. `keeps_order`: the test compares in which
-    order reasoning, text and calls come, where the output streams.
+    order reasoning, text and calls come, where the output streams. `reads_arguments`: a helper of the project compares
+    arguments as its own reader of JSON has them.
     """
 
     name: str
@@ -47,6 +48,7 @@ class SuiteTarget:
     anchor: str = ""
     reads: Callable[[Case, str], bool] = lambda case, fmt: True
     keeps_order: bool = False
+    reads_arguments: bool = False
 
 
 @dataclass(slots=True, frozen=True)
@@ -63,6 +65,10 @@ def suite_file(target: SuiteTarget, subject: Subject) -> SuiteFile:
     if subject.only_order and (subject.whole or not target.keeps_order):
         raise UsageError(
             "only the order of the parts is wrong here, which this suite does not compare: export to pytest"
+        )
+    if subject.only_spelling and target.reads_arguments:
+        raise UsageError(
+            "only how arguments are written is wrong here, which this suite does not compare: export to pytest"
         )
     literals = {"SLUG": subject.slug, "HEADER": _header(target, subject), **target.literals(subject)}
     text = _PLACE.sub(lambda match: literals[match[1]], code_of(target.template))
