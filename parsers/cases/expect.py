@@ -72,7 +72,7 @@ def differences(
 ) -> list[Difference]:
     """Every field in which the result is not as expected; [] where it is. The order is compared where `events` say it.
 
-    A message lists its calls by index, so `compare.calls` has no bearing here; exported tests see deltas and use it.
+    A message lists its calls by index, so `compare.calls`, which is about two replays, has no bearing here.
     """
     soft = compare is not None and compare.whitespace == "soft"
     found = []
