@@ -6,6 +6,7 @@ helper of the project decides instead, that is named in `DECIDED`.
 
 from __future__ import annotations
 
+import json
 import sys
 import unittest
 from collections.abc import Callable, Iterator
@@ -14,14 +15,18 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from parsers.cases.case import Case, ParserRef
+from parsers.cases.case import Case, Compare, Expect, ParserRef
 from parsers.cases.engines import Choice, builtin
-from parsers.cases.expect import trace_differences
+from parsers.cases.expect import expected_parts, trace_differences
 from parsers.cases.export.pytest_file import pytest_file
+from parsers.cases.export.same_code import SAME_JSON, same_order
 from parsers.cases.export.suite_subject import Subject, numbered, subject_of
 from parsers.cases.export.suite_target import suite_file
 from parsers.cases.export.suites import SUITES
+from parsers.cases.jsontext import read, same
 from parsers.cases.run import run_case
 from parsers.replays.chunking import Chunking, apply
 from parsers.replays.recorded import BlackBox
@@ -30,6 +35,7 @@ from parsers.vocabulary.types import MessageDelta, ToolCallDelta, UsageError
 from tests.parsers.cases import suite_standins
 from tests.parsers.cases.suite_standins import use_modules, use_vllm, use_vllm_format
 from tests.parsers.cases.test_export_suites import case, failures
+from tests.parsers.cases.test_stated_order import trace_of
 
 BY_TOKEN = Chunking(by="token")
 SIZE = 3  # characters of a token
@@ -360,3 +366,70 @@ def test_what_the_reader_of_a_project_does_not_tell_is_refused(target: str, row:
     if spelling:
         with pytest.raises(UsageError, match="only how arguments are written is wrong here"):
             suite_file(SUITES[target], found)
+
+
+WORDS = st.text("ab ", max_size=3)
+PARTS = st.lists(
+    st.tuples(st.sampled_from(["reasoning", "text"]), WORDS.filter(bool)) | st.just(("call", "f")), max_size=5
+)
+STEPS = st.lists(st.tuples(WORDS | st.just(""), WORDS | st.just(""), st.integers(0, 2)), max_size=4)
+
+
+@given(wanted=PARTS, steps=STEPS, soft=st.booleans(), right=st.booleans())
+@pytest.mark.replays
+def test_an_order_is_right_in_a_test_where_it_is_in_the_check(
+    wanted: list[tuple[str, str]], steps: list[tuple[str, str, int]], soft: bool, right: bool
+) -> None:
+    """`right`: the deltas bring what is expected, each part in two of them."""
+    if right:
+        steps = [step for kind, text in wanted for step in _brings(kind, text)]
+    told = [{"reasoning": thoughts, "text": text, "call": ["f"] * calls} for thoughts, text, calls in steps]
+    parts = [
+        {"kind": "tool_call", "name": text, "raw": "{}"} if kind == "call" else {"kind": kind, "text": text}
+        for kind, text in wanted
+    ]
+    expect = Expect.model_validate({"events": parts})
+    names: dict[str, Any] = {}
+    exec(same_order(soft=soft), names)
+    try:
+        stated = [
+            ("call", one.name) if one.kind == "tool_call" else (one.kind, one.text)
+            for one in expected_parts(expect, soft=soft)
+        ]
+        names["assert_order"](told, stated)
+        right = True
+    except AssertionError:
+        right = False
+    compare = Compare(whitespace="soft" if soft else "exact")
+    assert (trace_differences(expect, trace_of(*_deltas(steps)), compare) == []) is right
+
+
+def _brings(kind: str, text: str) -> list[tuple[str, str, int]]:
+    halves = text[: len(text) // 2], text[len(text) // 2 :]
+    return (
+        [("", "", 1)] if kind == "call" else [(one, "", 0) if kind == "reasoning" else ("", one, 0) for one in halves]
+    )
+
+
+def _deltas(steps: list[tuple[str, str, int]]) -> Iterator[MessageDelta]:
+    begun = 0
+    for thoughts, text, calls in steps:
+        yield sent(text, *[(begun + at, "f", "{}") for at in range(calls)], reasoning=thoughts)
+        begun += calls
+
+
+ATOMS = st.sampled_from([None, True, False, 0, 1, 1.0, -0.0, 1.5, 2**53, float(2**53), 10**22, 1e22, "", "1", "é"])
+VALUE = st.recursive(
+    ATOMS,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("ab"), inner, max_size=2),
+    max_leaves=3,
+)
+
+
+@given(VALUE, VALUE)
+@pytest.mark.replays
+def test_values_are_the_same_in_a_test_where_they_are_in_the_check(a: Any, b: Any) -> None:
+    names: dict[str, Any] = {"json": json}
+    exec(SAME_JSON, names)
+    spelled = [names["spelled"](json.dumps(one)) for one in (a, b)]
+    assert (spelled[0] == spelled[1]) is same(a, read(json.dumps(b)))
