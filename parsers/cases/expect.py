@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from parsers.cases import jsontext
 from parsers.cases.case import Compare, Expect, ExpectedCall, ExpectedEvent
 from parsers.cases.jsontext import JsonError
-from parsers.cases.message_events import MessageEvent, events_of
+from parsers.cases.message_events import MessageEvent, counted, counted_events, events_of
 from parsers.vocabulary.channels import Channel
 from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Message, ToolCall
@@ -49,7 +49,18 @@ def expected_order(expect: Expect, trace: Trace, compare: Compare | None = None)
     if expect.events is None:
         return None
     soft = compare is not None and compare.whitespace == "soft"
-    return events_of(trace, [(event.kind, event.text or "") for event in expect.events], soft=soft)
+    wanted = [(event.kind, event.text or "") for event in expect.events]
+    return counted_events(events_of(trace, wanted, soft=soft), soft=soft)
+
+
+def expected_parts(expect: Expect, *, soft: bool) -> list[ExpectedEvent]:
+    """The parts that an expectation says in order, as they are compared: text of one kind that no other part stands
+    between is one. `soft`: white space does not count, so that text of nothing else is none."""
+    parts = expect.events or ()
+    told = counted([(one.kind, one.text or "") for one in parts], soft=soft)
+    return [
+        parts[at] if parts[at].kind == "tool_call" else parts[at].model_copy(update={"text": text}) for at, text in told
+    ]
 
 
 def differences(
@@ -61,7 +72,7 @@ def differences(
 ) -> list[Difference]:
     """Every field in which the result is not as expected; [] where it is. The order is compared where `events` say it.
 
-    A message lists its calls by index, so `compare.calls` has no bearing here; exported tests see deltas and use it.
+    A message lists its calls by index, so `compare.calls`, which is about two replays, has no bearing here.
     """
     soft = compare is not None and compare.whitespace == "soft"
     found = []
@@ -76,7 +87,8 @@ def differences(
     if expect.finish_reason not in (None, finish_reason):
         found.append(Difference("finish_reason", expect.finish_reason or "", finish_reason or ""))
     if expect.events is not None and events is not None:
-        found.extend(_event_differences(expect.events, events, soft=soft))
+        parts = expected_parts(expect, soft=soft)
+        found.extend(_event_differences(parts, counted_events(events, soft=soft), soft=soft))
     return found
 
 
@@ -103,10 +115,7 @@ def _call_differences(expected: tuple[ExpectedCall, ...], calls: list[ToolCall])
 def _event_differences(
     expected: Sequence[ExpectedEvent], events: Sequence[MessageEvent], *, soft: bool
 ) -> Iterator[Difference]:
-    """The kinds in order where these differ, else every part that does. `soft`: text of white space only is none."""
-    if soft:
-        expected = [one for one in expected if one.kind == "tool_call" or (one.text or "").strip()]
-        events = [one for one in events if one.kind == "tool_call" or one.text.strip()]
+    """The kinds in order where these differ, else every part that does."""
     kinds, came = [one.kind for one in expected], [one.kind for one in events]
     if kinds != came:
         yield Difference("events", ", ".join(kinds), ", ".join(came))

@@ -6,8 +6,8 @@ it was complete. Of parts that came in one delta of a foreign parser nobody know
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from parsers.cases.stated_order import OF_CALLS, Wanted, as_stated
@@ -35,6 +35,27 @@ def events_of(trace: Trace, wanted: Wanted = (), *, soft: bool = False) -> list[
     """What the message of a replay says, in order; in the order that is `wanted`, where the deltas do not state it.
     `soft`: white space does not count."""
     return in_order(as_stated(trace.columns.event_runs(ReasoningText, ContentText, *OF_CALLS), wanted, soft=soft))
+
+
+def counted(parts: Wanted, *, soft: bool) -> list[tuple[int, str]]:
+    """The parts that count, each by the place of the first one that it is made of, with its text: neighbours of one
+    kind are one text. `soft`: white space does not count, so that text of nothing else is none, and what stands on
+    both of its sides are neighbours."""
+    found: list[tuple[int, list[str]]] = []
+    for at, (kind, text) in enumerate(parts):
+        is_call = kind == "tool_call"
+        if not is_call and (not text.strip() if soft else not text):
+            continue
+        if not is_call and found and parts[found[-1][0]][0] == kind:
+            found[-1][1].append(text)
+        else:
+            found.append((at, [text]))
+    return [(at, "".join(texts)) for at, texts in found]
+
+
+def counted_events(events: Sequence[MessageEvent], *, soft: bool) -> list[MessageEvent]:
+    """The same of the parts of a message."""
+    return [replace(events[at], text=text) for at, text in counted([(one.kind, one.text) for one in events], soft=soft)]
 
 
 def in_order(events: Iterable[Event]) -> list[MessageEvent]:

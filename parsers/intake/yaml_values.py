@@ -3,6 +3,7 @@ reading stays linear; and an answer of an API that somebody keeps as YAML."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from itertools import count
@@ -19,6 +20,7 @@ BYTES = 2_000_000
 EVENTS = 150_000  # the largest such file has a third of it
 NODES = 150_000  # with every alias written out
 DEPTH = 40
+DIGITS = 600  # of a number: Python reads as many, however low its limit is set
 _MULTIPLIED = "Its aliases multiply to more than such a file ever holds: it is not read."
 _KEY = r"(?:id|object|role|content|choices|message|messages|response|completion|output|model)"
 _ANSWER = re.compile(rf"(?:---[^\n]*\n)?(?:#[^\n]*\n)*(?:- )?{_KEY}:(?:[ \t]|\n)")
@@ -30,16 +32,25 @@ class YamlError(Exception):
 
 
 def _loader() -> Any:
-    """Return libyaml's reader where it is there, with no more scalar types than such a file needs."""
+    """Return libyaml's reader where it is there, with no more scalar types than such a file needs. Numbers are those of
+    YAML 1.2 in decimal digits, of which a longer one stays text."""
+    whole, power = rf"[0-9]{{1,{DIGITS}}}", r"(?:[eE][-+]?[0-9]{1,9})"
     loader: Any = type("Loader", (getattr(yaml, "CSafeLoader", yaml.SafeLoader),), {"yaml_implicit_resolvers": {}})
     for tag, pattern, first in (
         ("bool", r"^(?:true|True|TRUE|false|False|FALSE)$", "tTfF"),
-        ("int", r"^[-+]?(?:0|[1-9][0-9]{0,17})$", "-+0123456789"),
-        ("float", r"^[-+]?[0-9]{1,17}\.[0-9]{0,17}(?:[eE][-+]?[0-9]{1,3})?$", "-+0123456789"),
+        ("int", rf"^[-+]?(?:0|[1-9][0-9]{{0,{DIGITS - 1}}})$", "-+0123456789"),
+        ("float", rf"^[-+]?(?:{whole}\.[0-9]{{0,{DIGITS}}}|{whole}(?=[eE])|\.{whole}){power}?$", "-+.0123456789"),
         ("null", r"^(?:~|null|Null|NULL|)$", ["~", "n", "N", ""]),
     ):
         loader.add_implicit_resolver(f"tag:yaml.org,2002:{tag}", re.compile(pattern), list(first))
+    loader.add_constructor("tag:yaml.org,2002:float", _float)
     return loader
+
+
+def _float(_: Any, node: Any) -> float | str:
+    """A number, and the text of one that is beyond every float: JSON has no infinity."""
+    value = float(node.value)
+    return value if math.isfinite(value) else str(node.value)
 
 
 _LOADER = _loader()

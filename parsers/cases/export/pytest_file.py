@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from typing import Any
 
 from parsers.cases import jsontext
 from parsers.cases.case import Case, Expect, ExpectedCall, ExpectedEvent
+from parsers.cases.expect import expected_parts
+from parsers.cases.export.same_code import SAME_JSON, code_of, same_order
 from parsers.cases.export.server_parsers import names_of
 from parsers.cases.export.suite_subject import TestedIds, choice_of, numbered, own_names, tools_of
 from parsers.cases.io import one_line, to_data
@@ -42,6 +43,9 @@ _APART = ("$schema", "title", "expect")  # these are told otherwise
 _LITERALS = "# The literals of the case stand here.\n"
 _IMPORTS = "# Imports of the parser stand here.\n"
 _PARSER = "# The parser stands here.\n"
+_VALUES = "# How values compare stands here.\n"
+_ORDER = "# How an order is compared stands here.\n"
+_IN_ORDER = "    # The order is compared here.\n"
 
 
 @dataclass(slots=True, frozen=True)
@@ -101,26 +105,35 @@ def pytest_file(
         if known is None
         else TestedIds(case, known.name, known.format, fed, [one for row in cut.values() for one in row])
     )
-    stored = case.with_pieces(found)
+    stored, soft = case.with_pieces(found), case.compare.whitespace == "soft"
     literals = [
         _constant("TITLE", case.title or ""),
         _constant("CASE", _parser_data(stored, parser, keep_engine or known is not None), inline=True),
-        _constant("EXPECT", _expected(wanted)),
-        _constant("SOFT_WHITESPACE", case.compare.whitespace == "soft"),
-        _constant("CALLS_BY_INDEX", case.compare.calls == "index"),
+        _constant("EXPECT", _expected(wanted, soft=soft)),
+        _constant("SOFT_WHITESPACE", soft),
         _constant("FINISH_REASON", case.context.finish_reason),
         *_rest(case),
         *([] if known is None or ids is None else _of_engine(known, case, ids, cut)),
         _chunkings(cut, ids),
     ]
-    return _program(known.engine if known else "", literals)
+    order = same_order(soft=soft) if wanted.events is not None else ""
+    return _program(known.engine if known else "", literals, order)
 
 
-def _program(engine: str, literals: Sequence[str]) -> str:
+def _program(engine: str, literals: Sequence[str], order: str) -> str:
     file, imports = _KNOWN[engine]
-    folder = resources.files("parsers.cases.export")
-    program, makes = ((folder / name).read_text(encoding="utf-8") for name in ("pytest_file.txt", file))
-    return program.replace(_IMPORTS, imports).replace(_PARSER, makes).replace(_LITERALS, "\n".join(literals))
+    code = {
+        _IMPORTS: imports,
+        _PARSER: code_of(file),
+        _VALUES: SAME_JSON,
+        _ORDER: f"\n\n{order}" if order else "",
+        _IN_ORDER: code_of("pytest_file_order.txt") if order else "",
+        _LITERALS: "\n".join(literals),
+    }
+    program = code_of("pytest_file.txt")
+    for place, text in code.items():  # the literals last: no text of theirs is a place
+        program = program.replace(place, text)
+    return program
 
 
 def _of_engine(tested: EngineParser, case: Case, ids: TestedIds, cut: Mapping[Chunking, Sequence[Delta]]) -> list[str]:
@@ -167,16 +180,15 @@ def _rest(case: Case) -> list[str]:
     )
 
 
-def _expected(expect: Expect) -> dict[str, Any]:
-    """The expectation, each text as one string; texts and calls too where only events say them. The finish reason is
-    told and not compared."""
-    expect = expect.in_fields
+def _expected(expect: Expect, *, soft: bool) -> dict[str, Any]:
+    """The expectation, each text as one string, and parts in order as they are compared. The finish reason is told and
+    not compared."""
     texts = {"reasoning": expect.reasoning, "content": expect.content, "finish_reason": expect.finish_reason}
     found: dict[str, Any] = {field: text for field, text in texts.items() if text is not None}
     if expect.tool_calls is not None:
         found["tool_calls"] = [_expected_call(call) for call in expect.tool_calls]
     if expect.events is not None:
-        found["events"] = [_expected_event(event) for event in expect.events]
+        found["events"] = [_expected_event(event) for event in expected_parts(expect, soft=soft)]
     return found
 
 

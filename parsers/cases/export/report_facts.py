@@ -11,7 +11,14 @@ from dataclasses import dataclass
 
 from parsers.cases.case import Case, Expect
 from parsers.cases.departure import departure
-from parsers.cases.expect import arguments_text, event_words, expected_order, part_differences, trace_differences
+from parsers.cases.expect import (
+    arguments_text,
+    event_words,
+    expected_order,
+    expected_parts,
+    part_differences,
+    trace_differences,
+)
 from parsers.cases.message_events import MessageEvent
 from parsers.cases.run import CaseRun
 from parsers.compare.divergence import excerpt, shared_prefix
@@ -48,7 +55,7 @@ class Fields:
 
 def compared_fields(run: CaseRun) -> Fields:
     """The fields of a run, with the order of the parts where the case expects one."""
-    expect = run.case.known.expect
+    expect, soft = run.case.known.expect, run.case.compare.whitespace == "soft"
     actual, whole = fields_of(run.trace), fields_of(run.whole)
     if expect is None:
         return Fields(None, actual, whole)
@@ -56,8 +63,8 @@ def compared_fields(run: CaseRun) -> Fields:
     actual, whole = {**actual, **_in_order(events)}, {**whole, **_in_order(events_whole)}
     found = trace_differences(expect, run.trace, run.case.compare)
     if any(one.field == "events" for one in found):  # beside the order, which parts stand elsewhere
-        found += part_differences(expect.events or (), events or (), soft=run.case.compare.whitespace == "soft")
-    return Fields(expected_fields(expect), actual, whole, frozenset([one.field for one in found]))
+        found += part_differences(expected_parts(expect, soft=soft), events or (), soft=soft)
+    return Fields(expected_fields(expect, soft=soft), actual, whole, frozenset([one.field for one in found]))
 
 
 def fields_of(trace: Trace) -> dict[str, str]:
@@ -68,13 +75,15 @@ def fields_of(trace: Trace) -> dict[str, str]:
     return {**texts, **calls, "finish_reason": trace.finish_reason}
 
 
-def expected_fields(expect: Expect) -> dict[str, str]:
-    """What a case expects, by the names of the fields."""
+def expected_fields(expect: Expect, *, soft: bool = False) -> dict[str, str]:
+    """What a case expects, by the names of the fields. `soft`: parts of white space alone are left out."""
     texts = {"reasoning": expect.reasoning, "content": expect.content, "finish_reason": expect.finish_reason}
     calls = [(call.name, arguments_text(call)) for call in expect.tool_calls or ()]
     known = {name: text for name, text in texts.items() if text is not None}
     known |= {} if expect.tool_calls is None else _calls(calls)
-    return known if expect.events is None else known | _parts([(one.kind, event_words(one)) for one in expect.events])
+    if expect.events is None:
+        return known
+    return known | _parts([(one.kind, event_words(one)) for one in expected_parts(expect, soft=soft)])
 
 
 def _in_order(events: Sequence[MessageEvent] | None) -> dict[str, str]:

@@ -7,6 +7,7 @@ look them up when they are made.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,9 +15,9 @@ from functools import cached_property, lru_cache, partial
 from typing import Any
 
 from parsers.cases import jsontext
-from parsers.cases.case import Case, Expect, ExpectedCall, NamedTool
+from parsers.cases.case import Case, Compare, Expect, ExpectedCall, NamedTool
 from parsers.cases.engines import traced_chunking
-from parsers.cases.expect import trace_differences
+from parsers.cases.expect import Difference, expected_parts, trace_differences
 from parsers.cases.jsontext import JsonError
 from parsers.cases.made_tools import made_tools
 from parsers.cases.message_events import MessageEvent, events_of
@@ -71,7 +72,8 @@ class Subject:
     `engine` is the kind of engine that the case names, "" for one of ours; `own_class` is a parser class, as
     module:Class. `fails` says what is wrong today; `events` are the parts of a replay that is as expected, in order.
     `whole`: it is read by the code that the engine has for an output that does not stream. `expect` says in texts and
-    calls what its events say; `only_order`: nothing but that of its parts is wrong.
+    calls what its events say, `in_parts` are the texts that these alone say; `only_order`: nothing but that of its
+    parts is wrong; `only_spelling`: nothing but how arguments are written that mean the same to most readers of JSON.
     """
 
     case: Case
@@ -88,6 +90,8 @@ class Subject:
     permalink: str | None = None
     whole: bool = False
     only_order: bool = False
+    in_parts: frozenset[str] = frozenset()
+    only_spelling: bool = False
 
     @property
     def title(self) -> str:
@@ -134,9 +138,28 @@ class Subject:
         """Return whether white space does not count in texts."""
         return self.case.compare.whitespace == "soft"
 
-    def told(self, text: str | None) -> str | None:
-        """An expected text as a test compares it: where white space does not count its words, between blanks."""
-        return " ".join(text.split()) if self.soft and text is not None else text
+    def told(self, text: str) -> str:
+        """A text of an expected part as a test compares it: where white space does not count its words, between
+        blanks."""
+        return " ".join(text.split()) if self.soft else text
+
+    def sign(self, field: str) -> str:
+        """What stands between the words of "reasoning" or "content" where white space does not count: nothing where
+        the case says several parts of it and no more, for nobody says what stands between these."""
+        return "" if self._is_parted(field) else " "
+
+    def wanted(self, field: str, *, ordered: bool = False) -> str | None:
+        """What "reasoning" or "content" should be, as a test compares it; None where nobody says. `ordered`: the test
+        compares the order too, which says what stands in parts."""
+        text = {"reasoning": self.expect.reasoning, "content": self.expect.content}[field]
+        if not self.soft or text is None:
+            return text
+        return None if ordered and self._is_parted(field) and self.order() else self.sign(field).join(text.split())
+
+    def _is_parted(self, field: str) -> bool:
+        kind = {"content": "text"}.get(field, field)
+        parts = [one for one in expected_parts(self.expect, soft=self.soft) if one.kind == kind]
+        return field in self.in_parts and len(parts) > 1
 
     def refuse_soft(self, project: str) -> None:
         """Raise UsageError where white space does not count in texts, and a suite compares them exactly."""
@@ -148,8 +171,13 @@ class Subject:
 
     @property
     def calls(self) -> tuple[ExpectedCall, ...] | None:
-        """The calls that should come out; None where nobody says."""
-        return self.expect.tool_calls
+        """The calls that should come out, by their text where the case says that among its calls or its events; None
+        where nobody says."""
+        calls, events = self.expect.tool_calls, self.expect.events or ()
+        told = [one.call for one in events if one.kind == "tool_call" and one.raw is not None]
+        if calls is None or len(told) != len(calls):
+            return calls
+        return tuple([_as_text(call, text) for call, text in zip(calls, told, strict=True)])
 
     @cached_property
     def tokens(self) -> TestedTokens:
@@ -172,7 +200,7 @@ class Subject:
         if self.expect.events is not None:
             return [
                 {"kind": one.kind, **(_call(one.call) if one.kind == "tool_call" else {"text": one.text})}
-                for one in self.expect.events
+                for one in expected_parts(self.expect, soft=self.soft)
             ]
         if self.events is not None:
             return [
@@ -187,10 +215,10 @@ class Subject:
         """The parts in order where the case states it and the output streams, for a test to compare: a text by itself,
         a call by its name."""
         parts = [
-            ("call", one.name or "") if one.kind == "tool_call" else (one.kind, self.told(one.text) or "")
-            for one in self.expect.events or ()
+            ("call", one.name or "") if one.kind == "tool_call" else (one.kind, self.told(one.text or ""))
+            for one in expected_parts(self.expect, soft=self.soft)
         ]
-        return [] if self.whole else [part for part in parts if part[0] == "call" or part[1]]
+        return [] if self.whole else parts
 
     def named(self, engine: str, names: ParserNames) -> tuple[str | None, str | None]:
         """The tool and the reasoning parser of a server: those of the case, or those that read its format.
@@ -261,9 +289,7 @@ def subject_of(
     replays = [(traced_chunking(run.case), run.trace), *others, (WHOLE, run.whole)]
     failing = [one for one in replays if trace_differences(wanted, one[1], run.case.compare)]
     right = next((trace for _, trace in replays if not trace_differences(wanted, trace, run.case.compare)), None)
-    unordered = partial(
-        trace_differences, wanted.in_fields.model_copy(update={"events": None}), compare=run.case.compare
-    )
+    unordered = partial(_unordered, run.case.compare, wanted)
 
     def size(one: tuple[Chunking, Trace]) -> tuple[bool, bool, int]:
         """Whether it streams, shows what is wrong to whoever sees the deltas, and how many of these there are."""
@@ -288,7 +314,43 @@ def subject_of(
         permalink,
         one_shot and chunking == WHOLE,
         bool(failing) and not unordered(trace),
+        _said_in_parts(wanted),
+        bool(failing) and all(map(_is_spelling, trace_differences(wanted, trace, run.case.compare))),
     )
+
+
+def _unordered(compare: Compare, expect: Expect, trace: Trace) -> list[Difference]:
+    """What differs in texts and calls, whatever their order. Where white space does not count it does not between the
+    parts of a text."""
+    plain, apart = expect.in_fields.model_copy(update={"events": None}), _said_in_parts(expect)
+    soft = apart if compare.whitespace == "soft" else ()
+    found = trace_differences(plain, trace, compare)
+    return [one for one in found if one.field not in soft or _letters(one.expected) != _letters(one.actual)]
+
+
+def _is_spelling(found: Difference) -> bool:
+    """Return whether arguments differ in what most readers of JSON do not tell: white space, and a key given twice."""
+    expected, actual = found.expected, found.actual
+    if found.field.startswith("events["):  # where the name of a call stands before them
+        (name, _, expected), (other, _, actual) = expected.partition(" "), actual.partition(" ")
+        if name != other:
+            return False
+    elif not found.field.endswith(".arguments"):
+        return False
+    try:
+        return json.dumps(json.loads(expected)) == json.dumps(json.loads(actual))
+    except (ValueError, RecursionError):
+        return False
+
+
+def _letters(text: str) -> str:
+    return "".join(text.split())
+
+
+def _said_in_parts(expect: Expect) -> frozenset[str]:
+    """The texts that the events of an expectation alone say."""
+    texts = {"reasoning": expect.reasoning, "content": expect.content}
+    return frozenset([name for name, text in texts.items() if text is None and expect.events is not None])
 
 
 def _fails(run: CaseRun, expect: Expect, trace: Trace) -> str:
@@ -312,6 +374,12 @@ def object_of(call: ExpectedCall) -> dict[str, Any] | None:
     except JsonError:
         return None
     return value if isinstance(value, dict) else None
+
+
+def _as_text(call: ExpectedCall, text: ExpectedCall) -> ExpectedCall:
+    """A call by the text of its arguments, where that says the same call."""
+    agree = call.raw is None and call.name == text.name and jsontext.same(object_of(text), call.arguments)
+    return text if agree else call
 
 
 def _call(call: ExpectedCall) -> dict[str, Any]:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib import resources
 from typing import Literal
 
 from parsers.cases.case import Case
+from parsers.cases.export.same_code import code_of
 from parsers.cases.export.suite_literals import in_comment
 from parsers.cases.export.suite_subject import Subject
 from parsers.replays.chunking import label
@@ -31,7 +31,8 @@ class SuiteTarget:
     `anchor`. At the end of a file that has the line `anchor`, what stands behind that line in the test is enough.
     `comment` begins a line of comment; `literals` are what a subject has for the places of the template. `reads`: the
     project is known to read the output of a case, of a format of this name. `keeps_order`: the test compares in which
-    order reasoning, text and calls come, where the output streams.
+    order reasoning, text and calls come, where the output streams. `reads_arguments`: a helper of the project compares
+    arguments as its own reader of JSON has them.
     """
 
     name: str
@@ -47,6 +48,7 @@ class SuiteTarget:
     anchor: str = ""
     reads: Callable[[Case, str], bool] = lambda case, fmt: True
     keeps_order: bool = False
+    reads_arguments: bool = False
 
 
 @dataclass(slots=True, frozen=True)
@@ -64,9 +66,12 @@ def suite_file(target: SuiteTarget, subject: Subject) -> SuiteFile:
         raise UsageError(
             "only the order of the parts is wrong here, which this suite does not compare: export to pytest"
         )
+    if subject.only_spelling and target.reads_arguments:
+        raise UsageError(
+            "only how arguments are written is wrong here, which this suite does not compare: export to pytest"
+        )
     literals = {"SLUG": subject.slug, "HEADER": _header(target, subject), **target.literals(subject)}
-    template = (resources.files("parsers.cases.export") / target.template).read_text(encoding="utf-8")
-    text = _PLACE.sub(lambda match: literals[match[1]], template)
+    text = _PLACE.sub(lambda match: literals[match[1]], code_of(target.template))
     return SuiteFile(
         text, target.path.format_map({name.lower(): value for name, value in literals.items()}), subject.slug
     )

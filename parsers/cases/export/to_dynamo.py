@@ -68,4 +68,5 @@ DYNAMO = SuiteTarget(
     place="end",
     anchor="cases:",
     keeps_order=True,
+    reads_arguments=True,
 )

@@ -111,4 +111,5 @@ LLAMACPP = SuiteTarget(
     reads=lambda case, fmt: fmt in _TEMPLATES,
     place="behind",
     anchor="static void test_template_output_peg_parsers(bool detailed_debug) {",
+    reads_arguments=True,
 )

@@ -10,10 +10,10 @@ reads first where the case has one.
 
 from __future__ import annotations
 
-from parsers.cases.expect import arguments_text
+from parsers.cases.export.same_code import SAME_JSON, same_order
 from parsers.cases.export.server_parsers import names_of
 from parsers.cases.export.suite_literals import python, python_pretty
-from parsers.cases.export.suite_subject import Subject, object_of
+from parsers.cases.export.suite_subject import Subject
 from parsers.cases.export.suite_target import Literals, SuiteTarget
 
 _TRAILING = ("",)
@@ -27,15 +27,25 @@ _REASONING_ONLY = """thought, left = reasoning.parse_stream_chunk(chunk)
             said.hear("content", left)"""
 _ENDED = "said.end(detector)"
 _WHOLE_BOTH = """said.reasoning, left = reasoning.parse_non_stream(OUTPUT)
-        said.take(detector.detect_and_parse(left, TOOLS))"""
-_WHOLE_TOOLS = "said.take(detector.detect_and_parse(OUTPUT, TOOLS))"
+        said.take_whole(detector.detect_and_parse(left or "", TOOLS))"""
+_WHOLE_TOOLS = "said.take_whole(detector.detect_and_parse(OUTPUT, TOOLS))"
+_TAKE_WHOLE = '''
+    def take_whole(self, result):
+        """All of an output that does not stream: each of its calls is one, whatever its tool_index."""
+        for index, part in enumerate(result.calls):
+            part.tool_index = index
+        self.take(result)
+'''
+_STEPS = '''
+    def begin(self):
+        """The next chunk comes."""
+        self.steps.append({"reasoning": "", "text": "", "call": []})
+
+    def in_steps(self):
+        """The steps, with the names of the calls."""
+        return [{**step, "call": [self.calls[index].name for index in step["call"]]} for step in self.steps]
+'''
 _WHOLE_REASONING = "said.reasoning, said.content = reasoning.parse_non_stream(OUTPUT)"
-
-
-_IN_WORDS = [
-    'said.parts = [[kind, text if kind == "call" else " ".join(text.split())] for kind, text in said.parts]',
-    'said.parts = [part for part in said.parts if part[0] == "call" or part[1]]  # white space does not count',
-]
 
 
 def _literals(subject: Subject) -> Literals:
@@ -48,6 +58,10 @@ def _literals(subject: Subject) -> Literals:
         "CLASS": "".join([part.capitalize() for part in subject.slug.split("_")]),
         "SETUP": "\n        ".join(_made(subject, tool, reasoning)),
         "REPLAY": _replay(subject, tool, reasoning),
+        "SAME_JSON": f"\n{SAME_JSON}\n" if any(call.raw is None for call in subject.calls or ()) else "",
+        "SAME_ORDER": f"\n{same_order(soft=subject.soft)}\n" if subject.order() else "",
+        "STEPS": _STEPS if subject.order() else "",
+        "TAKE_WHOLE": _TAKE_WHOLE if subject.whole and tool else "",
         "CHECKS": "\n        ".join(_checks(subject, reasoning)),
     }
 
@@ -65,32 +79,41 @@ def _replay(subject: Subject, tool: str | None, reasoning: str | None) -> str:
         return (_WHOLE_BOTH if reasoning else _WHOLE_TOOLS) if tool else _WHOLE_REASONING
     step = (_BOTH if reasoning else _TOOLS_ONLY) if tool else _REASONING_ONLY
     end = f"\n        {_ENDED}" if tool else ""
-    return f"for chunk in CHUNKS:\n            {step}{end}"
+    begun = "said.begin()\n            " if subject.order() else ""
+    return f"for chunk in CHUNKS:\n            {begun}{step}{end}"
 
 
 def _checks(subject: Subject, reasoning: str | None) -> list[str]:
     """What is asserted: that of which the case says what is right."""
-    expect, found = subject.expect, []
-    for name, text in (("reasoning", expect.reasoning), ("content", expect.content)):
+    found = []
+    for name in ("reasoning", "content"):
+        text = subject.wanted(name, ordered=True)
         if text is not None and (text or name == "content" or reasoning):
-            said = f'" ".join((said.{name} or "").split())' if subject.soft else f'said.{name} or ""'
-            found.append(f"self.assertEqual({said}, {python(subject.told(text))})")
+            said = f'said.{name} or ""'
+            said = f"{python(subject.sign(name))}.join(({said}).split())" if subject.soft else said
+            found.append(f"self.assertEqual({said}, {python(text)})")
     if subject.order():
-        rows = [[{"text": "content"}.get(kind, kind), text] for kind, text in subject.order()]
-        found += _IN_WORDS if subject.soft else []
-        found.append(f"self.assertIn(said.is_told and said.parts, (False, {python_pretty(rows, 8)}))")
-    if expect.tool_calls is None:
-        return found or ["self.assertIsNotNone(said)  # nothing raised"]
-    names = python_pretty([call.name for call in expect.tool_calls], 8)
-    found += ["calls = list(said.calls.values())", f"self.assertEqual([call.name for call in calls], {names})"]
+        rows = "".join([f"            ({python(kind)}, {python(text)}),\n" for kind, text in subject.order()])
+        found.append(f"assert_order(said.in_steps(), [\n{rows}        ])")
+    found += _of_calls(subject)
+    return found or ["self.assertIsNotNone(said)  # nothing raised"]
+
+
+def _of_calls(subject: Subject) -> list[str]:
+    """What is asserted of the calls."""
+    if subject.calls is None:
+        return []
+    names = python_pretty([call.name for call in subject.calls], 8)
+    found = ["calls = [said.calls[index] for index in sorted(said.calls)]"]
+    found.append(f"self.assertEqual([call.name for call in calls], {names})")
     if not subject.whole:
-        found.append("self.assertEqual(list(said.calls), list(range(len(calls))))  # streamed: from 0")
-    for at, call in enumerate(expect.tool_calls):
-        value = object_of(call)
-        if value is None or call.raw is not None:
-            found.append(f"self.assertEqual(calls[{at}].arguments, {python(arguments_text(call))})")
+        found.append("self.assertEqual(sorted(said.calls), list(range(len(calls))))  # streamed: from 0")
+    for at, call in enumerate(subject.calls):
+        if call.raw is not None:
+            found.append(f"self.assertEqual(calls[{at}].arguments, {python(call.raw)})")
         else:
-            found.append(f"self.assertEqual(json.loads(calls[{at}].arguments), {python_pretty(value, 8)})")
+            told = f"spelled(json.dumps({python_pretty(call.arguments, 8)}))"
+            found.append(f"self.assertEqual(spelled(calls[{at}].arguments), {told})")
     return found
 
 

@@ -8,7 +8,7 @@ JSON: openai_protocol 1.16.0 gave a function a field more, and a test that names
 
 from __future__ import annotations
 
-from parsers.cases.export.rust_code import assertions, chunks, json_text, refuse_reasoning
+from parsers.cases.export.rust_code import assertions, chunks, json_text, refuse_reasoning, same_json
 from parsers.cases.export.suite_literals import rust
 from parsers.cases.export.suite_subject import Subject
 from parsers.cases.export.suite_target import Literals, SuiteTarget
@@ -41,13 +41,13 @@ def _literals(subject: Subject) -> Literals:
     parser = _PARSERS.get(subject.format.name)
     if parser is None:
         raise UsageError(f"the crate tool-parser has no parser that is known to read {subject.format.name}")
-    checks = assertions(subject, "text", "calls[{}].0", "calls[{}].1", 4)
     return {
         "PARSER": rust(parser),
-        "VALUE": "use serde_json::Value;\n" if "<Value>" in checks else "",
+        "VALUE": "use serde_json::Value;\n" if same_json(subject) else "",
+        "SAME_JSON": same_json(subject),
         "TOOLS": "".join([_tool(tool["function"]) for tool in subject.tools]),
         "CHUNKS": chunks(subject, 8),
-        "CHECKS": checks,
+        "CHECKS": assertions(subject, "text", "calls[{}].0", "calls[{}].1", 4),
     }
 
 

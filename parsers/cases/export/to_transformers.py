@@ -7,11 +7,19 @@ template can be told so.
 
 from __future__ import annotations
 
-from parsers.cases.expect import arguments_text
+from parsers.cases.export.same_code import SAME_JSON
 from parsers.cases.export.suite_literals import python, python_pretty
-from parsers.cases.export.suite_subject import Subject, object_of
+from parsers.cases.export.suite_subject import Subject
 from parsers.cases.export.suite_target import Literals, SuiteTarget
 from parsers.vocabulary.types import UsageError
+
+_IS_TEXT = '''
+def is_text(call, text):
+    """Whether the arguments are this text; of those that a template reads nobody knows how they were written."""
+    given = call.get("arguments", {})
+    return given == text if isinstance(given, str) else spelled(json.dumps(given)) == spelled(text)
+
+'''
 
 
 def _literals(subject: Subject) -> Literals:
@@ -24,6 +32,8 @@ def _literals(subject: Subject) -> Literals:
         "PREFIX": python(subject.case.context.prompt_tail or ""),
         "TOOLS": python_pretty(subject.tools or None),
         "CHUNKS": f"[\n{rows}]",
+        "SAME_JSON": f"\n{SAME_JSON}\n" if subject.calls else "",
+        "IS_TEXT": _IS_TEXT if any(call.raw is not None for call in subject.calls or ()) else "",
         "CLASS": "".join([part.capitalize() for part in subject.slug.split("_")]),
         "CHECKS": "\n        ".join(_checks(subject)) or "self.assertIsInstance(message, dict)",
     }
@@ -33,24 +43,25 @@ def _checks(subject: Subject) -> list[str]:
     expect, found = subject.expect, []
     if expect.reasoning is not None:
         found.append("thoughts = [message.get(key) for key in THINKING]")
-        found.append(_same(subject, 'next(filter(None, thoughts), "")', expect.reasoning))
+        found.append(_same(subject, "reasoning", 'next(filter(None, thoughts), "")'))
     if expect.content is not None:
-        found.append(_same(subject, '(message.get("content") or "")', expect.content))
+        found.append(_same(subject, "content", '(message.get("content") or "")'))
     if expect.tool_calls is not None:
         found.append("calls = calls_of(message)")
         names = python_pretty([call.name for call in expect.tool_calls], 8)
         found.append(f'self.assertEqual([call["name"] for call in calls], {names})')
-    for at, call in enumerate(expect.tool_calls or ()):
-        value = object_of(call)
-        told = python(arguments_text(call)) if value is None else python_pretty(value, 8)
-        given = f'calls[{at}]["arguments"]' if value is None else f"arguments_of(calls[{at}])"
-        found.append(f"self.assertEqual({given}, {told})")
+    for at, call in enumerate(subject.calls or ()):
+        if call.raw is not None:
+            found.append(f"self.assertTrue(is_text(calls[{at}], {python(call.raw)}), calls[{at}])")
+        else:
+            told = f"spelled(json.dumps({python_pretty(call.arguments, 8)}))"
+            found.append(f"self.assertEqual(spelled(arguments_of(calls[{at}])), {told})")
     return found
 
 
-def _same(subject: Subject, said: str, text: str) -> str:
-    told = f'" ".join({said}.split())' if subject.soft else said
-    return f"self.assertEqual({told}, {python(subject.told(text))})"
+def _same(subject: Subject, field: str, said: str) -> str:
+    told = f"{python(subject.sign(field))}.join({said}.split())" if subject.soft else said
+    return f"self.assertEqual({told}, {python(subject.wanted(field))})"
 
 
 TRANSFORMERS = SuiteTarget(

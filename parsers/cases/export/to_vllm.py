@@ -9,6 +9,7 @@ last two. The end comes with the last delta where the server says it with that, 
 
 from __future__ import annotations
 
+from parsers.cases.export.same_code import SAME_JSON, same_order
 from parsers.cases.export.server_parsers import names_of
 from parsers.cases.export.suite_literals import python, python_pretty
 from parsers.cases.export.suite_subject import Subject, object_of
@@ -44,42 +45,47 @@ _WHOLE = "output = parse_non_streaming(parser, SAMPLE, request)"
 _COLLECTED = """
 
     output = collect_output(deltas)"""
+_CALLS = """
+    output.tool_calls = calls_of(deltas)"""
+_CALLS_OF = '''
+def calls_of(deltas):
+    """The calls as a client has them, by index: the harness leaves out those that never get a name."""
+    calls = {}
+    for part in [part for delta in deltas if delta is not None for part in delta.tool_calls or []]:
+        call = calls.setdefault(part.index, {"name": "", "arguments": ""})
+        function = part.function
+        if function is not None:
+            call["name"] = call["name"] if function.name is None else function.name
+            call["arguments"] += function.arguments or ""
+    return [calls[index] for index in sorted(calls)]
+
+'''
 _IN_ORDER = """
-    assert order_of(deltas) in (ORDER, None)"""
-# A message joins all text of one kind: this keeps where each part of it stood.
-_ORDER_OF = '''
-def order_of(deltas):
-    """Texts and calls as they began; text of one kind in a row is one part. None where several of them begin in one
-    delta: nobody knows which came first."""
-    parts, calls = [], set()
-    for delta in [delta for delta in deltas if delta is not None]:
-        new = {}
-        for call in [call for call in delta.tool_calls or [] if call.index not in calls]:
-            new.setdefault(call.index, call)
-        said = [(kind, text) for kind, text in (("reasoning", delta.reasoning), ("text", delta.content)) if text]
-        if len(said) + bool(new) > 1:
-            return None
-        for kind, text in said:
-            before = parts.pop()[1] if parts and parts[-1][0] == kind else ""
-            parts.append((kind, before + text))
-        parts += [("call", call.function.name) for call in new.values()]
-        calls |= set(new)
-    return parts
+    assert_order(steps_of(deltas), ORDER)"""
+# A message joins all text of one kind: this keeps what came with what.
+_STEPS_OF = '''
+def steps_of(deltas):
+    """What each delta says: its texts, and the names of the calls that it begins."""
+    names, known, steps = {}, set(), []
+    deltas = [delta for delta in deltas if delta is not None]
+    for part in [part for delta in deltas for part in delta.tool_calls or []]:
+        name = part.function and part.function.name
+        names[part.index] = names.get(part.index, "") if name is None else name
+    for delta in deltas:
+        new = [index for index in dict.fromkeys(part.index for part in delta.tool_calls or []) if index not in known]
+        known.update(new)
+        called = [names[index] for index in new]
+        steps.append({"reasoning": delta.reasoning or "", "text": delta.content or "", "call": called})
+    return steps
 
 '''
-_ALL_PARTS = "    return parts\n"
-# Where white space does not count.
-_PARTS_IN_WORDS = """    told = [(kind, text if kind == "call" else in_words(text)) for kind, text in parts]
-    return [part for part in told if part[0] == "call" or part[1]]
-"""
 _IN_WORDS = """
-    output.reasoning, output.content = in_words(output.reasoning), in_words(output.content)"""
-_WORDS = '''
-def in_words(text):
-    """White space does not count."""
-    return " ".join((text or "").split())
-
-'''
+    output.reasoning = {reasoning}.join((output.reasoning or "").split())  # white space does not count
+    output.content = {content}.join((output.content or "").split())"""
+_AS_VALUES = """
+    for call, expected in zip(output.tool_calls, SAMPLE.expected_tool_calls):
+        if "arguments" in expected:
+            assert spelled(call["arguments"]) == spelled(json.dumps(expected["arguments"]))"""
 _AS_TEXT = """
     assert [call["arguments"] for call in output.tool_calls] == ARGUMENTS"""
 # Where of some calls a value is expected, which the harness compares.
@@ -98,6 +104,7 @@ def _literals(subject: Subject) -> Literals:
     if not tokens.tokens:
         raise UsageError("the output is empty, and vLLM's harness replays tokens")
     calls, as_text = _calls(subject)
+    values = any("arguments" in call for call in calls or ())
     how = _how(subject)
     imports = sorted({*_HARNESS, *how["IMPORTS"].split()})
     rows = "".join([f"        ({number}, {python(text)}),\n" for number, text in tokens.tokens])
@@ -109,8 +116,8 @@ def _literals(subject: Subject) -> Literals:
         "SOURCE": python(subject.source),
         "VOCABULARY": python_pretty(dict(tokens.vocabulary), 4),
         "TOKENS": f"[\n{rows}    ]",
-        "REASONING": python(subject.told(subject.expect.reasoning)),
-        "CONTENT": python(subject.told(subject.expect.content)),
+        "REASONING": python(subject.wanted("reasoning", ordered=True)),
+        "CONTENT": python(subject.wanted("content", ordered=True)),
         "CALLS": python_pretty(calls, 4),
         "TOOLS": python_pretty(subject.tools or None, 4),
         "KWARGS": python_pretty(kwargs or None, 4),
@@ -119,8 +126,12 @@ def _literals(subject: Subject) -> Literals:
         "REASONING_PARSER": python(reasoning),
         "CHOICE": "" if subject.tool_choice == "auto" else _choice(subject),
         "EXACT": "" if not as_text else _SOME_AS_TEXT if None in as_text else _AS_TEXT,
-        "SOFT": _IN_WORDS if subject.soft else "",
-        "WORDS": _WORDS if subject.soft else "",
+        "VALUES": _AS_VALUES if values else "",
+        "SAME_JSON": f"\n{SAME_JSON}\n" if values else "",
+        "JSON": "import json\n\n" if values else "",
+        "SOFT": _in_words(subject) if subject.soft else "",
+        "CALLED": "" if subject.whole or calls is None else _CALLS,
+        "CALLS_OF": "" if subject.whole or calls is None else _CALLS_OF,
         **_order(subject),
         "CONSTANTS": how["CONSTANTS"] + _constants(subject, as_text),
     }
@@ -128,8 +139,13 @@ def _literals(subject: Subject) -> Literals:
 
 def _order(subject: Subject) -> dict[str, str]:
     """How the order is compared, where there is one."""
-    order_of = _ORDER_OF.replace(_ALL_PARTS, _PARTS_IN_WORDS) if subject.soft else _ORDER_OF
-    return {"ORDER": _IN_ORDER, "ORDER_OF": order_of} if subject.order() else {"ORDER": "", "ORDER_OF": ""}
+    if not subject.order():
+        return {"ORDER": "", "ORDER_OF": ""}
+    return {"ORDER": _IN_ORDER, "ORDER_OF": f"{_STEPS_OF}\n{same_order(soft=subject.soft)}\n"}
+
+
+def _in_words(subject: Subject) -> str:
+    return _IN_WORDS.format(**{name: python(subject.sign(name)) for name in ("reasoning", "content")})
 
 
 def _constants(subject: Subject, as_text: list[str | None]) -> str:
@@ -141,11 +157,11 @@ def _constants(subject: Subject, as_text: list[str | None]) -> str:
     return f"{found}ORDER = [\n{rows}]\n\n"
 
 
-def _calls(subject: Subject) -> tuple[list[object] | None, list[str | None]]:
+def _calls(subject: Subject) -> tuple[list[dict[str, object]] | None, list[str | None]]:
     """The calls as the harness compares them, which is as values; and the texts of arguments, where some are text."""
     if subject.calls is None:
         return None, []
-    rows: list[object] = []
+    rows: list[dict[str, object]] = []
     for call in subject.calls:
         value = object_of(call)
         rows.append({"name": call.name} if value is None else {"name": call.name, "arguments": value})

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from parsers.cases.expect import arguments_text
+from parsers.cases.export.same_code import SAME_JSON
 from parsers.cases.export.server_parsers import names_of
 from parsers.cases.export.suite_literals import python, python_pretty
 from parsers.cases.export.suite_subject import Subject, object_of
@@ -50,6 +51,7 @@ def _literals(subject: Subject) -> Literals:
         "GROUPING": "" if subject.whole else f"GROUPING = {python_pretty([*sizes])}\n",
         "TOOLS": python_pretty(subject.tools or None),
         "CHOICE": "" if choice == "auto" else f"        tool_choice={python_pretty(choice, 8)},\n",
+        "SAME_JSON": SAME_JSON,
         "REPLAY": _WHOLE if subject.whole else _GROUPED,
         "CHECKS": "".join([f"\n    {line}" for line in _checks(subject)]),
     }
@@ -79,8 +81,8 @@ def _calls(subject: Subject) -> list[tuple[str, dict[str, Any]]]:
 def _checks(subject: Subject) -> list[str]:
     """What is asserted besides the calls of the fixture."""
     content, calls = subject.expect.content, subject.calls or ()
-    said = '" ".join(content.split())' if subject.soft else "content"
-    found = [] if content is None else [f"assert {said} == {python(subject.told(content))}"]
+    said = f"{python(subject.sign('content'))}.join(content.split())" if subject.soft else "content"
+    found = [] if content is None else [f"assert {said} == {python(subject.wanted('content'))}"]
     if calls and all(call.raw is not None for call in calls):
         texts = python_pretty([arguments_text(call) for call in calls], 4)
         return [*found, f"assert [call.function.arguments for call in calls] == {texts}"]

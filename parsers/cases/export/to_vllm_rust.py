@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from parsers.cases.export.rust_code import assertions, chunks, json_text, refuse_reasoning
+from parsers.cases.export.rust_code import assertions, chunks, json_text, refuse_reasoning, same_json
 from parsers.cases.export.suite_literals import rust
 from parsers.cases.export.suite_subject import Subject
 from parsers.cases.export.suite_target import Literals, SuiteTarget
@@ -38,6 +38,7 @@ _PARSERS = {  # the parser of a format: its file and its type
     "seed_oss": ("seed_oss", "SeedOssToolParser"),
 }
 _INNER = {"deepseek_v32": ("｜DSML｜",), "deepseek_v4": ("｜DSML｜",)}  # tokens that are a part of markers
+_WORDS = 'text.split_whitespace().collect::<Vec<_>>().join(" ")'
 _FIRST = 256  # of the ids of markers: those below are bytes
 _ORDER = """
 
@@ -49,21 +50,26 @@ _ORDER = """
             parser.parse_into(rest.drain_prefix(chunk.len()), &mut streamed).unwrap();
         }
         streamed.append(parser.finish().unwrap());
-        let mut order: Vec<String> = Vec::new();
+        let mut parts: Vec<(String, String)> = Vec::new();
         for event in &streamed.events {
-            let kind = match event {@BLANK@
-                ToolParserEvent::Text(_) => "text".to_string(),
-                ToolParserEvent::ToolCall(call) => format!("call {}", call.tool_index),
-            };
-            let known = kind != "text" && order.contains(&kind);
-            if !known && order.last() != Some(&kind) {
-                order.push(kind);
+            match event {
+                ToolParserEvent::Text(text) => match parts.last_mut() {
+                    Some((kind, before)) if kind == "text" => before.push_str(text),
+                    _ if @TEXT@.is_empty() => {}
+                    _ => parts.push(("text".to_string(), text.to_string())),
+                },
+                ToolParserEvent::ToolCall(call) => {
+                    let kind = format!("call {}", call.tool_index);
+                    if !parts.iter().any(|(known, _)| *known == kind) {
+                        parts.push((kind, String::new()));
+                    }
+                }
             }
         }
-        assert_eq!(order, @KINDS@);"""
-
-_BLANK = """
-                ToolParserEvent::Text(text) if text.trim().is_empty() => continue,"""
+        let order: Vec<(&str, String)> =
+            parts.iter().map(|(kind, text)| (kind.as_str(), @SAID@)).collect();
+        let wanted = [@PARTS@];
+        assert_eq!(order, wanted.map(|(kind, text)| (kind, text.to_string())));"""
 
 
 def _literals(subject: Subject) -> Literals:
@@ -76,8 +82,9 @@ def _literals(subject: Subject) -> Literals:
     tools = "".join([_tool(tool["function"]) for tool in subject.tools])
     ordered = (
         _ORDER.replace("@TYPE@", kind)
-        .replace("@BLANK@", _BLANK if subject.soft else "")
-        .replace("@KINDS@", f"[{', '.join(map(rust, order))}]")
+        .replace("@TEXT@", "text.trim()" if subject.soft else "text")
+        .replace("@SAID@", _WORDS if subject.soft else "text.clone()")
+        .replace("@PARTS@", ", ".join([f"({rust(kind)}, {rust(text)})" for kind, text in order]))
         if order
         else ""
     )
@@ -87,7 +94,8 @@ def _literals(subject: Subject) -> Literals:
         "MORE": ", ToolParserEvent, ToolParserOutput" if order else "",
         "HELPERS": "{collect_attributed_stream, decode_ids}" if order else "collect_attributed_stream",
         "TOKENIZER": "\n    use vllm_tokenizer::Tokenizer as _;" if order else "",
-        "VALUE": "    use serde_json::Value;\n" if "<Value>" in _checks(subject) else "",
+        "VALUE": "    use serde_json::Value;\n" if same_json(subject) else "",
+        "SAME_JSON": same_json(subject, 4),
         "MARKERS": "".join(_markers(subject)),
         "TOOLS": tools,
         "CHUNKS": chunks(subject, 12),
@@ -113,11 +121,11 @@ def _markers(subject: Subject) -> Iterator[str]:
         yield f"\n            .with_regular_token({rust(text)}, {number})"
 
 
-def _order(subject: Subject) -> list[str]:
-    """The kinds of the parts where the case says their order: "text", and "call 0" for the first call."""
+def _order(subject: Subject) -> list[tuple[str, str]]:
+    """The parts where the case says their order: "text" with its text, and "call 0" for the first call."""
     kinds, calls = [], 0
-    for kind, _ in subject.order():
-        kinds.append(f"call {calls}" if kind == "call" else "text")
+    for kind, text in subject.order():
+        kinds.append((f"call {calls}", "") if kind == "call" else (kind, text))
         calls += kind == "call"
     return kinds
 

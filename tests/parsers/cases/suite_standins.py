@@ -85,7 +85,7 @@ def use_vllm(monkeypatch: pytest.MonkeyPatch, case: Case, damage: bool = False) 
         if sample.expected_tool_calls is not None:
             assert [one["name"] for one in output.tool_calls] == [one["name"] for one in sample.expected_tool_calls]
             for one, wanted in zip(output.tool_calls, sample.expected_tool_calls, strict=True):
-                assert json.loads(one["arguments"]) == wanted.get("arguments", json.loads(one["arguments"]))
+                assert "arguments" not in wanted or json.loads(one["arguments"]) == wanted["arguments"]
 
     harness = {
         "Sample": SimpleNamespace,
@@ -231,9 +231,9 @@ def _message(sent: list[Any]) -> Any:
     deltas = [delta for row in sent for delta in row if delta is not None]
     calls: dict[int, dict[str, str]] = {}
     for call in [call for delta in deltas for call in delta.tool_calls]:
-        known = calls.setdefault(call.index, {"name": "", "arguments": ""})
-        known["name"] += call.name or ""
-        known["arguments"] += call.arguments or ""
+        if call.name or call.index in calls:  # vLLM's harness leaves out what comes before a name
+            known = calls.setdefault(call.index, {"name": call.name, "arguments": ""})
+            known["arguments"] += call.arguments or ""
     reasoning, content = ("".join([getattr(one, name) or "" for one in deltas]) for name in ("reasoning", "content"))
     return SimpleNamespace(reasoning=reasoning, content=content, tool_calls=[*calls.values()])
 

@@ -11,7 +11,7 @@ from parsers.cases.case import Case, CaseError, Compare, Expect
 from parsers.cases.expect import differences, trace_differences
 from parsers.cases.export.markdown import markdown
 from parsers.cases.io import load_case, to_data
-from parsers.cases.message_events import MessageEvent, in_order
+from parsers.cases.message_events import MessageEvent, counted, in_order
 from parsers.cases.run import CaseRun, run_case
 from parsers.vocabulary.events import (
     CallArguments,
@@ -149,6 +149,42 @@ def test_events_survive_a_file_and_are_reported() -> None:
 
 def test_of_parts_in_another_order_those_are_marked_that_stand_elsewhere() -> None:
     """The order alone is a difference; which of the parts stand where they should is told beside it."""
-    report = markdown(run(case([SAID[0], SAID[2], SAID[1], SAID[3], FIRST])))
+    report = markdown(run(case([SAID[0], SAID[1], FIRST, FIRST, SAID[3]])))
     marks = dict(re.findall(r"\| (events\S*) (.) \|", report))
-    assert "".join(marks.values()) == "✗✓✗✗✓✓"
+    assert "".join(marks.values()) == "✗✓✓✓✗✗"
+
+
+COUNTED: list[tuple[list[tuple[str, str]], bool, list[tuple[int, str]]]] = [
+    ([("text", "a "), ("reasoning", "\n"), ("text", "b"), ("tool_call", "")], True, [(0, "a b"), (3, "")]),
+    ([("text", "a "), ("reasoning", "\n"), ("text", "b")], False, [(0, "a "), (1, "\n"), (2, "b")]),
+    ([("text", "a"), ("text", "b"), ("reasoning", "r"), ("reasoning", "s")], False, [(0, "ab"), (2, "rs")]),
+    (
+        [("text", "a"), ("tool_call", ""), ("tool_call", ""), ("text", "b")],
+        True,
+        [(0, "a"), (1, ""), (2, ""), (3, "b")],
+    ),
+    ([("text", " "), ("text", "a"), ("text", " ")], True, [(1, "a")]),
+    ([("text", ""), ("text", "a")], False, [(1, "a")]),
+]
+
+
+@pytest.mark.parametrize(("parts", "soft", "told"), COUNTED)
+def test_the_parts_that_count(parts: list[tuple[str, str]], soft: bool, told: list[tuple[int, str]]) -> None:
+    assert counted(parts, soft=soft) == told
+
+
+def test_a_report_shows_the_parts_that_count() -> None:
+    """Where white space does not count, a part of nothing else is none on either side."""
+    parts = [SAID[0], {"kind": "text", "text": " "}, SAID[1], FIRST, SAID[3], FIRST]
+    report = markdown(run(case([*parts[:4], {**SAID[3], "text": "Too."}, FIRST], compare={"whitespace": "soft"})))
+    assert "| events ✓ |" in report
+    assert "| events[3] ✗ | `Too.` | `Two.` |" in report
+    assert fields(case(parts, compare={"whitespace": "soft"})) == []
+    assert [one[0] for one in fields(case(parts))] == ["events[1]"]
+
+
+def test_neighbouring_texts_that_are_expected_are_one() -> None:
+    split = [SAID[0], {"kind": "text", "text": "On"}, {"kind": "text", "text": "e."}, FIRST, SAID[3], FIRST]
+    assert fields(case(split)) == []
+    report = markdown(run(case([*split[:4], {**SAID[3], "text": "Too."}, FIRST])))
+    assert "| events[3] ✗ | `Too.` | `Two.` |" in report

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parsers.intake.dynamo_cases import FINISH, read_dynamo
-from parsers.intake.yaml_values import BYTES, EVENTS
+from parsers.intake.yaml_values import BYTES, DIGITS, EVENTS, load_yaml
 from parsers.vocabulary.types import Recording
 
 
@@ -190,3 +191,34 @@ WORDS = (
 def test_any_yaml_is_read_or_refused(text: str, change: Callable[[str], str]) -> None:
     read_dynamo("cases:\n  a:\n    model_text: x\n" + text)
     read_dynamo("cases:\n  model_text:\n" + change(text))
+
+
+NUMBERS: list[tuple[str, Any]] = [
+    ("9223372036854775807", 9223372036854775807),
+    ("-18446744073709551616", -18446744073709551616),
+    ("9" * DIGITS, int("9" * DIGITS)),
+    ("9" * (DIGITS + 1), "9" * (DIGITS + 1)),
+    ("1e3", 1000.0),
+    ("-1.5E-3", -0.0015),
+    (".5", 0.5),
+    ("1.", 1.0),
+    ("1e999", "1e999"),
+    ("-1.0e999999999", "-1.0e999999999"),
+    ("1e9999999999", "1e9999999999"),
+    ("1e", "1e"),
+    ("e3", "e3"),
+    (".", "."),
+    ("007", "007"),
+    ("1_000", "1_000"),
+    ("12:30", "12:30"),
+    ("0x1f", "0x1f"),
+]
+
+
+@pytest.mark.parametrize(("written", "value"), NUMBERS)
+def test_numbers_are_those_of_yaml_in_decimal_digits(written: str, value: Any) -> None:
+    assert json.dumps(load_yaml(f"[{written}]")) == json.dumps([value])
+
+
+def test_a_number_of_any_length_is_read_in_bounds() -> None:
+    assert load_yaml(f"- {'9' * 100_000}\n- {'9' * 100_000}e5") == ["9" * 100_000, f"{'9' * 100_000}e5"]

@@ -36,7 +36,7 @@ def test_an_exported_test_is_recognised_and_is_its_case() -> None:
 
 OLDER = [
     ("SOFT_WHITESPACE = False", "SOFT_WHITESPACE = True", {"whitespace": "soft"}),
-    ("CALLS_BY_INDEX = False", "CALLS_BY_INDEX = True", {"calls": "index"}),
+    ("SOFT_WHITESPACE = False", "CALLS_BY_INDEX = True", {"calls": "index"}),
 ]
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from parsers.cases.message_events import events_of
+from parsers.cases.message_events import counted, events_of
 from parsers.cases.stated_order import Wanted
 from parsers.checks.deltas import EVERY_CHUNK, ClientResult, clients
 from parsers.checks.known import Finish, known_of
@@ -294,9 +294,9 @@ def _differences(index: TraceIndex, expect: dict[str, Any] | None, *, soft: bool
 
 def _order(*sides: Wanted, soft: bool) -> Iterator[_Difference]:
     """In which order the parts come, blank text left out where that is `soft`, and those that no other row shows."""
-    counted = [[one for one in side if not soft or one[0] == "tool_call" or one[1].strip()] for side in sides]
-    yield _difference("order", *["\n".join([kind for kind, _ in side]) for side in counted])
-    wanted, texts = ([text for kind, text in side if kind == "text"] for side in counted)
+    told = [[(side[at][0], text) for at, text in counted(side, soft=soft)] for side in sides]
+    yield _difference("order", *["\n".join([kind for kind, _ in side]) for side in told])
+    wanted, texts = ([text for kind, text in side if kind == "text"] for side in told)
     if max(len(wanted), len(texts)) > 1:
         pairs = zip_longest(wanted, texts, fillvalue="")
         yield from (_difference(f"text {number}", *pair, soft=soft) for number, pair in enumerate(pairs))

@@ -150,6 +150,7 @@ def test_expected_and_actual_are_compared_part_by_part(make: Any) -> None:
     [
         ([{"kind": "text", "text": "Hi."}, {"kind": "tool_call", "name": "f"}], {"order": True}),
         ([{"kind": "tool_call", "name": "f"}, {"kind": "text", "text": "Hi."}], {"order": False}),
+        ([{"kind": "text", "text": "H"}, {"kind": "text", "text": "i."}, {"kind": "tool_call"}], {"order": True}),
         (
             [{"kind": "text", "text": ["Hi."]}, {"kind": "tool_call"}, {"kind": "text", "text": "x"}],
             {"order": False, "text 0": True, "text 1": False},
