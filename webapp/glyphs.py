@@ -41,6 +41,7 @@ SPECIAL = re.compile(
     "\U0001d173-\U0001d17a\U000e0000-\U000e01ef]"
 )
 
+_IN_WORDS = re.compile(f"(?![ \n]){SPECIAL.pattern}")
 # What is hidden in a line of words: white space is none, nor what makes an emoji one.
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
@@ -143,7 +144,7 @@ def plain(text: str) -> Markup:
 
 def _sentence(text: str) -> Markup:
     """Words with ordinary spaces and line ends; other special characters as glyphs."""
-    return escape(SPECIAL.sub(lambda match: match[0] if match[0] in " \n" else _glyph(match[0])[0], text))
+    return _shown(text, breaks=False, special=_IN_WORDS)
 
 
 def brief(number: int) -> str:
