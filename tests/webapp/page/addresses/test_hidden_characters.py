@@ -98,7 +98,7 @@ def test_fields_keep_what_was_typed(client: FlaskClient, stored: str) -> None:
     page = parse(client.get(f"/c/{stored}/share").text)
     assert page.one("input#share-title").attrs["value"] == TITLE
     form = unescape(client.get(f"/c/{stored}/edit").text)
-    for typed in (CASE["input"]["text"], f"tail{TURNED}", f"model{TURNED}"):  # type: ignore[index]
+    for typed in (CASE["input"]["text"], f"tail{TURNED}", f"model{TURNED}"):
         assert typed in form
     assert f'value="{TURNED}"' in client.get(f"/library?q={quote(TURNED)}").text
 
