@@ -21,7 +21,7 @@ from parsers.cases.jsontext import utf8
 from webapp import api, banned, compression, quotas, storage_trouble, write_access
 from webapp.engines.entered import use_engines
 from webapp.formats.folder import formats_folder, refusals
-from webapp.glyphs import FILTERS
+from webapp.glyphs import FILTERS, seen
 from webapp.jobs.searches import Ask, Searches
 from webapp.mounting import mounted
 from webapp.page.addresses import blueprint
@@ -91,6 +91,7 @@ def create_app(settings: Settings | None = None, ask: Ask | None = None) -> Flas
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.filters.update(FILTERS)
+    app.jinja_env.finalize = seen
     app.jinja_env.globals["static"] = _static_url
     app.jinja_env.globals["longest_wait"] = _longest_wait(settings)
     app.jinja_env.globals["has_sweeps"] = settings.sweeps is not None

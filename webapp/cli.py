@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -33,6 +34,7 @@ PROGRAM = "toolcall-inspector"
 BAD_INPUT = 2
 INTERRUPTED = 130
 READER_GONE = 141
+_WHITE = re.compile(r"\s+")
 HOME = Path(__file__).resolve().parent.parent
 
 
@@ -148,8 +150,9 @@ def _require_own_parsers() -> None:
 
 
 def one_line(text: str) -> str:
-    """The text on one line, with what a terminal would not show (or would obey) spelled out."""
-    line = " ".join(text.split())
+    """The text on one line, with what a terminal would not show (or would obey) spelled out. Blanks stay as they are: a
+    finding may be about one."""
+    line = _WHITE.sub(lambda match: match[0] if not match[0].strip(" ") else " ", text).strip()
     return "".join([char if char.isprintable() else char.encode("unicode_escape").decode() for char in line])
 
 

@@ -16,6 +16,8 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from parsers.vocabulary.words import in_parts
+
 # The mnemonics of ASCII (ISO 646) for its controls, and those of Unicode: few fonts draw the pictures of them.
 _CONTROLS = re.findall(
     r"\w+",
@@ -39,6 +41,14 @@ SPECIAL = re.compile(
     "\U0001d173-\U0001d17a\U000e0000-\U000e01ef]"
 )
 
+_IN_WORDS = re.compile(f"(?![ \n]){SPECIAL.pattern}")
+# What is hidden in a line of words: white space is none, nor what makes an emoji one.
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff9-\ufffb\ufffe\uffff"
+    "\ud800-\udfff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e01ef]"
+)
+
 
 def _glyph(char: str) -> tuple[str, str]:
     """The glyph drawn for a special character, and the words a screen reader says for it."""
@@ -57,11 +67,16 @@ def show_lines(text: str) -> Markup:
     return _shown(text, breaks=True)
 
 
-def _shown(text: str, *, breaks: bool) -> Markup:
+def label(text: str) -> Markup:
+    """A name, a title or a tag as HTML: white space stays, what is hidden in it is a glyph."""
+    return _shown(text, breaks=False, special=_HIDDEN)
+
+
+def _shown(text: str, *, breaks: bool, special: re.Pattern[str] = SPECIAL) -> Markup:
     """Parts that are HTML already are joined as they are: to escape them as Markup takes longer than all the rest."""
     parts: list[str] = []
     at = 0
-    for match in SPECIAL.finditer(text):
+    for match in special.finditer(text):
         parts += escape(text[at : match.start()]), _element(match[0])
         if breaks and match[0] == "\n":
             parts.append("<br>")
@@ -100,12 +115,17 @@ def hexed(raw: bytes, limit: int = 16) -> str:
 
 # Filters of the templates.
 
-_CODE = re.compile("`([^`]*)`|“([^“”]*`[^“”]*)”")  # see parsers.vocabulary.words.quoted
-
 
 def glyphless(text: str) -> str:
     """Text for attributes and JSON: spaces stay, whatever else cannot be seen is spelled as a JSON escape."""
     return SPECIAL.sub(lambda match: match[0] if match[0] == " " else _escaped(match[0]), text)
+
+
+def seen(value: Any) -> Any:
+    """What a template writes: in text that is no HTML yet, what is hidden is spelled as a JSON escape."""
+    if type(value) is not str or (value.isascii() and value.isprintable()):
+        return value
+    return _HIDDEN.sub(lambda match: _escaped(match[0]), value)
 
 
 def _escaped(char: str) -> str:
@@ -118,18 +138,13 @@ def _escaped(char: str) -> str:
 
 def plain(text: str) -> Markup:
     """A sentence of ours that quotes model output: `code` as code with glyphs, everything else escaped."""
-    parts: list[Markup] = []
-    at = 0
-    for match in _CODE.finditer(text):
-        parts.append(_sentence(text[at : match.start()]))
-        parts.append(Markup("<code>{}</code>").format(show(match[1] if match[2] is None else match[2])))
-        at = match.end()
-    return Markup("").join([*parts, _sentence(text[at:])])
+    parts = [Markup("<code>{}</code>").format(show(part)) if code else _sentence(part) for part, code in in_parts(text)]
+    return Markup("").join(parts)
 
 
 def _sentence(text: str) -> Markup:
     """Words with ordinary spaces and line ends; other special characters as glyphs."""
-    return escape(SPECIAL.sub(lambda match: match[0] if match[0] in " \n" else _glyph(match[0])[0], text))
+    return _shown(text, breaks=False, special=_IN_WORDS)
 
 
 def brief(number: int) -> str:
@@ -143,6 +158,8 @@ def brief(number: int) -> str:
 FILTERS: dict[str, Callable[..., Any]] = {
     "glyphs": show,
     "glyph_lines": show_lines,
+    "label": label,
+    "typed": escape,
     "clipped": shorten,
     "counted": count,
     "brief": brief,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 
 _QUOTED = 40
+_CODE = re.compile("`([^`]*)`|“([^“”]*`[^“”]*)”")
 _LISTED = 4
 
 
@@ -24,6 +26,16 @@ def quoted(text: str) -> str:
     """Text as code, on one line and not too long: between backticks, or, where it has one, between “ and ”."""
     shown = shortened(text.replace("\n", "\\n").replace("\r", "\\r"), _QUOTED)
     return f"“{shown}”" if "`" in shown else f"`{shown}`"
+
+
+def in_parts(sentence: str) -> Iterator[tuple[str, bool]]:
+    """A sentence in its words and what it quotes (see `quoted`), which is True: whoever shows it shows that as code."""
+    at = 0
+    for match in _CODE.finditer(sentence):
+        yield sentence[at : match.start()], False
+        yield match[1] if match[2] is None else match[2], True
+        at = match.end()
+    yield sentence[at:], False
 
 
 def shortened(text: str, most: int) -> str:

@@ -63,6 +63,7 @@ def test_long_texts_are_shortened_with_an_ellipsis() -> None:
 
 def test_sentences_keep_their_spaces_and_show_code() -> None:
     assert plain('“a`” and “b”, `"c"`') == "<code>a`</code> and “b”, <code>&#34;c&#34;</code>"
+    assert plain("a \u202eb") == f"a {show(chr(0x202E))}b"
     assert plain("not `a b` <i>") == 'not <code>a<span class="glyph">·</span>b</code> &lt;i&gt;'
 
 

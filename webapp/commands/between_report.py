@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Protocol
 
 from parsers.cases.between import Between
+from parsers.cases.export.shell_words import in_shell
 from parsers.compare.delta_parting import StepSent
 from parsers.replays.chunking import label
 from parsers.search.parted import Parted
@@ -17,7 +17,7 @@ from webapp.commands.engine_option import Named
 from webapp.commands.inputs import Given, shown
 from webapp.commands.options import Options, given_words
 from webapp.commands.report import sent_words
-from webapp.commands.words import SHORT, count, literal, quoted, section, table
+from webapp.commands.words import SHORT, count, literal, quoted, section, table, visible
 from webapp.glyphs import shorten
 
 LONGEST = 2_000
@@ -43,7 +43,7 @@ def replay_report(sides: Sides, parted: Parted, given: Given) -> str:
     """One output under its chunking by both, without the newline at its end."""
     same = "the same message" if parted.same else "other messages"
     rows = [*_head(sides, given), ["replayed", f"{label(parted.chunking)}; they give {same}"]]
-    return "\n".join([*table(rows), *_shown(sides, parted)])
+    return visible("\n".join([*table(rows), *_shown(sides, parted)]))
 
 
 def find_report(sides: Sides, result: Between, given: Given, options: Options) -> str:
@@ -59,21 +59,21 @@ def find_report(sides: Sides, result: Between, given: Given, options: Options) -
         rows += [["verdict", f"No difference of {names} was found."]]
         why = f"The process of one does not survive its replays ({found.given_up}): what else they give is not known."
         rows += [["", why]] * bool(found.given_up)
-        return "\n".join(table(rows))
+        return visible("\n".join(table(rows)))
     rows += [["verdict", f"{names} differ: {label(found.first.chunking)} ({found.first.grade.value} cuts)."]]
     rows += [["", f"Only a changed output shows it: {found.first.change}."]] * bool(found.first.change)
-    return "\n".join([*table(rows), *_smallest(sides, found.smallest or found.first, given, options)])
+    return visible("\n".join([*table(rows), *_smallest(sides, found.smallest or found.first, given, options)]))
 
 
 def _smallest(sides: Sides, small: Parted, given: Given, options: Options) -> list[str]:
-    find = shlex.join(["toolcall-inspector", "find", given.name, *given_words(options), "--json"])
+    find = in_shell(["toolcall-inspector", "find", given.name, *given_words(options), "--json"])
     again = [word for side in sides for word in ("--engine", f"{side.named.label}={side.named.word}")]
     pick = "jq '.pairs[] | select(.pair[1] == " + json.dumps(sides[1].named.label) + ") | .case'"
     rows = [
         ["text", literal(small.text, LONGEST)],
         ["cut", f"{label(small.chunking)} ({small.grade.value} cuts)"],
         ["save it", f"{find} | {pick} > smallest.case.json"],
-        ["see it", shlex.join(["toolcall-inspector", "replay", "smallest.case.json", *again])],
+        ["see it", in_shell(["toolcall-inspector", "replay", "smallest.case.json", *again])],
     ]
     title = f"smallest output on which they differ: {count(len(small.text), 'character')}"
     return [*section(title, table(rows, "  ")), *_shown(sides, small)]

@@ -6,6 +6,7 @@ Against a baseline, or against another engine called `base`, only what became wo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
@@ -37,7 +38,7 @@ from webapp.commands.engine_option import Named
 from webapp.commands.inputs import OF_CORPUS, shown
 from webapp.commands.running import run_case_of
 from webapp.commands.words import count, quoted
-from webapp.engines.entered import engine_title
+from webapp.engines.entered import engine_title, entered
 from webapp.engines.named_parser import case_by_engine, case_by_parser, engine_words, held_as
 from webapp.engines.protocol import EngineError
 from webapp.settings import get_settings
@@ -122,7 +123,7 @@ class By:
     def engine(cls, engine: Named) -> By:
         """An entered engine."""
         label, word = engine
-        about = engine_title(word.partition(":")[0])
+        about = _title_now(word.partition(":")[0])
         return cls(label, word, about, lambda case: case_by_engine(case, word, get_settings()), engine_words)
 
     @classmethod
@@ -135,6 +136,14 @@ class By:
         """`head=mine:hermes (vllm 0.33.0)`, without a label that says no more than the rest."""
         label = "" if self.label in ("", self.word, self.word.partition(":")[0]) else f"{self.label}="
         return f"{label}{self.word}" + (f" ({self.about})" if self.about else "")
+
+
+def _title_now(engine: str) -> str:
+    """Who an engine is that is run now: one that was changed since it said so is asked. That it cannot be asked is told
+    of each case."""
+    with suppress(UsageError):
+        entered().card(engine)
+    return engine_title(engine)
 
 
 @dataclass(slots=True, frozen=True)

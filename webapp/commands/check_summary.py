@@ -52,7 +52,10 @@ def remarks(results: Sequence[CaseResult], asked: Asked) -> Iterator[str]:
         yield f"{count(len(late), 'case')} not under every chunking, for the engine was slow: {few}"
     numbers = dict(zip(("fixed", "partly fixed"), map(len, _fixed(results)), strict=True))
     if asked.baseline is not None:
-        yield from (f"{n:,} {words}: refresh the baseline (--write-baseline)" for words, n in numbers.items() if n)
+        then = "refresh the baseline (--write-baseline)"
+        if any(map(_is_failing, results)):
+            then = "the baseline would take what became worse for known, so refresh it when nothing is"
+        yield from (f"{n:,} {words}: {then}" for words, n in numbers.items() if n)
         if absent := asked.baseline.absent:
             were = count(len(absent), "case of the baseline was", "cases of the baseline were")
             yield f"{were} not there, or changed since: {_few(absent)}"
@@ -69,9 +72,13 @@ def remarks(results: Sequence[CaseResult], asked: Asked) -> Iterator[str]:
 
 
 def _fixed(results: Sequence[CaseResult]) -> tuple[list[CaseResult], list[CaseResult]]:
-    """What was wrong before and is right now, and what is less wrong."""
-    better = [result for result in results if result.better]
+    """What was wrong before and is right now, and what is less wrong. What is worse in one thing is neither."""
+    better = [result for result in results if result.better and not _is_failing(result)]
     return [one for one in better if not one.wrong], [one for one in better if one.wrong]
+
+
+def _is_failing(result: CaseResult) -> bool:
+    return result.outcome in ("FAIL", "unusable")
 
 
 def _few(names: Sequence[str]) -> str:
@@ -81,7 +88,7 @@ def _few(names: Sequence[str]) -> str:
 
 def summary(results: Sequence[CaseResult], asked: Asked, words: Sequence[str]) -> str:
     """The whole summary. `words`: what was said besides, a line each."""
-    failing = [result for result in results if result.outcome in ("FAIL", "unusable")]
+    failing = [*filter(_is_failing, results)]
     verb = "became worse" if asked.judges else "failed"
     title = f"{count(len(failing), 'case')} {verb}" if failing else f"nothing {verb}"
     lines = [f"## Toolcall Inspector: {title}", "", *_numbers(results), ""]

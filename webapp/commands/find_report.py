@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -11,6 +10,7 @@ from parsers.cases.case import Case
 from parsers.cases.engines import traced_chunking
 from parsers.cases.export.found_facts import SaidWrong, departing
 from parsers.cases.export.replay_command import replay_command
+from parsers.cases.export.shell_words import in_shell, word_in_shell
 from parsers.cases.find import CaseFound
 from parsers.cases.known import known_words
 from parsers.cases.run import replayer_of
@@ -21,7 +21,7 @@ from parsers.vocabulary.trace import Finding, Proof
 from webapp.commands.inputs import Given, shown
 from webapp.commands.options import Options, given_words
 from webapp.commands.report import finding_lines, finding_section, parting, severities, spanned
-from webapp.commands.words import SHORT, count, literal, quoted, section, table
+from webapp.commands.words import SHORT, count, literal, quoted, section, table, visible
 from webapp.engines import choose
 from webapp.runs.prepare import tokens_of
 
@@ -35,7 +35,7 @@ def find_report(result: CaseFound, given: Given, options: Options) -> str:
     found = result.found
     lines = table(_head(result, given, commands))
     if not found.judged:
-        return "\n".join(lines)
+        return visible("\n".join(lines))
     lines += finding_section(
         found.findings, found.holding, found.skipped, most=LONGEST, more=lambda finding: _more(finding, commands)
     )
@@ -47,7 +47,7 @@ def find_report(result: CaseFound, given: Given, options: Options) -> str:
         is_of_changed = found.minimized is not None and found.minimized.of_changed
         of = "smallest case, of a changed output" if is_of_changed else "smallest failing case"
         lines += _minimized(of, result.minimized, given, options)
-    return "\n".join(lines)
+    return visible("\n".join(lines))
 
 
 class _Commands:
@@ -80,8 +80,8 @@ class _Commands:
         options = self._options
         if proof is not None and proof.parser is not None:  # the format and policies of the other one are not for it
             options = replace(options, parser=proof.parser, format_file=None, policy=())
-        line = shlex.join([*shlex.split(command), *given_words(options), *context])
-        return f"printf %s {shlex.quote(replayer.text)} | {line}" if edits else line
+        line = " ".join([command, in_shell([*given_words(options), *context])]).rstrip()
+        return f"printf %s {word_in_shell(replayer.text)} | {line}" if edits else line
 
     def chunking(self, proof: Proof | None) -> Chunking:
         """The chunking that shows a proof."""
@@ -130,7 +130,7 @@ def said_of(result: CaseFound) -> SaidWrong:
 def _offered(verdict: Verdict) -> str:
     """The command that replays what a verdict offers as an output; a long one has to be saved first."""
     text, proof = verdict.offer or "", verdict.proof or Proof()
-    source = f"printf %s {shlex.quote(text)}" if len(text) <= LONGEST else "cat output.txt"
+    source = f"printf %s {word_in_shell(text)}" if len(text) <= LONGEST else "cat output.txt"
     words = [
         "toolcall-inspector",
         "replay",
@@ -139,7 +139,7 @@ def _offered(verdict: Verdict) -> str:
         proof.parser or "auto",
         *(_context_words(proof.context) or ()),
     ]
-    return f"{source} | {shlex.join(words)}"
+    return f"{source} | {in_shell(words)}"
 
 
 def _more(finding: Finding, commands: _Commands) -> Iterator[str]:
@@ -178,7 +178,7 @@ def _difference(one: OutcomeClass) -> str:
 
 def _minimized(of: str, case: Case, given: Given, options: Options) -> list[str]:
     text = case.text()
-    find = shlex.join(["toolcall-inspector", "find", given.name, *given_words(options), "--json"])
+    find = in_shell(["toolcall-inspector", "find", given.name, *given_words(options), "--json"])
     rows = [["text", literal(text, LONGEST)], ["cut", label(traced_chunking(case))]]
     rows += [["shows", note] for note in case.notes[:1]]
     rows += [["save it", f"{find} | jq .minimized > smallest.case.json"]]

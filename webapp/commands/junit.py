@@ -1,7 +1,7 @@
 """Results as JUnit XML, in the form that GitHub's, GitLab's and Jenkins' readers agree on.
 
 Tests that stand beside each other and are of one suite are written as one. XML cannot hold most control characters, nor
-halves of characters: they are spelled out.
+halves of characters: they are spelled out, and so is what would turn the words beside it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ from xml.etree import ElementTree as Xml
 
 from webapp.cli import PROGRAM
 
-_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_SPELLED = re.compile(
+    "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+    "|[\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]"
+)
 End = Literal["failure", "error", "skipped"]
 _COUNTED: Mapping[End, str] = {"failure": "failures", "error": "errors", "skipped": "skipped"}
 
@@ -55,8 +58,8 @@ def junit_text(command: str, tests: Sequence[JunitTest], properties: Mapping[str
 
 
 def plain(text: str) -> str:
-    """The text with what XML cannot hold spelled out as in JSON."""
-    return _NOT_IN_XML.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    """The text with what XML cannot hold, or a reader of it would not see or obey, spelled out as in JSON."""
+    return _SPELLED.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def _numbers(tests: Sequence[JunitTest]) -> dict[str, str]:

@@ -23,7 +23,7 @@ from parsers.vocabulary.trace import Finding, Step, Trace
 from parsers.vocabulary.types import Message, MessageDelta
 from webapp.commands.case_outcomes import not_expected
 from webapp.commands.inputs import Given, shown
-from webapp.commands.words import SHORT, count, literal, quoted, section, table
+from webapp.commands.words import SHORT, count, literal, quoted, section, table, visible
 from webapp.engines import choose
 
 LONGEST = 4_000
@@ -49,7 +49,7 @@ def report(run: CaseRun, given: Given, again: Sequence[str] = ()) -> str:
         *_judged(run),
         *section(title, table(_steps(run.trace, eventful), "  ")),
     ]
-    return "\n".join(lines)
+    return visible("\n".join(lines))
 
 
 def _judged(run: CaseRun) -> list[str]:

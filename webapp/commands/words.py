@@ -36,6 +36,17 @@ def literal(text: str, most: int) -> str:
     return shown if len(text) <= most else f"{shown}… ({count(len(text), 'character')})"
 
 
+def visible(report: str) -> str:
+    """A report whose names, notes and quotes a terminal neither hides nor obeys."""
+    if report.isprintable():
+        return report
+    return "".join([char if char.isprintable() or char in "\n\t" else _escaped(char) for char in report])
+
+
+def _escaped(char: str) -> str:
+    return char.encode("unicode_escape").decode()
+
+
 def count(number: int, noun: str, several: str = "") -> str:
     """`1 step`, `2,048 steps`."""
     return f"{number:,} {noun if number == 1 else several or noun + 's'}"

@@ -11,6 +11,7 @@ import html
 from collections.abc import Iterable, Sequence
 
 from parsers.cases.export.markdown_text import on_one_line, spelled
+from parsers.vocabulary.words import in_parts
 
 
 class Html(str):
@@ -47,6 +48,11 @@ def lines(words: str) -> Html:
 def code(words: str, **attributes: str) -> Html:
     """Model output on one line."""
     return tag("code", Html(html.escape(on_one_line(words))), **attributes)
+
+
+def sentence(words: str) -> Html:
+    """A sentence of ours: what it quotes is code, in which no blank is lost."""
+    return join([code(part) if is_code else part for part, is_code in in_parts(words)])
 
 
 def block(words: str) -> Html:

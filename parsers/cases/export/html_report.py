@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from parsers.cases.export.found_facts import SMALLEST, outcomes_of, said_wrong, smallest_form
-from parsers.cases.export.html_page import Child, Html, block, code, document, file, join, table, tag
+from parsers.cases.export.html_page import Child, Html, block, code, document, file, join, sentence, table, tag
 from parsers.cases.export.html_style import STYLE
 from parsers.cases.export.maintainer import NO_ANSWERS, Answers, tokens_around
 from parsers.cases.export.replay_command import replay_command
@@ -80,8 +80,8 @@ def _head(run: CaseRun, title: str, versions: Mapping[str, str], answers: Answer
     return tag(
         "header",
         tag("p", title, class_="quiet"),
-        tag("h1", said.headline, class_=said.severity),
-        *[tag("p", words) for words in said.grounds],
+        tag("h1", sentence(said.headline), class_=said.severity),
+        *[tag("p", sentence(words)) for words in said.grounds],
         *notes,
         tag("dl", *[tag("div", tag("dt", name), tag("dd", value)) for name, value in facts], class_="facts"),
         class_=f"lead {said.severity}",
@@ -93,7 +93,7 @@ def _section(title: str, *parts: Child) -> Html:
 
 
 def _sendable(answers: Answers) -> Html | None:
-    items = [tag("li", f"{name}: {said}") for name, said in answers.sendable]
+    items = [tag("li", f"{name}: ", sentence(said)) for name, said in answers.sendable]
     return _section("Could a server send this?", tag("ul", *items)) if items else None
 
 
@@ -107,7 +107,7 @@ def _smallest(found: CaseFound) -> Html | None:
     again = None
     if small.case is not None:
         again = join([file(small.command), _folded(f"Its case file, {SMALLEST}", file(small.case))])
-    return _section("Smallest case", tag("p", small.words), parts, tag("dl", *told, class_="told"), again)
+    return _section("Smallest case", tag("p", sentence(small.words)), parts, tag("dl", *told, class_="told"), again)
 
 
 def _message(message: Message) -> Html:
@@ -135,7 +135,7 @@ def _findings(run: CaseRun, title: str, findings: Sequence[Finding]) -> Html | N
         [
             one.severity,
             code(one.check),
-            one.message,
+            sentence(one.message),
             "" if one.step is None else str(one.step),
             "" if one.span is None else f"{one.span.start} to {one.span.end}",
             one.blamed(played=run.plays),
@@ -153,7 +153,7 @@ def _line(answers: Answers) -> Html | None:
 
 
 def _elsewhere(answers: Answers) -> Html | None:
-    rows = [[name, said] for name, said in answers.elsewhere]
+    rows = [[name, sentence(said)] for name, said in answers.elsewhere]
     label = "The same output elsewhere"
     return _section(label, table(("parser", "in the same deltas it gives"), rows, label)) if rows else None
 
@@ -212,7 +212,7 @@ def _step(run: CaseRun, step: Step) -> list[Child]:
         "end of the output" if step.end else code(window(run.trace.text[step.span.start : step.span.end])),
         ", ".join(map(str, step.ids)),
         code(step.state, class_="state"),
-        join([code(window(held)), f" ({why})"]) if held else "",
+        join([code(window(held)), " (", sentence(why), ")"]) if held else "",
         "" if step.delta is None else code(window(json.dumps(step.delta.to_openai(), ensure_ascii=False))),
     ]
 

@@ -16,7 +16,18 @@ from parsers.cases.case import Case, NamedTool
 from parsers.cases.departure import departure
 from parsers.cases.export.found_facts import SMALLEST, SmallestForm, outcomes_of, said_wrong, smallest_form
 from parsers.cases.export.maintainer import NO_ANSWERS, Answers, tokens_around
-from parsers.cases.export.markdown_text import LEGEND, MARKS, cell, fence, inline, marked, needs_marks, prose, table
+from parsers.cases.export.markdown_text import (
+    LEGEND,
+    MARKS,
+    cell,
+    fence,
+    inline,
+    marked,
+    needs_marks,
+    prose,
+    sentence,
+    table,
+)
 from parsers.cases.export.replay_command import replay_command
 from parsers.cases.export.report_facts import (
     FILENAME,
@@ -70,23 +81,27 @@ def markdown(
         _tokens(run),
         _excerpt(run.trace, steps_in_question(run)),
     ]
+    output = output_section(
+        run.trace.text, _first_place(findings), known=run.case.has_raw
+    )  # it has a legend of its own
     sections = [
         f"# {inline(run.case.title or '') or _untitled(run, own)}",
         _wrong(run, own, found),
         None if found is None else _smallest(smallest_form(found)),
         _listing(
-            "## Could a server send this?", [f"- {inline(name)}: {inline(said)}" for name, said in answers.sendable]
+            "## Could a server send this?", [f"- {inline(name)}: {sentence(said)}" for name, said in answers.sendable]
         ),
         _versions(run.case, {**(versions or {}), **({"engine": answers.engine} if answers.engine else {})}),
         _parser(run),
         _request(run.case),
-        output_section(run.trace.text, _first_place(findings), known=run.case.has_raw),
+        output,
         *tables,
         _line(answers),
         _elsewhere(answers),
-        f"Marks in tables: {LEGEND}." if set(MARKS.values()) & set("".join(tables)) else "",
-        _again(run, permalink),
     ]
+    quoting = "".join([section for section in sections if section and section != output])
+    sections += [f"Marks in tables and quotes: {LEGEND}." if set(MARKS.values()) & set(quoting) else ""]
+    sections += [_again(run, permalink)]
     return "\n\n".join([section for section in sections if section]) + "\n"
 
 
@@ -100,11 +115,11 @@ def _wrong(run: CaseRun, findings: Sequence[Finding], found: CaseFound | None) -
     notes = [prose(note) for note in run.case.notes if note.strip()]
     if found is not None:
         said = said_wrong(run, found)
-        notes = [f"**{inline(said.headline)}**", *map(prose, said.grounds), *notes]
+        notes = [f"**{sentence(said.headline)}**", *map(sentence, said.grounds), *notes]
     elif not notes and findings:
-        notes = [f"The check {cell(findings[0].check)} says: {inline(findings[0].message)}"]
+        notes = [f"The check {cell(findings[0].check)} says: {sentence(findings[0].message)}"]
     if found is None and (departs := departure(run.case, run.trace)) is not None:
-        notes = [f"**{inline(departs.headline)}**", *notes]
+        notes = [f"**{sentence(departs.headline)}**", *notes]
     return "\n\n".join(["## What is wrong", *(notes or ["No finding, and no words by the reporter."])])
 
 
@@ -114,7 +129,7 @@ def _smallest(small: SmallestForm | None) -> str:
         return ""
     deltas = [[str(number), cell(window(text)) or "no text"] for number, text in enumerate(small.deltas, 1)]
     rows = [[name, *_message_cells(message)] for name, message in small.told]
-    parts = [table(f"## Smallest case\n\n{inline(small.words)}", ("delta", "text fed"), deltas)]
+    parts = [table(f"## Smallest case\n\n{sentence(small.words)}", ("delta", "text fed"), deltas)]
     parts += [table("It", ("", "reasoning", "content", "calls"), rows)] if rows else []
     if small.case is not None and len(small.case) <= WHOLE_TEXT:
         parts += [fence(small.command, "sh"), f"The case file {cell(SMALLEST)}:", fence(small.case, "json")]
@@ -150,11 +165,11 @@ def _parser(run: CaseRun) -> str:
     ref = run.case.parser
     engine = f" of {cell(ref.engine)}" if ref.engine else ""
     rows = [f"- parser {cell(run.selection.name)}{engine}"]
-    rows += [f"- why: {inline(reason)}" for reason in run.selection.reasons]
+    rows += [f"- why: {sentence(reason)}" for reason in run.selection.reasons]
     rows += [f"- policy {cell(key)}: {cell(value)}" for key, value in ref.policy.items()]
     how = "their ids" if run.trace.mode == "ids" else "their text"
     cut = f"- replayed in deltas {cell(chunking_words(run))}"
-    remarks = [f"- {inline(remark)}" for remark in run.remarks]
+    remarks = [f"- {sentence(remark)}" for remark in run.remarks]
     return _listing("## Parser", [*rows, f"- markers recognised by {how}", cut, *remarks])
 
 
@@ -217,7 +232,7 @@ def _findings(findings: Sequence[Finding], title: str, *, played: bool) -> str:
             f"{finding.severity}, about the {finding.blamed(played=played)}",
             "" if finding.step is None else str(finding.step),
             "" if finding.span is None else f"{finding.span.start} to {finding.span.end}",
-            inline(" ".join([finding.message, *[f"From it: {one.message}" for one in finding.follows[:FOLLOWING]]])),
+            sentence(" ".join([finding.message, *[f"From it: {one.message}" for one in finding.follows[:FOLLOWING]]])),
             _or_dash(finding.expected),
             _or_dash(finding.actual),
         ]
@@ -269,7 +284,7 @@ def _line(answers: Answers) -> str:
 
 def _elsewhere(answers: Answers) -> str:
     """What other parsers make of it."""
-    rows = [[cell(name), inline(said)] for name, said in answers.elsewhere]
+    rows = [[cell(name), sentence(said)] for name, said in answers.elsewhere]
     return table("## The same output elsewhere", ("parser", "in the same deltas it gives"), rows) if rows else ""
 
 
@@ -300,7 +315,7 @@ def _trace_row(trace: Trace, step: Step) -> list[str]:
         ", ".join(map(str, step.ids)),
         cell(step.state),
         "<br>".join([cell(row) for row in fired]),
-        f"{cell(window(held))} ({inline(why)})" if held else "",
+        f"{cell(window(held))} ({sentence(why)})" if held else "",
         _sent(step),
     ]
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from parsers.vocabulary.words import in_parts
+
 MARKS = {" ": "·", "\t": "→", "\n": "↵", "\r": "␍"}
 LEGEND = "· blank, → tab, ↵ newline, ␍ carriage return, ⟨U+…⟩ any other character that cannot be seen or that is a mark"
 _ACTIVE = re.compile(
@@ -20,6 +22,7 @@ _ACTIVE = re.compile(
     r"|@(?=\w)|#(?=\d)|:(?=[\w+-]+:)"  # on GitHub somebody, an issue, a picture
     r"|:(?=//)|(?<=\bwww)\."  # a link, without anything around it
 )
+_BLANKS = re.compile(r"\s+")
 _LINE_START = re.compile(r"^([-+=#>]|\d+(?=[.)]))")
 _UNSEEN = (
     "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\xa0\xad\u061c\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff"
@@ -79,13 +82,26 @@ def inline(text: str) -> str:
     return _prose_line(" ".join(text.split()))
 
 
+def sentence(text: str) -> str:
+    """A sentence of ours on one line: what it quotes is code, in which no blank is lost."""
+    parts = [cell(part) if code else _words(part) for part, code in in_parts(text)]
+    return _at_line_start("".join(parts).strip())
+
+
 def _entities(text: str) -> str:
     """The text with each active character as a numeric entity."""
     return _ACTIVE.sub(lambda match: f"&#{ord(match[0])};", text)
 
 
 def _prose_line(line: str) -> str:
-    plain = _entities(spelled(" ".join(line.split())))
+    return _at_line_start(_words(line).strip())
+
+
+def _words(text: str) -> str:
+    return _entities(spelled(_BLANKS.sub(" ", text)))
+
+
+def _at_line_start(plain: str) -> str:
     return _LINE_START.sub(lambda match: f"&#{ord(match[0][0])};{match[0][1:]}", plain)
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from typing import Any
 
+from parsers.cases.export.shell_words import in_shell
 from parsers.replays.chunking import DEFAULT_MAX
 
 
@@ -20,12 +20,12 @@ def replay_command(chunking: Mapping[str, Any], filename: str, *more: str) -> st
     name = _name(chunking)
     if name is None:
         cuts = ",".join(map(str, chunking.get("cuts", ())))
-        return shlex.join([*words, "--cuts", cuts or "none", *more])
+        return in_shell([*words, "--cuts", cuts or "none", *more])
     words += ["--chunk", name]
     for key, option in (("holdback_chars", "--holdback"), ("text_delay", "--text-delay")):
         if chunking.get(key):
             words += [option, str(chunking[key])]
-    return shlex.join([*words, *more])
+    return in_shell([*words, *more])
 
 
 def _name(chunking: Mapping[str, Any]) -> str | None:

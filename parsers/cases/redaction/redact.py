@@ -20,6 +20,7 @@ from parsers.cases.expect import trace_differences
 from parsers.cases.io import load_case, to_data
 from parsers.cases.redaction.neutral_words import KEYWORDS, NeutralWords, Replacing, Style, glued, pattern_of
 from parsers.cases.redaction.redacted_data import redacted
+from parsers.cases.redaction.redacted_programs import said_ending
 from parsers.cases.run import CaseRun
 from parsers.checks.causes import flattened
 from parsers.checks.leaks import is_marker, unmistakable_markers
@@ -79,7 +80,8 @@ def shown_by(run: CaseRun) -> Hashable:
     known = run.case.known.expect
     wrong = tuple([one.field for one in trace_differences(known, run.trace, run.case.compare)])
     chosen = run.selection.name, run.trace.mode, len(run.trace.message.tool_calls)
-    return tuple(sorted(map(_said, flattened(run.findings)))), wrong, chosen, run.trace.finish_reason
+    ended = said_ending(run.trace.finish_reason, lambda _: "")  # one that is no word of an API is said as well
+    return tuple(sorted(map(_said, flattened(run.findings)))), wrong, chosen, ended
 
 
 def _said(one: Finding) -> tuple[str, ...]:

@@ -1,9 +1,9 @@
 """The decoded JSON of a case with everything in it that somebody wrote said by `say`, which keeps the length of texts.
 
-Left as they are: how it is replayed and compared, which programs and formats it is about, and what shapes a schema;
-what a chunk is shaped by, `redacted_stream` says. Left out is where the case is from: links, projects, what it was made
-of. A token whose text becomes another gets a number for its id, the same for the same token, for an id says the text to
-whoever has the vocabulary.
+Left as they are: how it is replayed and compared, and what shapes a schema; what stays of a chunk `redacted_stream`
+says, and of parser, contract and tokenizer `redacted_programs`. Left out is where the case is from: links, projects,
+what it was made of. A token whose text becomes another gets a number for its id, the same for the same token, for an id
+says the text to whoever has the vocabulary.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ import json
 from collections.abc import Mapping
 from itertools import accumulate, pairwise
 
+from parsers.cases.redaction.redacted_programs import said_contract, said_ending, said_parser, said_tokenizer
 from parsers.cases.redaction.redacted_stream import Json, Say, cut, said_data, said_stream
 
 FIRST_ID = 1000  # the ids of special tokens are below or far above
+_LINKS = ("$schema", "parent")
 _SOURCE_KEPT = ("kind", "engine", "version", "minimized", "licence")
 _SOURCE_SAID = ("model", "settings")
 _NAMING = frozenset(
@@ -46,7 +48,7 @@ def redacted(
     data: Mapping[str, Json], say: Say, *, keep_ids: bool = False, keep_model: bool = False
 ) -> dict[str, Json]:
     """The data of a case, redacted. With `keep_ids` tokens keep their ids, with `keep_model` the model its name."""
-    made = {key: _top(key, value, say) for key, value in data.items() if key != "parent"}
+    made = {key: _top(key, value, say) for key, value in data.items() if key not in _LINKS}
     made["source"] = _source(data.get("source"), say, keep_model=keep_model)
     made["context"] = _context(data.get("context", {}), say, keep_model=keep_model)
     made["input"] = _input(data["input"], say, (data.get("tokenizer") or {}).get("vocab") or {}, keep_ids=keep_ids)
@@ -57,11 +59,14 @@ def redacted(
 
 def _top(key: str, value: Json, say: Say) -> Json:
     """What a key of a case holds; those that are not listed here may come later, and are data."""
-    if key in ("$schema", "schema", "verdict", "contract", "tokenizer", "replay", "compare", "checks", "source",
-               "context", "input"):  # fmt: skip
+    if key in ("schema", "verdict", "replay", "compare", "checks", "source", "context", "input"):
         return value
     if key == "parser":
-        return _without_example(value)
+        return said_parser(value, say)
+    if key == "contract":
+        return said_contract(value)
+    if key == "tokenizer":
+        return said_tokenizer(value)
     if key == "tools":
         return [_schema(tool, say) for tool in value]
     if key == "expect":
@@ -71,13 +76,6 @@ def _top(key: str, value: Json, say: Say) -> Json:
     if key == "decode":
         return {name: said_data(item, say) if name == "stop" else item for name, item in value.items()}
     return said_data(value, say)
-
-
-def _without_example(parser: Mapping[str, Json]) -> Json:
-    """A format of one's own has markers and rules, which stay, and an example, which may be anything."""
-    if "format" not in parser:
-        return parser
-    return {**parser, "format": {key: value for key, value in parser["format"].items() if key != "example"}}
 
 
 def _source(source: Mapping[str, Json] | None, say: Say, *, keep_model: bool) -> dict[str, Json]:
@@ -97,6 +95,8 @@ def _context(context: Mapping[str, Json], say: Say, *, keep_model: bool) -> dict
         made["tool_choice"] = {"name": say(made["tool_choice"]["name"])}
     if "template_kwargs" in made:  # keys are the template's own
         made["template_kwargs"] = {key: said_data(value, say) for key, value in made["template_kwargs"].items()}
+    if "finish_reason" in made:
+        made["finish_reason"] = said_ending(made["finish_reason"], say)
     if made.get("model") and not keep_model:
         made["model"] = say(made["model"])
     if made.get("id_seed") is not None:
@@ -122,6 +122,8 @@ def _expect(expect: Mapping[str, Json] | None, say: Say) -> Json:
     for key in ("tool_calls", "events"):
         if made.get(key) is not None:
             made[key] = [_part(part, say) for part in made[key]]
+    if "finish_reason" in made:
+        made["finish_reason"] = said_ending(made["finish_reason"], say)
     return made
 
 

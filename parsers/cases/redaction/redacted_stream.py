@@ -47,7 +47,7 @@ _KEYS = _LITERAL | _COUNTED | {ENDED_BY, *OF_OTHER_LOGS} | frozenset({
     "system_fingerprint", "error", "code", "param", "detail", "provider", "metadata", "kv_transfer_params",
     "hidden_states", "signature", "summary", "format", "data", "parts",
 })  # fmt: skip
-_WORDS = frozenset({
+API_WORDS = frozenset({
     "chat.completion.chunk", "chat.completion", "text_completion", "text_completion.chunk", "error", "list",
     "stop", "length", "tool_calls", "function_call", "content_filter", "eos", "eos_token", "stop_sequence", "end_turn",
     "max_tokens", "tool_use", "pause_turn", "refusal", "abort", "cancelled", "completed", "incomplete", "failed",
@@ -138,7 +138,7 @@ def _walk(value: Json, path: _Path, part: Callable[[_Path, str], str], say: Say,
 def _stays(key: str, value: Json) -> bool:
     """Return whether what a key holds is the API's own."""
     if isinstance(value, str):
-        return key in _LITERAL and value in _WORDS
+        return key in _LITERAL and value in API_WORDS
     return isinstance(value, int) and key in _COUNTED
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from parsers.cases.export.markdown_text import cell, fence, inline, marked, needs_marks, prose, spelled
+from parsers.cases.export.markdown_text import cell, fence, inline, marked, needs_marks, prose, sentence, spelled
 
 nasty_text = st.text(
     st.sampled_from("`|<>\\\n\r\t ~#*_-=+!&[]()$@:.1a·→\u2028\u200b\x00") | st.characters(exclude_categories=["Cs"]),
@@ -40,6 +40,32 @@ def test_prose_and_inline_are_plain_paragraphs(text: str) -> None:
         assert kinds <= {"paragraph_open", "inline", "paragraph_close"}
         assert children <= {"text", "softbreak"}
     assert "\n" not in inline(text)
+
+
+@given(nasty_text)
+def test_a_sentence_is_one_paragraph_whose_quotes_are_code(text: str) -> None:
+    for token in MarkdownIt("commonmark").parse(sentence(f"A {text} b")):
+        assert token.type in ("paragraph_open", "inline", "paragraph_close")
+        assert {child.type for child in token.children or ()} <= {"text", "code_inline", "html_inline"}
+        assert all(
+            child.content in ("<code>", "</code>") for child in token.children or () if child.type == "html_inline"
+        )
+
+
+@pytest.mark.parametrize(
+    ("said", "written"),
+    [
+        (
+            "`hi LOST` becomes `hiLOST`, if `hi ` comes as `hi  `.",
+            "`hi LOST` becomes `hiLOST`, if `hi·` comes as `hi··`.",
+        ),
+        ("“a`b” is <b>  lost", "<code>a&#96;b</code> is &#60;b> lost"),
+        ("a ` alone", "a &#96; alone"),
+        ("- no list", "&#45; no list"),
+    ],
+)
+def test_a_sentence_keeps_the_blanks_that_it_quotes(said: str, written: str) -> None:
+    assert sentence(said) == written
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from bs4 import BeautifulSoup, Tag
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers.cases.export.html_page import Html, code, join, tag, text
+from parsers.cases.export.html_page import Html, code, join, sentence, tag, text
 from parsers.cases.export.html_report import html_report
 from parsers.cases.export.report_facts import compared_fields
 from parsers.cases.find import CaseFound, CaseSearch
@@ -89,7 +89,9 @@ def test_a_search_leads_with_its_verdict_and_the_smallest_case() -> None:
     )
     soup = page(run, found=found)
     assert soup.h1 is not None
-    assert soup.h1.text == (found.found.verdict.cause or found.found.verdict.headline)
+    said = found.found.verdict.cause or found.found.verdict.headline
+    assert soup.h1.text == said.replace("`", "")
+    assert [one.text for one in soup.h1("code")] == ["get_wetter"]
     assert {"Chunkings"} <= {*headings(soup)}
 
 
@@ -184,3 +186,7 @@ def test_parts_are_escaped_unless_they_are_html() -> None:
     assert join(["<", Html("<br>"), None]) == "&lt;<br>"
     assert code(" a\n", class_="b") == '<code class="b">·a↵</code>'
     assert tag("meta", content='"') == '<meta content="&quot;">'
+
+
+def test_a_sentence_keeps_the_blanks_that_it_quotes() -> None:
+    assert sentence("<`hi ` as `hi  `") == "&lt;<code>hi·</code> as <code>hi··</code>"

@@ -260,8 +260,8 @@ def test_the_output_is_shown_with_marks_where_it_hides_something() -> None:
 
 
 def test_marks_in_tables_are_explained_where_there_are_any() -> None:
-    assert "Marks in tables: · blank" in markdown(run_of("a "))
-    assert "Marks in tables" not in markdown(run_of("a b"))
+    assert "Marks in tables and quotes: · blank" in markdown(run_of("a "))
+    assert "Marks in tables and quotes" not in markdown(run_of("a b"))
 
 
 def test_a_parting_without_a_place_is_still_told() -> None:

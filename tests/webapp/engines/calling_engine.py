@@ -2,7 +2,8 @@
 
 Started as `PYTHON calling_engine.py [KEY=LETTERS...]`: `loses=x` sends a text with an x in it as content; `splits=y`
 loses the last delta of several that make a text with a y in it; `few=3` sends what comes in at most 3 deltas as
-content, `many=4` what comes in at least 4; `refuses=` does not start.
+content, `many=4` what comes in at least 4; `raises=x` breaks off at the end of one with an x;
+`refuses=` does not start.
 """
 
 from __future__ import annotations
@@ -34,6 +35,14 @@ def sent(texts: list[str], flaws: dict[str, str]) -> list[dict[str, Any] | None]
     return [*[None] * len(texts), {"tool_calls": [{"index": 0, "id": os.urandom(8).hex(), "function": function}]}]
 
 
+def replayed(texts: list[str], flaws: dict[str, str]) -> dict[str, Any]:
+    """One replay, which breaks off at the end where it is to raise."""
+    if not set(flaws.get("raises", "")) & set("".join(texts)):
+        return {"sent": sent(texts, flaws)}
+    fault = {"step": len(texts), "kind": "ValueError", "message": "no x"}
+    return {"sent": [None] * len(texts), "raised": fault}
+
+
 def main(flaws: dict[str, str]) -> None:
     """Answer until there are no more lines."""
     for line in sys.stdin:
@@ -43,7 +52,7 @@ def main(flaws: dict[str, str]) -> None:
         elif "hello" in asked:
             answer = {"answer": CARD}
         else:
-            replays = [{"sent": sent([text for text, *_ in deltas], flaws)} for deltas in asked["run"]["replays"]]
+            replays = [replayed([text for text, *_ in deltas], flaws) for deltas in asked["run"]["replays"]]
             answer = {"answer": {"replays": replays}}
         sys.stdout.write(json.dumps(answer) + "\n")
         sys.stdout.flush()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from parsers.cases.export.markdown import field_row, output_section
-from parsers.cases.export.markdown_text import LEGEND, cell, inline, table
+from parsers.cases.export.markdown_text import LEGEND, cell, inline, sentence, table
 from parsers.cases.export.report_facts import fields_of
 from webapp.page.compare.compare_page import SidesPage
 from webapp.page.compare.sides import Replayed
@@ -45,8 +45,8 @@ def comparison_report(page: SidesPage, sides: Sequence[Replayed], origin: Origin
 def _sentence(page: SidesPage) -> str:
     said = page.sentence
     words = [
-        f"**{inline(said.headline)}** {inline(said.rest)}".strip(),
-        *map(inline, [said.tools] if said.tools else []),
+        f"**{sentence(said.headline)}** {sentence(said.rest)}".strip(),
+        *map(sentence, [said.tools] if said.tools else []),
         *map(inline, said.raised),
     ]
     return "\n\n".join(["## What differs", *words])
@@ -97,7 +97,7 @@ def _firsts(page: SidesPage) -> str:
 
 def _places(page: SidesPage) -> str:
     rows = [
-        [place.name.upper(), place.span, cell(place.text), place.a, place.b, inline(place.what)]
+        [place.name.upper(), place.span, cell(place.text), place.a, place.b, sentence(place.what)]
         for place in page.places
     ]
     header = ("side", "characters", "text", "A reads it as", "it reads it as", "what differs")
