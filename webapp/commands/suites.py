@@ -101,9 +101,12 @@ def is_suite(file: str) -> bool:
 
 
 def say_suite(name: str, found: Intake) -> None:
-    """Say on standard error which columns were taken, and which samples are not read and why."""
+    """Say on standard error which columns were taken, what to know of the cases, and which are not read and why."""
     if found.columns:
         said = [f"{one.key}={one.path}{' (guessed)' if one.guessed else ''}" for one in found.columns]
         click.echo(f"{name}: columns: {', '.join(said)}", err=True)
+    for warn in found.warnings if found.cases else ():
+        if warn.code != "skipped":
+            click.echo(f"{name}: Warning: {warn.words}", err=True)
     for one in found.skipped:
         click.echo(f"{name}:{one.line}: not read: {one.why}", err=True)
