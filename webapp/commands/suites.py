@@ -63,7 +63,8 @@ def recognised(
     found = recognise(data, pasted=False, filename=file, modules=modules, layers=layers)
     if as_cases and found.kind == "dynamo_yaml":
         return with_cases(found)
-    return suite_in(data, filename=file) if as_cases and found.kind == "raw_text" else found
+    quoted = found.kind == "raw_text" or (Path(file or "").suffix == ".py" and bool(found.outputs))
+    return suite_in(data, filename=file) if as_cases and quoted else found
 
 
 def modules_of(file: Path) -> Modules:

@@ -13,7 +13,7 @@ from parsers.intake import recognise
 from parsers.intake.column_rows import COLUMNS, columns_of, read_rows
 from parsers.intake.evidence import Intake
 from parsers.intake.suites import suite_in
-from parsers.intake.vllm_parsers import GUESSED, parser_of
+from parsers.intake.vllm_parsers import GUESSED, UNKNOWN, parser_of
 from parsers.intake.vllm_suites import read_vllm_suite
 from parsers.vocabulary.types import UsageError
 
@@ -93,6 +93,36 @@ def test_a_format_fixture_becomes_a_case_of_the_parser_that_it_names() -> None:
         "its calls are no pairs of a name and arguments",
         "/input: give the output as 'text', 'tokens', 'deltas' or 'stream'",
     ]
+
+
+FIXTURE = """(
+    {0}("h", "hermes", "<tool_call>\\n{{}}\\n</tool_call>", (("f", {{"a": 1}}),)),
+    {0}("u", "nobodys", "Hi.", ()),
+    {0}("c", "hermes", "Hi."),
+)
+"""
+IMPORTS = {
+    "from where it is": ("from tests.tool_parsers.test_format_conformance import FormatFixture", "FormatFixture"),
+    "from a file of one's own": ("from conftest import FormatFixture", "FormatFixture"),
+    "as a module": ("import conformance", "conformance.FormatFixture"),
+    "under another name": ("from conftest import FormatFixture as Row", "Row"),
+}
+
+
+@pytest.mark.parametrize("how", IMPORTS)
+def test_a_format_fixture_by_places_of_a_class_that_is_imported_keeps_what_it_expects(how: str) -> None:
+    line, name = IMPORTS[how]
+    found = read_vllm_suite(f"{line}\nROWS = {FIXTURE.format(name)}")
+    assert found is not None
+    first, second = (loads(one) for one in found.cases.values())
+    assert first.expect is not None
+    assert [(call.name, call.arguments) for call in first.expect.tool_calls or ()] == [("f", {"a": 1})]
+    assert (first.parser.name, first.notes, second.parser.name, second.notes) == ("qwen", (), "auto", (UNKNOWN,))
+    assert [(one.line, one.why) for one in found.skipped] == [(5, "its calls are no pairs of a name and arguments")]
+
+
+def test_a_class_of_that_name_with_other_fields_is_no_suite() -> None:
+    assert read_vllm_suite("from mine import FormatFixture\nx = FormatFixture(request={}, response={})") is None
 
 
 @pytest.mark.parametrize(
