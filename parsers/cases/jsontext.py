@@ -238,7 +238,8 @@ def _numbers(value: Any) -> bool:
     return isinstance(value, list | tuple) and all(isinstance(item, int | float) for item in value)
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of these members. Raises JsonError for a key that is given twice: readers keep one or the other."""
     found = dict(pairs)
     if len(found) < len(pairs):
         seen: set[str] = set()
@@ -251,7 +252,7 @@ def _refuse_constant(name: str) -> Any:
     raise JsonError(f"not JSON: {name} is not a JSON number")
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_refuse_constant)
+_DECODER = json.JSONDecoder(object_pairs_hook=each_key_once, parse_constant=_refuse_constant)
 
 
 def _check_text(text: str, path: Path) -> None:

@@ -41,6 +41,7 @@ The modules in the order in which the bytes pass them. Each imports only those a
     printed_values     objects as any program printed them, by the keys that they hold
     logged_values      objects that lines of a log hold
     yaml_values        YAML within bounds -> values; an answer that is kept so
+    yaml_keys          YAML -> the lines of keys, and one that is given twice
     dynamo_cases       test cases in YAML
     dumps              strings of notebooks, tables, statements and dumps -> the outputs in them
     python_functions   what Python's own functions do to plain values

@@ -1,8 +1,9 @@
 """Rows of somebody's suite as cases: JSON Lines or one list of objects, with a column for each part of a case.
 
 A column is a key of the rows, or keys and numbers with dots between that lead to it. Those that nobody named are looked
-for under their usual names in the first row, and said. Cells may hold JSON as text. What a row says that no case can
-say is named with its line; the other rows are read.
+for under their usual names, of what is expected in all rows, else in the first, and said. Cells may hold JSON as text.
+What a row says that no case can say is named with its line, and so is a row that lacks all of what was named to be
+expected: its case would hold without being tested. The other rows are read. A column that no row has is an error.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from typing import Any
 from parsers.cases import jsontext
 from parsers.cases.case import CaseError
 from parsers.cases.io import dumps, load_case
+from parsers.cases.jsontext import JsonError, each_key_once, skip
 from parsers.cases.made_tools import made_tools
-from parsers.intake.evidence import ColumnTaken, Intake, NamedCases, Payload, Skipped, number, skipped_warnings
+from parsers.intake.evidence import ColumnTaken, Intake, NamedCases, Payload, Skipped, Warn, number, skipped_warnings
 from parsers.intake.written_values import whole_value
 from parsers.vocabulary.types import ToolCall, UsageError
 
@@ -24,6 +26,8 @@ _TAIL = 400  # characters of a prompt that are kept
 _ARGUMENTS = ("arguments", "parameters", "args", "input")
 _SHOWN = 12
 _NOT_THERE = object()
+_EXPECTED = "expect."
+_ONCE, _ANY = json.JSONDecoder(object_pairs_hook=each_key_once), json.JSONDecoder()
 _MADE = "The row has no tools; these are made of the calls that it expects."
 
 
@@ -55,7 +59,9 @@ def _told(cell: Any) -> Any:
     if not isinstance(cell, str) or not cell.lstrip().startswith(("{", "[")):
         return cell
     try:
-        return json.loads(cell)
+        return _ONCE.decode(cell)
+    except JsonError as error:
+        raise RowError(error.message) from error
     except (ValueError, RecursionError):
         return cell
 
@@ -139,37 +145,69 @@ def guessed_columns(rows: Iterable[Payload], named: Mapping[str, str]) -> dict[s
 def read_rows(text: str, named: Mapping[str, str]) -> Intake | None:
     """Read the cases of rows; None where there are no rows. `named` are the columns that somebody named."""
     rows = list(_rows(text))
-    first = next((row for _, row in rows if isinstance(row, dict)), None)
-    if first is None:
+    objects = [row for _, row in rows if isinstance(row, dict)]
+    if not objects:
         return None
-    guessed = guessed_columns([first], named)
+    first = objects[0]
+    expected = {key: name for key, name in guessed_columns(objects, named).items() if key.startswith(_EXPECTED)}
+    guessed = {**guessed_columns([first], named), **expected}
     columns = {key: path for key in COLUMNS if (path := named.get(key, guessed.get(key, ""))) != ""}
     if "text" not in columns:
         keys = ", ".join([*first][:_SHOWN])
         advice = f"Say which column is the model's output, as text=NAME: the first row has {keys}."
         return Intake(kind="corpus", title=f"{number(len(rows), 'row')} without an output", advice=advice)
+    for key, path in named.items():
+        if key != "text" and all(_at(row, path) is _NOT_THERE for row in objects):
+            words = ", ".join([*_paths(first)][:_SHOWN])
+            advice = f"No row has {path}, which {key} was to be taken from: the first row has {words}."
+            return Intake(kind="corpus", title=f"{number(len(rows), 'row')} without a column", advice=advice)
     return _intake(rows, columns, guessed)
 
 
+def _paths(row: Payload) -> Iterator[str]:
+    """The paths to the cells of a row, as columns are named."""
+    for key, cell in row.items():
+        yield from [f"{key}.{inner}" for inner in cell] if isinstance(cell, dict) and cell else [key]
+
+
 def _rows(text: str) -> Iterator[tuple[int, Any]]:
-    """The rows, each with its number: of its line, or among the items of a list."""
+    """The rows, each with its number: of its line, or among the items of a list. What is none is why, or None."""
     listed = whole_value(text) if text.lstrip().startswith("[") else None
     if isinstance(listed, list):
-        yield from enumerate(listed, 1)
+        yield from enumerate(_items(text) if listed else (), 1)
         return
     for at, line in enumerate(text.split("\n"), 1):
         if line.strip():
             try:
-                yield at, json.loads(line)
+                yield at, _ONCE.decode(line)
+            except JsonError as error:
+                yield at, RowError(error.message)
             except (ValueError, RecursionError):
                 yield at, None
 
 
+def _items(text: str) -> Iterator[Any]:
+    """The items of a list that is all of a text and has some."""
+    at, sign = skip(text, 0), "["
+    while text.startswith(sign, at):
+        at, sign = skip(text, at, sign), ","
+        try:
+            row, at = _ONCE.raw_decode(text, at)
+        except (JsonError, RecursionError) as error:
+            row, at = RowError(str(error)), _ANY.raw_decode(text, at)[1]
+        at = skip(text, at)
+        yield row
+
+
 def _intake(rows: list[tuple[int, Any]], columns: Mapping[str, str], guessed: Mapping[str, str]) -> Intake:
     cases, skipped = NamedCases(), []
+    expected = [path for key, path in columns.items() if key.startswith(_EXPECTED)]
+    must_expect = any(key.startswith(_EXPECTED) and key not in guessed for key in columns)
     for line, row in rows:
         try:
             data = case_of_row(row, columns)
+            if must_expect and all(_at(row, path) is _NOT_THERE for path in expected):
+                raise RowError(f"it has no {' and no '.join(expected)}, so that nothing is expected of it")
             cases.add(str(data.setdefault("title", str(line))), dumps(load_case(data)), line)
         except (RowError, CaseError) as error:
             skipped.append(Skipped(line, str(error)))
@@ -181,13 +219,26 @@ def _intake(rows: list[tuple[int, Any]], columns: Mapping[str, str], guessed: Ma
         cases=cases,
         why=("Each row has an output in one of its columns.",),
         columns=tuple([ColumnTaken(key, path, key in guessed) for key, path in columns.items()]),
-        warnings=skipped_warnings(skipped, "Row"),
+        warnings=(*skipped_warnings(skipped, "Row"), *_lacking(rows, columns, guessed)),
         skipped=tuple(skipped),
     )
 
 
+def _lacking(rows: list[tuple[int, Any]], columns: Mapping[str, str], guessed: Mapping[str, str]) -> Iterator[Warn]:
+    """A warning for each column that was named, or says what is expected, and that some rows lack."""
+    for key, path in columns.items():
+        lines = [line for line, row in rows if isinstance(row, dict) and _at(row, path) is _NOT_THERE]
+        if lines and (key not in guessed or key.startswith(_EXPECTED)):
+            shown = ", ".join([f"{line:,}" for line in lines[:_SHOWN]])
+            more = f" and {len(lines) - _SHOWN:,} more" if len(lines) > _SHOWN else ""
+            words = f"{number(len(lines), 'row')} without {path} ({key}): {shown}{more}."
+            yield Warn("column_lacking", words)
+
+
 def case_of_row(row: Any, columns: Mapping[str, str]) -> Payload:
     """The case that a row says, as decoded JSON. Raises RowError."""
+    if isinstance(row, RowError):
+        raise row
     if not isinstance(row, dict):
         raise RowError("it is no JSON object")
     data: Payload = {"schema": 1, "parser": {"name": "auto"}, "input": {}, "source": {"kind": "suite_row"}}
@@ -227,7 +278,7 @@ def _settle_text(data: Payload, path: str) -> None:
 
 
 def _at(row: Payload, path: str) -> Any:
-    """The cell that a path leads to."""
+    """The cell that a path leads to. What is null has none inside, and says so: that is no cell that is not there."""
     if path in row:
         return row[path]
     found: Any = row
@@ -236,6 +287,8 @@ def _at(row: Payload, path: str) -> Any:
             found = found[part]
         elif isinstance(found, list) and part.isdecimal() and int(part) < len(found):
             found = found[int(part)]
+        elif found is None:
+            return None
         else:
             return _NOT_THERE
     return found

@@ -4,19 +4,32 @@
     unified v2   cases: {id: {request: {input, init: {starting_state}, tools, chunks}, golden: {assembled}}}
 
 (ai-dynamo/dynamo tests/parity, ai-dynamo/frontend-crates conformance/fixtures-unified-v2; 2026.) A file that holds only
-what engines made of the cases is named as that.
+what engines made of the cases is named as that. A case that says what none of ours can is not read and named by its
+line, and a file that gives a key twice is not read at all: of two cases of one name the reader of YAML keeps the last.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 from parsers.cases.export.suite_subject import identifier
-from parsers.intake.evidence import REPLAY, Intake, Payload, Warn, intake_of, make_labels_differ, number
+from parsers.intake.evidence import (
+    REPLAY,
+    Intake,
+    Payload,
+    Skipped,
+    Warn,
+    WarnCode,
+    intake_of,
+    make_labels_differ,
+    number,
+    skipped_warnings,
+)
 from parsers.intake.plain_text import without_lone_surrogates
 from parsers.intake.written_values import object_of, objects_of, word_of
+from parsers.intake.yaml_keys import Twice, keys_under
 from parsers.intake.yaml_values import YamlError, load_yaml
 from parsers.vocabulary.types import RecordedDelta, Recording, Request
 
@@ -28,7 +41,26 @@ _DETAIL = re.compile(r"[\s{,-](?:model_text|delta_text|starting_state|assembled|
 _NO_OUTPUT = "Dynamo YAML without an output"
 _WHY = "It has the keys of Dynamo's test cases."
 _NO_INPUT = "It holds what engines made of the cases, not the outputs: give inputs_and_golden.yaml of the same family."
+_UNREAD = "None of its cases can be read."
+_NO_TEXT = "it has no output: give request.input, or chunks"
+_CASES = "cases"
+_OF_A_GOLDEN = frozenset({"golden", "expected"})
+_OF_A_CASE = _OF_A_GOLDEN | {"request", "model_text", "chunks"}  # no engine's result has these
+_OF_A_CHUNK = frozenset({"delta_text", "delta_token_ids", "finish_reason"})
+_KINDS = ("reasoning", "text", "tool_call")
+_SHOWN = 8
 _STATES = {"none": False, "content": False, "reasoning": True, "thinking": True}
+
+
+class _UnreadError(Exception):
+    """Why a case is not read, for behind a colon."""
+
+
+class _Made(NamedTuple):
+    """The output of a case; `apart`: its chunks do not add up to its text."""
+
+    output: Recording
+    apart: bool
 
 
 def read_dynamo(body: str) -> Intake | None:
@@ -38,57 +70,99 @@ def read_dynamo(body: str) -> Intake | None:
     try:
         value = load_yaml(body)
     except YamlError as error:
-        return Intake(kind="dynamo_yaml", title=_NO_OUTPUT, advice=str(error), why=(_WHY,))
+        return _without_output(str(error), (Skipped(1, str(error)),))
     if not isinstance(value, dict):
         return None
-    made = [one for name, case in _cases(value) if (one := _output(name, case)) is not None]
+    keys = keys_under(body, _CASES)
+    if keys.twice is not None:
+        words = _twice(keys.twice)
+        return _without_output(words, (Skipped(keys.twice.second, words),))
+    made, unread = list[_Made](), list[Skipped]()
+    for name, line, case in _cases(value, keys.lines):
+        try:
+            made.append(_output(name, line, case))
+        except _UnreadError as error:
+            unread.append(Skipped(line, f"{name}: {error}" if name else str(error)))
     if made:
-        return _intake(value, made)
-    observed = any(isinstance(value.get(key), dict | list) for key in ("changes", "observations", "cases"))
-    return Intake(kind="dynamo_yaml", title=_NO_OUTPUT, advice=_NO_INPUT, why=(_WHY,)) if observed else None
+        return _intake(value, made, tuple(unread))
+    if any(_is_case(case, alone=case is value) for _, _, case in _cases(value, keys.lines)):
+        return _without_output(_UNREAD, tuple(unread))
+    observed = any(isinstance(value.get(key), dict | list) for key in ("changes", "observations", _CASES))
+    return _without_output(_NO_INPUT) if observed else None
 
 
-def _cases(value: Payload) -> Iterator[tuple[str, Payload]]:
-    """Yield every case with its id; a file may also be one case."""
-    cases = value.get("cases")
+def _without_output(advice: str, skipped: tuple[Skipped, ...] = ()) -> Intake:
+    warnings = skipped_warnings(skipped, "Line") if advice == _UNREAD else ()
+    return Intake(kind="dynamo_yaml", title=_NO_OUTPUT, advice=advice, why=(_WHY,), warnings=warnings, skipped=skipped)
+
+
+def _twice(found: Twice) -> str:
+    where = f"at line {found.first:,} and at line {found.second:,}"
+    if found.under == _CASES:
+        return f"Two cases are called {found.key!r}, {where}: rename one."
+    return f"The key {found.key!r} is given twice in one mapping, {where}: leave one out."
+
+
+def _is_case(case: Any, *, alone: bool) -> bool:
+    """Return whether something is a case, be it right or not. `alone`: it is all of a file, which may be any other."""
+    return isinstance(case, dict) and not case.keys().isdisjoint(_OF_A_GOLDEN if alone else _OF_A_CASE)
+
+
+def _cases(value: Payload, lines: Mapping[str, int]) -> Iterator[tuple[str, int, Any]]:
+    """Yield every case with its id and line; a file may also be one case."""
+    cases = value.get(_CASES)
     if isinstance(cases, dict):
-        yield from [(str(name), case) for name, case in cases.items() if isinstance(case, dict)]
+        yield from [(name, lines.get(name, 1), case) for name, case in cases.items()]
     elif isinstance(cases, list):
-        numbered = [(at, case) for at, case in enumerate(cases, 1) if isinstance(case, dict)]
-        yield from [(str(case.get("id", f"case {at}")), case) for at, case in numbered]
+        for at, case in enumerate(cases, 1):
+            yield str(object_of(case).get("id", f"case {at}")), lines.get(str(at), 1), case
     else:
-        yield "", value
+        yield "", 1, value
 
 
-def _output(name: str, case: Payload) -> tuple[Recording, list[Warn]] | None:
+def _output(name: str, line: int, case: Any) -> _Made:
+    """The output of a case. Raises _UnreadError."""
+    if not isinstance(case, dict):
+        raise _UnreadError("it is no mapping")
     request = object_of(case.get("request"))
     source = request or case
-    chunks = objects_of(source.get("chunks")) or []
-    deltas = [_text(chunk.get("delta_text")) or "" for chunk in chunks] or None
+    chunks = _mappings(source, "chunks") or []
+    deltas = [_delta(at, chunk) for at, chunk in enumerate(chunks, 1)] or None
     if deltas is not None and deltas[-1] == FINISH:
         del deltas[-1]
     finish = [reason for chunk in chunks if (reason := word_of(chunk.get("finish_reason")))][-1:]
     text = _text(case.get("model_text", request.get("input")))
     if deltas is None and text is None:
-        return None
-    warnings = []
-    if deltas is not None and text is not None and text != "".join(deltas):
-        words = "The chunks of a case do not add up to its text; the chunks are used."
-        warnings.append(Warn("chunks_differ", words))
-    text = "".join(deltas) if deltas is not None else text or ""
-    made = Recording(
-        text,
+        raise _UnreadError(_NO_TEXT)
+    fed = text or "" if deltas is None else "".join(deltas)
+    output = Recording(
+        fed,
         "dynamo_yaml",
         _title(name, word_of(case.get("description")) or ""),
         deltas=tuple([RecordedDelta(part) for part in deltas]) if deltas is not None else None,
         finish_reason=word_of(request.get("finish_reason")) or next(iter(finish), None),
         request=_request(source),
         expect=_golden(case.get("golden")) if request else _parity(case.get("expected")),
+        line=line,
     )
-    if made.expect is None:
-        words = "A case says nothing of what should come out, or only that engines differ."
-        warnings.append(Warn("no_expectation", words))
-    return made, warnings
+    return _Made(output, apart=text not in (None, fed))
+
+
+def _mappings(source: Payload, key: str) -> list[Payload] | None:
+    """A list of mappings, None where there is none. Raises _UnreadError for anything else."""
+    found = objects_of(source.get(key))
+    if found is None and source.get(key) is not None:
+        raise _UnreadError(f"its {key} are no list of mappings")
+    return found
+
+
+def _delta(at: int, chunk: Payload) -> str:
+    """The text of a chunk, which may be none. Raises _UnreadError where it has something else in its place."""
+    given = chunk.get("delta_text")
+    text = _text(given)
+    if (text is None and given is not None) or _OF_A_CHUNK.isdisjoint(chunk):
+        raise _UnreadError(f"its chunk {at:,} has no delta_text")
+    return text or ""
 
 
 def _title(name: str, said: str) -> str:
@@ -105,7 +179,7 @@ def _text(value: Any) -> str | None:
 
 def _request(source: Payload) -> Request:
     init = object_of(source.get("init"))
-    given = objects_of(source.get("tools"))
+    given = _mappings(source, "tools")
     tools = [tool if "function" in tool else {"type": "function", "function": tool} for tool in given or []]
     named = word_of(init.get("named_tool"))
     return Request(
@@ -127,10 +201,16 @@ def _parity(expected: Any) -> Payload | None:
 
 
 def _golden(golden: Any) -> Payload | None:
-    """Return the parts in the order of emission, and joined by kind."""
+    """Return the parts in the order of emission, and joined by kind; None where there is no golden. Raises
+    _UnreadError for one that no case can expect."""
+    if golden is None:
+        return None
     parts = objects_of(object_of(golden).get("assembled"))
     if parts is None:
-        return None
+        raise _UnreadError("its golden has no list of mappings called assembled")
+    unknown = next((part.get("kind") for part in parts if part.get("kind") not in _KINDS), _KINDS[0])
+    if unknown not in _KINDS:
+        raise _UnreadError(f"its golden has a part of kind {unknown}, which no case can expect")
     texts = [(part.get("kind"), word_of(part.get("text")) or "") for part in parts]
     reasoning, content = ("".join([text for kind, text in texts if kind == one]) for one in ("reasoning", "text"))
     expect = _expectation(reasoning, content, [part for part in parts if part.get("kind") == "tool_call"])
@@ -168,20 +248,32 @@ def _call(call: Payload) -> Payload:
     return {"name": word_of(call.get("name")) or "", **told}
 
 
-def _intake(value: Payload, made: list[tuple[Recording, list[Warn]]]) -> Intake:
-    outputs = [recording for recording, _ in made]
+def _intake(value: Payload, made: list[_Made], unread: tuple[Skipped, ...]) -> Intake:
+    outputs = [one.output for one in made]
     make_labels_differ(outputs)
     document = object_of(value.get("input_document")) or value
     family, mode = word_of(document.get("family")), word_of(document.get("mode"))
     what = " ".join([word for word in ("Dynamo YAML", mode, f"({family})" if family else None) if word])
+    apart, silent = [one.output for one in made if one.apart], [one for one in outputs if one.expect is None]
     found = intake_of(
         "dynamo_yaml",
-        f"{what}, {number(len(made), 'case')}",
+        f"{what}, {number(len(outputs), 'case')}",
         outputs,
         why=_WHY,
         advice=REPLAY + (f" Dynamo names it {family}." if family else ""),
-        warnings=[warn for _, warnings in made for warn in warnings],
+        warnings=[
+            *skipped_warnings(unread, "Line"),
+            *_warned("chunks_differ", "The chunks do not add up to the text, and are used", apart),
+            *_warned("no_expectation", "Nothing is said of what should come out, or only that engines differ", silent),
+        ],
         server="Dynamo",
     )
-    found.family = family or ""
+    found.family, found.skipped = family or "", unread
     return found
+
+
+def _warned(code: WarnCode, words: str, outputs: list[Recording]) -> list[Warn]:
+    """A warning about some cases, which it names; none where there are none."""
+    named = [f"{one.label} (line {one.line:,})" if one.label else f"line {one.line:,}" for one in outputs]
+    more = f" and {len(named) - _SHOWN:,} more" if len(named) > _SHOWN else ""
+    return [Warn(code, f"{words}: {', '.join(named[:_SHOWN])}{more}.")] if named else []

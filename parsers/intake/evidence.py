@@ -65,6 +65,7 @@ WarnCode = Literal[
     "parsed", "special_tokens", "special_tokens_asked", "specials_missing",
     # the request, the case, the person
     "chunks_differ", "no_expectation", "request_file", "request_unread", "har_secrets", "secret", "skipped", "take_as",
+    "column_lacking",
 ]  # fmt: skip
 _BREAKS = 4  # line breaks that a marker of a format begins with, at most
 _MENTIONS = 20  # so many markers of a text are looked at one by one

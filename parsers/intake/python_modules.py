@@ -70,15 +70,26 @@ def read_module(
     tree = parsed(text)
     if tree is None:
         return None
-    reader = _Reader(kinds, _STEPS + _STEPS_A_CHARACTER * len(text), modules)
+    own = {name: name for name in kinds}
+    reader = _Reader(kinds, own | _aliases(tree, kinds), _STEPS + _STEPS_A_CHARACTER * len(text), modules)
     reader.read(tree, builders)
     return ReadModule(reader.records, sorted(reader.unread(tree)), tree)
 
 
+def _aliases(tree: ast.Module, kinds: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """The other names that a file imports such classes under, and their own."""
+    names = [name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for name in node.names]
+    return {name.asname: name.name for name in names if name.asname is not None and name.name in kinds}
+
+
 class _Reader(Statements):
-    def __init__(self, kinds: Mapping[str, Sequence[str]], left: int, modules: Modules | None) -> None:
+    """`kinds` has the fields of each class, `named` the class by each name that a file calls it by."""
+
+    def __init__(
+        self, kinds: Mapping[str, Sequence[str]], named: Mapping[str, str], left: int, modules: Modules | None
+    ) -> None:
         super().__init__(left)
-        self.kinds = kinds
+        self.kinds, self.named = kinds, named
         self.records: list[Record] = []
         self._modules, self._known_modules = modules, dict[str, Scope | Outside]()
         self._asked: dict[str, Any] = {}  # names of imports, and what they give
@@ -110,7 +121,7 @@ class _Reader(Statements):
         """The calls of a file that should have made a record and did not."""
         yield from self._unbuilt
         for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and last_part(node.func) in self.kinds:
+            if isinstance(node, ast.Call) and last_part(node.func) in self.named:
                 told = self._why.get(id(node), {})
                 if not told and id(node) not in self._done:
                     told = {self._why_alone.get(id(node), "it is not known whether it is reached"): None}
@@ -172,8 +183,8 @@ class _Reader(Statements):
 
     def called(self, function: Any, node: ast.Call, given: list[Any], more: dict[str, Any]) -> Any:
         """What a call gives: a record, or what the function returns. A record that cannot be told is Outside."""
-        kind = last_part(node.func)
-        if kind in self.kinds and isinstance(function, Class | Outside):
+        kind = self.named.get(last_part(node.func))
+        if kind is not None and isinstance(function, Class | Outside):
             return self._made(kind, function, node, given, more)
         if isinstance(function, Outside):
             function = known_function(function)
@@ -191,7 +202,7 @@ class _Reader(Statements):
 
     def given(self, node: ast.Call, scope: Scope) -> tuple[list[Any], dict[str, Any]]:
         """The arguments of a call; those of a record are Outside where they cannot be told."""
-        if last_part(node.func) not in self.kinds:
+        if last_part(node.func) not in self.named:
             return super().given(node, scope)
         try:
             return super().given(node, scope)

@@ -62,7 +62,7 @@ def _rows(data: bytes, columns: Mapping[str, str]) -> Intake | None:
 def with_cases(found: Intake) -> Intake:
     """Recorded outputs as cases by their labels, read by the parser of their family; one that takes a tokenizer is
     skipped."""
-    cases, skipped = NamedCases(), []
+    cases, skipped = NamedCases(), [*found.skipped]
     parser = parser_of(_FAMILIES.get(found.family, found.family))
     for at, output in enumerate(found.outputs, 1):
         label = output.label or f"output {at}"
@@ -71,6 +71,6 @@ def with_cases(found: Intake) -> Intake:
             case = load_case({**case_data(output, parser=parser).data, "title": label, **replay})
             cases.add(label, dumps(case), at)
         except (RecordingError, CaseError) as error:
-            skipped.append(Skipped(at, f"{label}: {error}"))
+            skipped.append(Skipped(output.line or at, f"{label}: {error}"))
     title = f"{found.title}, {number(len(cases), 'case')}"
-    return replace(found, kind="corpus", title=title, cases=cases, outputs=(), skipped=tuple(skipped))
+    return replace(found, kind="corpus", title=title, cases=cases, outputs=(), skipped=tuple(sorted(skipped)))

@@ -23,6 +23,7 @@ from parsers.intake.python_values import Record, last_part
 from parsers.selection.registry import known_format
 
 GUESSED = "Nothing in its file says which parser it is for: it is guessed from the output."
+UNKNOWN = "No parser is known here by the name that its file gives: it is guessed from the output."
 ALONE = (
     "vLLM's test_replay.py feeds the class of this parser by itself. A server feeds its reasoning parser and its tool"
     " parser in turn, and so does --engine: that may differ where text comes later than its ids."

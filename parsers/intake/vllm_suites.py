@@ -27,7 +27,7 @@ from parsers.intake.python_functions import UnresolvedError, plain
 from parsers.intake.python_literals import Literals
 from parsers.intake.python_modules import Modules, read_module
 from parsers.intake.python_values import Record
-from parsers.intake.vllm_parsers import SuiteParsers, parser_of
+from parsers.intake.vllm_parsers import UNKNOWN, SuiteParsers, parser_of
 from parsers.intake.vllm_replays import Feeding, Token
 
 _KINDS: Mapping[str, Sequence[str]] = {
@@ -38,18 +38,22 @@ _KINDS: Mapping[str, Sequence[str]] = {
     "FormatFixture": ("family", "parser", "raw_output", "expected", "markers", "pattern", "doc_ref", "vocab"),
 }  # fmt: skip
 _BUILDERS = {"build_samples": "_BUILDERS"}
-_SIGN = re.compile(r"\b(?:Sample|FormatFixture)\(")
-_DETAIL = re.compile(r"\b(?:expected_tool_calls|expected_content|expected_reasoning|raw_output|replay_harness)\b")
+_SIGN = re.compile(r"\b(?:Sample|FormatFixture)(?:\(| as )")
+_FIXTURE = re.compile(r"\bFormatFixture\b")  # no word of others; what is called so and cannot be read is theirs
+_DETAIL = re.compile(
+    r"\b(?:expected_tool_calls|expected_content|expected_reasoning|raw_output|replay_harness|test_format_conformance)\b"
+)
 _WHY = "It is Python that makes samples as vLLM's tests have them; it was read and not run."
 _LINK = re.compile(r"https?://\S+")
 
 
 def read_vllm_suite(text: str, modules: Modules | None = None) -> Intake | None:
     """Read the samples of a file; None where it has none. `modules` gives the text of what it imports."""
-    if _SIGN.search(text) is None or _DETAIL.search(text) is None:
+    told = _DETAIL.search(text) is not None
+    if _SIGN.search(text) is None or not (told or _FIXTURE.search(text)):
         return None
     read = read_module(text, _KINDS, _BUILDERS, modules)
-    if read is None or not (read.records or read.skipped):
+    if read is None or not (read.records or (told and read.skipped)):
         return None
     cases, skipped, suite = NamedCases(), list(read.skipped), _Suite(Literals(read.tree))
     for record in read.records:
@@ -201,19 +205,20 @@ def _call(call: Any) -> Payload:
 
 
 def _format_fixture(given: Payload, _: Record, suite: _Suite) -> Payload:
-    calls = given.get("expected") or ()
-    if not all(isinstance(one, list | tuple) and len(one) == 2 for one in calls):
+    calls = given.get("expected")
+    if not isinstance(calls, list | tuple) or not all(isinstance(one, list | tuple) and len(one) == 2 for one in calls):
         raise _NoSampleError("its calls are no pairs of a name and arguments")
     name, doc, text = str(given.get("family") or "fixture"), given.get("doc_ref"), given.get("raw_output")
     choice, (whole, tokens) = suite.literals.told("tool_choice"), suite.tokens
     own = bool(tokens) and whole == text
+    parser, notes = parser_of(str(given.get("parser"))), [doc] if isinstance(doc, str) and doc else []
     expected = {"tool_calls": [_call({"name": call, "arguments": arguments}) for call, arguments in calls]}
     return {
         "schema": 1,
         "title": name,
-        "notes": [doc] if isinstance(doc, str) and doc else [],
+        "notes": [*notes, *([UNKNOWN] if parser == "auto" else [])],
         "source": {"kind": "format_fixture", "project": "vLLM"},
-        "parser": {"name": parser_of(str(given.get("parser")))},
+        "parser": {"name": parser},
         "input": {"text": text},
         "expect": expected,
         **(_with_tokens(suite, tokens, expected) if own else {}),

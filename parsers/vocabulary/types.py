@@ -127,7 +127,7 @@ class Recording:
     that the server's own parser made of the output: OpenAI objects as they came; `done`: the stream's own end came
     behind them, `gaps`: some of them are missing; `times`: when each came, in milliseconds since the first time that is
     known. `prompt_ids` and `prompt_text` are the prompt. `expect` is what should come out, in a case's words. `notes`
-    say what was changed or assumed.
+    say what was changed or assumed. `line` is where it begins in a file of several, from 1.
     """
 
     text: str | None
@@ -148,6 +148,7 @@ class Recording:
     request: Request | None = None
     expect: dict[str, Any] | None = None
     notes: tuple[str, ...] = ()
+    line: int | None = None
 
 
 @dataclass(slots=True)

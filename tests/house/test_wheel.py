@@ -1,8 +1,8 @@
 """The wheel holds the whole application, and the application starts from it.
 
-The wheel is built from the checkout without isolation or network, and installed into an environment of its own. That
-environment borrows the installed requirements through a path file. Path files found through it are not read, so the
-editable install of the checkout stays out of reach.
+The wheel is built as `python -m build` does it, from a source distribution of the checkout, without isolation or
+network, and installed into an environment of its own. That environment borrows the installed requirements through a
+path file. Path files found through it are not read, so the editable install of the checkout stays out of reach.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def run(*command: str | Path, cwd: Path) -> str:
 @pytest.fixture(scope="module")
 def wheel(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("wheel")
-    run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", out, cwd=root)
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", out, cwd=root)
     (built,) = out.glob("*.whl")
     return built
 
@@ -113,6 +113,13 @@ def test_the_installed_packages_are_those_of_the_wheel(installed: Path, tmp_path
     program = "import parsers, webapp; print(parsers.__file__, webapp.__file__, sep='\\n')"
     found = run(installed / "python", "-c", program, cwd=tmp_path).split()
     assert [Path(path).is_relative_to(installed.parent) for path in found] == [True, True]
+
+
+def test_the_installed_application_attends_to_a_program_until_that_hangs_up(installed: Path, tmp_path: Path) -> None:
+    environment = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
+    command = (installed / "toolcall-inspector", "attend")
+    done = subprocess.run(command, cwd=tmp_path, env=environment, stdin=subprocess.DEVNULL, capture_output=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_the_installed_application_starts_and_is_healthy(address: str) -> None:

@@ -36,7 +36,7 @@ from webapp.commands.inputs import OF_CORPUS, STDIN, files_in, read_cases
 from webapp.commands.suites import column_option, is_suite, named_columns
 from webapp.commands.uploads import HEADER_VARIABLE, Uploads
 from webapp.commands.words import count
-from webapp.commands.written import put
+from webapp.commands.written import must_be_files, put
 
 _KNOWN = ("FAIL", "as before", "skip")  # the outcomes whose wrongs are known by a baseline; others may fail of them
 SUFFIXES = (".case.json", ".cases.json")
@@ -100,6 +100,8 @@ def check(paths: tuple[str, ...], **given: Any) -> int:
 
 def _asked(options: _Options) -> Asked:
     """Who runs the cases, and what is known of them. Raises UsageError before anything is run."""
+    written = {"--junit": options.junit, "--summary": options.summary, "--write-baseline": options.write_baseline}
+    must_be_files(written)
     engines = several(options.engine)
     if engines and options.parser is not None:
         raise UsageError("--parser and --engine both say who parses; leave one out (--engine NAME:PARSER)")

@@ -21,7 +21,7 @@ DIFFERS = 1
 
 @click.command()
 @click.argument("case", metavar="CASE|-")
-@click.option("-o", "--output", metavar="FILE", help="Write to this file instead of standard output.")
+@click.option("-o", "--output", metavar="FILE", help="Write to this file.  [default: -, standard output]")
 def redact(case: str, output: str | None) -> int:
     """Replace the words of a case while it shows the same failure.
 

@@ -95,7 +95,7 @@ def _search(name: str, case: Case) -> CaseFound:
 @click.command()
 @click.argument("case", metavar="CASE|-")
 @click.option("--to", "target", metavar="TARGET", required=True, help=f"What to write: {', '.join(TARGETS)}.")
-@click.option("-o", "--output", metavar="FILE", help="Write to this file instead of standard output.")
+@click.option("-o", "--output", metavar="FILE", help="Write to this file.  [default: -, standard output]")
 @column_option
 @click.option(
     "--pr",

@@ -63,7 +63,8 @@ def recognised(
     found = recognise(data, pasted=False, filename=file, modules=modules, layers=layers)
     if as_cases and found.kind == "dynamo_yaml":
         return with_cases(found)
-    return suite_in(data, filename=file) if as_cases and found.kind == "raw_text" else found
+    quoted = found.kind == "raw_text" or (Path(file or "").suffix == ".py" and bool(found.outputs))
+    return suite_in(data, filename=file) if as_cases and quoted else found
 
 
 def modules_of(file: Path) -> Modules:
@@ -101,9 +102,12 @@ def is_suite(file: str) -> bool:
 
 
 def say_suite(name: str, found: Intake) -> None:
-    """Say on standard error which columns were taken, and which samples are not read and why."""
+    """Say on standard error which columns were taken, what to know of the cases, and which are not read and why."""
     if found.columns:
         said = [f"{one.key}={one.path}{' (guessed)' if one.guessed else ''}" for one in found.columns]
         click.echo(f"{name}: columns: {', '.join(said)}", err=True)
+    for warn in found.warnings if found.cases else ():
+        if warn.code != "skipped":
+            click.echo(f"{name}: Warning: {warn.words}", err=True)
     for one in found.skipped:
         click.echo(f"{name}:{one.line}: not read: {one.why}", err=True)

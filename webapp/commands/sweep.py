@@ -23,7 +23,7 @@ from webapp.commands.suites import named_columns
 from webapp.commands.sweep_junit import sweep_junit
 from webapp.commands.sweep_report import changes_lines, report_lines
 from webapp.commands.sweep_result import SweepResult
-from webapp.commands.written import print_json, put, put_copy
+from webapp.commands.written import must_be_files, print_json, put, put_copy
 from webapp.engines.entered import entered
 from webapp.page.library.gallery_threads import threads_about
 from webapp.sweeps.row_table import must_write
@@ -99,6 +99,7 @@ def sweep(
         corpus, dask = (dask, *corpus), LOCAL
     if not corpus:
         raise UsageError("give a CORPUS: files, folders or patterns, or - for standard input")
+    must_be_files({"--output": output, "--junit": junit, "--parquet": parquet})
     if baseline is not None and len(given["engine"]) > 1:
         raise UsageError("--baseline and several --engine both say beside what; leave one out")
     if parquet is not None:

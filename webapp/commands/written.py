@@ -6,13 +6,15 @@ UTF-8 lacks halves of surrogate pairs, which model output may have: they are spe
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from shutil import copyfile
 from typing import Any
 
 from parsers.cases.jsontext import plain, utf8
 from parsers.vocabulary.types import UsageError
+
+STDOUT = "-"
 
 
 def print_parts(parts: Iterable[str]) -> None:
@@ -28,14 +30,21 @@ def print_json(value: Any, indent: int | None = None) -> None:
 
 
 def write(text: str, output: str | None) -> None:
-    """Write a text to the file of --output, or print it where there is none. Raises UsageError."""
-    if output is None:
+    """Write a text to the file of --output, or print it where there is none, or `-`. Raises UsageError."""
+    if output is None or output == STDOUT:
         print_parts([text])
         return
     try:
         Path(output).write_bytes(utf8(text))
     except OSError as error:
         raise UsageError(f"--output {output} cannot be written: {error.strerror}") from error
+
+
+def must_be_files(named: Mapping[str, str | None]) -> None:
+    """Raise UsageError for an option that names standard output where that has something else in it."""
+    option = next((option for option, name in named.items() if name == STDOUT), None)
+    if option is not None:
+        raise UsageError(f"{option} {STDOUT}: standard output has the lines of the command; give a name")
 
 
 def put(option: str, file: str, text: str, *, append: bool = False) -> None:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parsers.intake.dynamo_cases import FINISH, read_dynamo
+from parsers.intake.evidence import Skipped
 from parsers.intake.yaml_values import BYTES, DIGITS, EVENTS, load_yaml
 from parsers.vocabulary.types import Recording
 
@@ -62,9 +63,8 @@ EXPECTED: list[tuple[str, dict[str, Any] | None]] = [
     ("model_text: x\nexpected: {dynamo: {diverges: true}}", None),
     ("model_text: x", None),
     ("request: {input: x, chunks: [{delta_text: x}]}", None),
-    ("request: {input: x}\ngolden: {assembled: none}", None),
     (
-        "request: {input: x}\ngolden: {assembled: [{kind: text, text: a}, {kind: reasoning, text: b}, {kind: z}]}",
+        "request: {input: x}\ngolden: {assembled: [{kind: text, text: a}, {kind: reasoning, text: b}]}",
         {
             "content": "a", "reasoning": "b", "tool_calls": [],
             "events": [{"kind": "text", "text": "a"}, {"kind": "reasoning", "text": "b"}],
@@ -87,6 +87,114 @@ EXPECTED: list[tuple[str, dict[str, Any] | None]] = [
 @pytest.mark.parametrize(("lines", "expect"), EXPECTED)
 def test_what_should_come_out_is_said_in_a_cases_words(lines: str, expect: dict[str, Any] | None) -> None:
     assert case(lines).expect == expect
+
+
+UNREAD: list[tuple[str, str]] = [
+    ("requst: {input: x}\ngolden: {assembled: []}", "it has no output: give request.input, or chunks"),
+    ("request: {inputt: x}\ngolden: {assembled: []}", "it has no output: give request.input, or chunks"),
+    ("expected: {dynamo: {calls: []}}", "it has no output: give request.input, or chunks"),
+    ("request: {input: x}\ngolden: {assembeld: []}", "its golden has no list of mappings called assembled"),
+    ("request: {input: x}\ngolden: {error: boom}", "its golden has no list of mappings called assembled"),
+    ("request: {input: x}\ngolden: {assembled: [a]}", "its golden has no list of mappings called assembled"),
+    (
+        "request: {input: x}\ngolden: {assembled: [{kind: text, text: a}, {kind: image}]}",
+        "its golden has a part of kind image, which no case can expect",
+    ),
+    (
+        "request: {input: x}\ngolden: {assembled: [{text: a}]}",
+        "its golden has a part of kind None, which no case can expect",
+    ),
+    ("model_text: x\nchunks: {delta_text: a}", "its chunks are no list of mappings"),
+    ("model_text: x\nchunks: [a]", "its chunks are no list of mappings"),
+    ("chunks: [{delta_text: a}, {deltatext: b}]", "its chunk 2 has no delta_text"),
+    ("chunks: [{delta_text: [a]}]", "its chunk 1 has no delta_text"),
+    ("model_text: x\ntools: {name: f}", "its tools are no list of mappings"),
+]
+
+
+@pytest.mark.parametrize(("lines", "why"), UNREAD)
+@pytest.mark.parametrize("beside", [True, False])
+def test_a_case_that_is_not_read_is_named_by_its_line(lines: str, why: str, beside: bool) -> None:
+    wrong = "".join(f"    {line}\n" for line in lines.split("\n"))
+    found = read_dynamo("cases:\n" + "  good: {model_text: x}\n" * beside + f"  # delta_text:\n  wrong:\n{wrong}")
+    assert found is not None
+    assert [output.label for output in found.outputs] == ["good"] * beside
+    assert found.skipped == (Skipped(3 + beside, f"wrong: {why}"),)
+    assert f"Line {3 + beside} is not read: wrong: {why}." in found.message
+
+
+def test_what_is_no_case_is_named_beside_cases() -> None:
+    found = read_dynamo("cases:\n- model_text: x\n- 3\n- id: b\n")
+    assert found is not None
+    assert [(one.line, one.why) for one in found.skipped] == [
+        (3, "case 2: it is no mapping"),
+        (4, "b: it has no output: give request.input, or chunks"),
+    ]
+
+
+def test_a_file_of_one_case_that_is_not_read_says_why_and_another_is_no_such_file() -> None:
+    found = read_dynamo("request:\n  input: a\n  tools: x\n# delta_text:\ngolden:\n  assembled: []\n")
+    assert found is not None
+    assert found.skipped == (Skipped(1, "its tools are no list of mappings"),)
+    assert read_dynamo("request:\n  body: {delta_text: a}\n") is None
+
+
+def test_cases_that_are_named_elsewhere_are_read() -> None:
+    found = read_dynamo("kept: &a {x: {model_text: m}}\ncases: *a\n# request:\n")
+    assert found is None, "no line says that there are cases"
+    found = read_dynamo("golden:\nkept: &a {x: {model_text: m}, y: 3}\ncases: *a\n")
+    assert found is not None
+    assert [one.label for one in found.outputs] == ["x"]
+    assert found.skipped == (Skipped(1, "y: it is no mapping"),)
+
+
+TWICE: list[tuple[str, str]] = [
+    (
+        "cases:\n  a: {model_text: x}\n  b: {model_text: y}\n  a: {model_text: z}\n",
+        "Two cases are called 'a', at line 2 and at line 4: rename one.",
+    ),
+    (
+        "cases:\n  a:\n    model_text: x\n    model_text: y\n",
+        "The key 'model_text' is given twice in one mapping, at line 3 and at line 4: leave one out.",
+    ),
+    (
+        "cases:\n- model_text: x\n  b: [{c: 1}, {c: 1, 'c': 2}]\n",
+        "The key 'c' is given twice in one mapping, at line 3 and at line 3: leave one out.",
+    ),
+    (
+        "cases:\n  ? &a n\n  : {model_text: x}\n  ? *a\n  : {model_text: y}\n",
+        "Two cases are called 'n', at line 2 and at line 4: rename one.",
+    ),
+    (
+        "family: a\ncases:\n  a: {model_text: x}\nfamily: b\n",
+        "The key 'family' is given twice in one mapping, at line 1 and at line 4: leave one out.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("body", "words"), TWICE)
+def test_a_file_that_gives_a_key_twice_is_not_read(body: str, words: str) -> None:
+    found = read_dynamo(body)
+    assert found is not None
+    assert (found.outputs, found.advice, [one.why for one in found.skipped]) == ((), words, [words])
+
+
+def test_cases_without_an_expectation_and_with_chunks_of_another_text_are_named() -> None:
+    rows = [f"  c{at}: {{model_text: x, chunks: [{{delta_text: {'y' if at else 'x'}}}]}}\n" for at in range(11)]
+    found = read_dynamo("cases:\n" + "".join(rows))
+    assert found is not None
+    assert [(warn.code, warn.words.partition(": ")[2]) for warn in found.warnings] == [
+        (
+            "chunks_differ",
+            "c1 (line 3), c2 (line 4), c3 (line 5), c4 (line 6), c5 (line 7), c6 (line 8), c7 (line 9), c8 (line 10)"
+            " and 2 more.",
+        ),
+        (
+            "no_expectation",
+            "c0 (line 2), c1 (line 3), c2 (line 4), c3 (line 5), c4 (line 6), c5 (line 7), c6 (line 8), c7 (line 9)"
+            " and 3 more.",
+        ),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from parsers.intake import recognise
 from parsers.intake.column_rows import COLUMNS, columns_of, read_rows
 from parsers.intake.evidence import Intake
 from parsers.intake.suites import suite_in
-from parsers.intake.vllm_parsers import GUESSED, parser_of
+from parsers.intake.vllm_parsers import GUESSED, UNKNOWN, parser_of
 from parsers.intake.vllm_suites import read_vllm_suite
 from parsers.vocabulary.types import UsageError
 
@@ -93,6 +93,36 @@ def test_a_format_fixture_becomes_a_case_of_the_parser_that_it_names() -> None:
         "its calls are no pairs of a name and arguments",
         "/input: give the output as 'text', 'tokens', 'deltas' or 'stream'",
     ]
+
+
+FIXTURE = """(
+    {0}("h", "hermes", "<tool_call>\\n{{}}\\n</tool_call>", (("f", {{"a": 1}}),)),
+    {0}("u", "nobodys", "Hi.", ()),
+    {0}("c", "hermes", "Hi."),
+)
+"""
+IMPORTS = {
+    "from where it is": ("from tests.tool_parsers.test_format_conformance import FormatFixture", "FormatFixture"),
+    "from a file of one's own": ("from conftest import FormatFixture", "FormatFixture"),
+    "as a module": ("import conformance", "conformance.FormatFixture"),
+    "under another name": ("from conftest import FormatFixture as Row", "Row"),
+}
+
+
+@pytest.mark.parametrize("how", IMPORTS)
+def test_a_format_fixture_by_places_of_a_class_that_is_imported_keeps_what_it_expects(how: str) -> None:
+    line, name = IMPORTS[how]
+    found = read_vllm_suite(f"{line}\nROWS = {FIXTURE.format(name)}")
+    assert found is not None
+    first, second = (loads(one) for one in found.cases.values())
+    assert first.expect is not None
+    assert [(call.name, call.arguments) for call in first.expect.tool_calls or ()] == [("f", {"a": 1})]
+    assert (first.parser.name, first.notes, second.parser.name, second.notes) == ("qwen", (), "auto", (UNKNOWN,))
+    assert [(one.line, one.why) for one in found.skipped] == [(5, "its calls are no pairs of a name and arguments")]
+
+
+def test_a_class_of_that_name_with_other_fields_is_no_suite() -> None:
+    assert read_vllm_suite("from mine import FormatFixture\nx = FormatFixture(request={}, response={})") is None
 
 
 @pytest.mark.parametrize(
@@ -220,13 +250,79 @@ def test_a_cell_is_read_as_what_its_column_is(key: str, cell: Any, value: Any) -
 
 @pytest.mark.parametrize(
     ("path", "value"),
-    [("a.b", 1), ("a.0", None), ("l.1", 2), ("l.9", None), ("l.x", None), ("a.x", None), ("d.e", 3)],
+    [("a.b", 1), ("l.1", 2), ("d.e", 3), ("n", "1"), ("n.x", "1")],
 )
 def test_a_path_leads_to_a_cell(path: str, value: Any) -> None:
-    row = {"text": "t", "a": {"b": 1}, "l": [1, 2], "d.e": 3}
+    row = {"text": "t", "a": {"b": 1}, "l": [1, 2], "d.e": 3, "n": None}
     found = read_rows(json.dumps(row), {"title": path})
     assert found is not None
-    assert [*found.cases] == ["1" if value is None else str(value)]
+    assert [*found.cases] == [str(value)]
+
+
+@pytest.mark.parametrize("path", ["a.0", "l.9", "l.x", "a.x", "x"])
+def test_a_column_that_no_row_has_is_an_error_and_the_columns_are_told(path: str) -> None:
+    row = {"text": "t", "a": {"b": 1}, "l": [1, 2], "e": {}}
+    found = read_rows(json.dumps([row, 3]), {"title": path})
+    assert found is not None
+    assert (found.usable, found.cases, found.title) == (False, {}, "2 rows without a column")
+    assert found.advice == (f"No row has {path}, which title was to be taken from: the first row has text, a.b, l, e.")
+
+
+CALLS = [{"f": {"a": 1}}]
+LACKING: list[tuple[list[dict[str, Any]], dict[str, str], list[str], list[str]]] = [
+    # rows, named columns -> what is not read, what is warned of
+    (
+        [{"gold": CALLS}, {"glod": CALLS}, {"gold": None}], {"expect.tool_calls": "gold"},
+        ["it has no gold, so that nothing is expected of it"], ["1 row without gold (expect.tool_calls): 2."],
+    ),
+    (
+        [{"gold": CALLS}, {"said": "x"}, {}], {"expect.tool_calls": "gold", "expect.content": "said"},
+        ["it has no said and no gold, so that nothing is expected of it"],
+        ["2 rows without said (expect.content): 1, 3.", "2 rows without gold (expect.tool_calls): 2, 3."],
+    ),
+    ([{"gold": {"x": "a"}}, {"gold": None}], {"expect.content": "gold.x"}, [], []),
+    ([{}, {"expected_content": "a"}], {}, [], ["1 row without expected_content (expect.content): 1."]),
+    (
+        [{"m": "a"}, *[{}] * 13], {"model": "m"}, [],
+        ["13 rows without m (model): 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13 and 1 more."],
+    ),
+    ([{"id": 1}, {}], {}, [], []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("given", "columns", "skipped", "warned"), LACKING)
+def test_no_expectation_of_a_row_is_lost_in_silence(
+    given: list[dict[str, Any]], columns: dict[str, str], skipped: list[str], warned: list[str]
+) -> None:
+    found = read_rows("\n".join([json.dumps({"text": "t", **row}) for row in given]), columns)
+    assert found is not None
+    assert [one.why for one in found.skipped] == skipped
+    assert [warn.words for warn in found.warnings if warn.code == "column_lacking"] == warned
+    assert len(found.cases) == len(given) - len(skipped)
+
+
+@pytest.mark.parametrize("listed", [False, True])
+@pytest.mark.parametrize(
+    ("row", "why"),
+    [
+        ('{"text": "a", "text": "b"}', 'key "text" is given twice in one object'),
+        ('{"text": "a", "x": {"y": 1, "y": 1}}', 'key "y" is given twice in one object'),
+        (
+            '{"text": "a", "tools": "[{\\"name\\": 1, \\"name\\": 2}]"}',
+            'tools: key "name" is given twice in one object',
+        ),
+    ],
+)
+def test_a_row_that_gives_a_key_twice_is_not_read(row: str, why: str, listed: bool) -> None:
+    other = '{"text": "c", "tools": [], "score": NaN}'
+    found = read_rows(f"[{other},\n {row} , {other}]" if listed else f"{other}\n{row}\n{other}", {})
+    assert found is not None
+    assert [(one.line, one.why) for one in found.skipped] == [(2, why)]
+    assert [*found.cases] == ["1", "3"]
+
+
+def test_a_list_of_no_rows_is_none() -> None:
+    assert read_rows("[]", {}) is None
 
 
 def test_rows_without_an_output_say_which_columns_there_are() -> None:

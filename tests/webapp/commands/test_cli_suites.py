@@ -142,3 +142,63 @@ def test_a_case_that_fails_is_told_with_its_notes(program: Program, tmp_path: Pa
     assert (done.code, "           note: Why this is right.\n" in done.out) == (1, True)
     path.write_text(json.dumps({**case, "expect": {"content": "a"}}), "utf-8")
     assert "note: " not in program("check", path).out
+
+
+FIXTURES = """from conftest import FormatFixture
+ROWS = (FormatFixture("h", "hermes", '<tool_call>\\n{"name": "f", "arguments": {}}\\n</tool_call>', (("g", {}),)),)
+"""
+YAML = """cases:
+  good:
+    request: {input: Hello, chunks: [{delta_text: Hell}]}
+  wrong:
+    request: {input: Hello}
+    golden: {error: boom}
+"""
+
+
+def test_a_suite_loses_no_expectation_in_silence(program: Program, tmp_path: Path) -> None:
+    (tmp_path / "test_formats.py").write_text(FIXTURES, "utf-8")
+    assert told(program("check", tmp_path).out) == [("FAIL", "h")]
+    (tmp_path / "test_formats.py").write_text(FIXTURES.replace("FormatFixture", "Fixture"), "utf-8")
+    other = program("check", tmp_path / "test_formats.py")
+    assert (other.code, "Python without samples" in other.out) == (2, True), "what code quotes is no case"
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"completion": "a", "gold": {"calls": []}}\n{"completion": "a"}', "utf-8")
+    columns = ("--parser", "qwen", "--column", "expect.tool_calls=gold.{}")
+    done = program("check", path, *[word.format("calls") for word in columns])
+    assert [outcome for outcome, _ in told(done.out)] == ["ok", "unusable"]
+    assert "rows.jsonl: Warning: 1 row without gold.calls (expect.tool_calls): 2." in done.err
+    done = program("check", path, *[word.format("callz") for word in columns])
+    assert (done.code, "No row has gold.callz, which expect.tool_calls was to be taken from" in done.out) == (2, True)
+
+
+@pytest.mark.parametrize("command", [("check",), ("export", "--to", "jsonl")])
+def test_a_case_of_yaml_that_is_not_read_is_named(program: Program, tmp_path: Path, command: tuple[str, ...]) -> None:
+    path = tmp_path / "some.yaml"
+    path.write_text(YAML, "utf-8")
+    done = program(command[0], path, *command[1:])
+    assert done.code == 0
+    assert [line.partition("some.yaml:")[2] for line in done.err.splitlines()] == [
+        " Warning: The chunks do not add up to the text, and are used: good (line 2).",
+        " Warning: Nothing is said of what should come out, or only that engines differ: good (line 2).",
+        "4: not read: wrong: its golden has no list of mappings called assembled",
+    ]
+
+
+def test_yaml_of_two_cases_of_one_name_is_unusable_in_a_folder_too(program: Program, tmp_path: Path) -> None:
+    (tmp_path / "some.yaml").write_text(YAML.replace("wrong", "good"), "utf-8")
+    done = program("check", tmp_path)
+    assert (done.code, "Two cases are called 'good', at line 2 and at line 4" in done.out) == (2, True)
+
+
+def test_a_hyphen_behind_the_output_is_standard_output(
+    program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "some.case.json"
+    path.write_text(json.dumps({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": "a"}}), "utf-8")
+    for command in (("export", path, "--to", "case"), ("redact", path)):
+        assert program(*command, "-o", "-").out == program(*command).out != ""
+    for name, option in (("check", "--junit"), ("sweep", "-o")):
+        assert "-: standard output has the lines of the command" in program(name, path, option, "-").err
+    assert [one.name for one in tmp_path.iterdir()] == ["some.case.json"]
