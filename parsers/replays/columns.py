@@ -229,6 +229,8 @@ class Steps(Lazy[Step], StepColumns):
         """No step is recorded any more."""
         self._end_block(self._at)
         self._known_shapes.clear()
+        for spans in (self._events.spans, self._moves, self._holds):
+            spans.close()
 
     def _end_block(self, at: int) -> None:
         """What the steps of the last block told ends at `at`."""

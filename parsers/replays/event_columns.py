@@ -82,6 +82,10 @@ class Spans:
                 code = self.code_of((kind, reason))
             rows += packed_row(block, code, start, end)
 
+    def close(self) -> None:
+        """No span is added any more: the room for more is given back."""
+        self.packed = bytearray(self.packed)
+
     def lengthen(self, end: int) -> None:
         """The last span ends later."""
         block, code, start, _ = self._row(len(self) - 1)
