@@ -24,7 +24,7 @@ from typing import Any, ClassVar, Protocol
 
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import Segment, Severity
-from parsers.vocabulary.seen import Waits
+from parsers.vocabulary.seen import FED, Reason, Standing, Waits
 from parsers.vocabulary.states import NOWHERE, Part
 from parsers.vocabulary.trace import CodecState, Retelling, Tail
 
@@ -32,6 +32,7 @@ OPEN = "open"
 READ_ALONG = "(?s:.)"  # any text may matter
 READ_ON = frozenset({"DONE", "ITEM_END"})  # without a row on it a parser reads on in the same state
 STRAY = frozenset({"OTHER", "REJECT", "MALFORMED"})  # without one text is stray until the state is left
+_UNTOLD = CodecState("")
 _WORD = re.compile(r"\S+")
 _SURPLUS = re.compile(r"[}\]]+")
 ESCAPED = r'["\\\x00-\x1f]'  # what is written otherwise inside a JSON string
@@ -237,20 +238,21 @@ class ArgumentParser(Part, ABC):
         return None
 
     def retelling(self) -> Retelling | None:
-        """Return what tells later what `describe` would say after each of the texts that are passed on from here."""
+        """Return what tells later where it would stand after each of the texts that are passed on from here."""
         return None
 
     def passed(self, at: int) -> None:
         """Text up to raw offset `at` was written as it is, without `text` being asked (see `passes`)."""
         self._at = at
 
-    def hold(self) -> Waits | None:
-        """Return what was read and not passed on yet."""
-        return None
+    def look(self, fed: int) -> Standing:
+        """Return where it stands, and what was read and not passed on yet, where so many characters were fed. This is
+        asked after every delta."""
+        return _UNTOLD, None
 
-    def describe(self) -> CodecState:
-        """Return where it stands."""
-        return CodecState("")
+    def _waits(self, why: Reason, start: int, fed: int) -> Waits:
+        """What was read from `start` on and not passed on yet."""
+        return "codec", why, start, FED if self._at == fed else self._at
 
     # text that is no value
 

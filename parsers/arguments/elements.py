@@ -28,7 +28,7 @@ from parsers.arguments.contract import ESCAPED, OPEN, ArgumentParser, Output, Wa
 from parsers.arguments.json_build import JsonBuilder, Piece
 from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.events import Segment
-from parsers.vocabulary.seen import Waits
+from parsers.vocabulary.seen import Standing
 from parsers.vocabulary.states import NOWHERE, Part, Placed
 from parsers.vocabulary.trace import CodecState
 
@@ -290,19 +290,15 @@ class Elements(ArgumentParser):
         plain = top is not None and top.kind == "text" and not top.kept and self._build.passes
         return f"{ESCAPED}|<" if plain else None
 
-    def hold(self) -> Waits | None:
-        start = self._build.held_from()
+    def look(self, fed: int) -> Standing:
+        in_tag, start = self.scope == TAG, self._build.held_from()
+        state = _IN_TAG if in_tag else _inside("/".join([element.name for element in self._stack[-8:]]))
         if start is not None:
-            return "codec", self._build.wanted(), start, self._at
+            return state, self._waits(self._build.wanted(), start, fed)
         kept = self._stack[-1].kept if self._stack else []
         if kept:
-            return "codec", "What follows says whether this is part of the value.", kept[0][1], self._at
-        return ("codec", "A tag is read whole.", self._lead, self._at) if self.scope == TAG else None
-
-    def describe(self) -> CodecState:
-        if self.scope == TAG:
-            return _IN_TAG
-        return _inside("/".join([element.name for element in self._stack[-8:]]))
+            return state, self._waits("What follows says whether this is part of the value.", kept[0][1], fed)
+        return state, self._waits("A tag is read whole.", self._lead, fed) if in_tag else None
 
 
 _IN_TAG = CodecState("in a tag")

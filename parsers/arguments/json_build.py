@@ -249,13 +249,8 @@ class JsonBuilder(Part):
         """Return whether the piece of a string goes out at once."""
         return self._string is not None and not self._waits and not self._groups
 
-    @property
-    def waits(self) -> bool:
-        """Return whether anything waits: a group, a string, a key."""
-        return bool(self._kept or self._string or (self._frames and self._frames[-1].key))
-
     def held_from(self) -> int | None:
-        """The first raw offset of what waits."""
+        """The first raw offset of what waits: a group, a string, a key; None where nothing does."""
         start = self._kept[0][0].start if self._kept else None
         if self._frames and (key := self._frames[-1].key):
             start = key[0][1] if start is None else min(start, key[0][1])

@@ -50,7 +50,7 @@ from parsers.arguments.json_value import (
 from parsers.arguments.lead import Lead
 from parsers.vocabulary.drops import CUT
 from parsers.vocabulary.events import Segment
-from parsers.vocabulary.seen import Waits
+from parsers.vocabulary.seen import Standing
 from parsers.vocabulary.states import NOWHERE, Part, Pieces, Placed
 from parsers.vocabulary.trace import CodecState, Stand
 
@@ -320,19 +320,18 @@ class JsonCall(PassesJson):
         if self.complete and self._phase != "after":
             self.out.diagnostic("missing_object_end", "The call's object is not closed.", at, at)
 
-    def hold(self) -> Waits | None:
-        if self._phase == "arguments":
-            return None if self._value is None else self._value.hold(self._at)
-        if self._committed and (start := self._loose.start) is not None:
-            return "codec", "These may be the arguments, if no key holds them.", start, self._at
-        return None
+    def look(self, fed: int) -> Standing:
+        phase, start = self._phase, None
+        if phase == "arguments":
+            value = self._value
+            return (_BEFORE_ARGUMENTS, None) if value is None else value.look(self.value_of, self._at, fed)
+        if self._committed:
+            start = self._loose.start
+        waits = None if start is None else self._waits(_LOOSE, start, fed)
+        return _AROUND.get(phase) or _in_object(self._scan.depth, self._key), waits
 
-    def describe(self) -> CodecState:
-        if self._phase == "arguments":
-            return _BEFORE_ARGUMENTS if self._value is None else self._value.describe(self.value_of)
-        if self._phase in _AROUND:
-            return _AROUND[self._phase]
-        return _in_object(self._scan.depth, self._key)
+
+_LOOSE = "These may be the arguments, if no key holds them."
 
 
 @lru_cache(maxsize=64)  # asked for after every delta
@@ -451,11 +450,9 @@ class JsonCalls(PassesJson):
         self._item.passed(at)
         self.scope = self._item.scope
 
-    def hold(self) -> Waits | None:
-        return self._item.hold()
-
-    def describe(self) -> CodecState:
-        return self._item.describe() if self._phase == "item" else _AROUND_ITEMS[self._phase]
+    def look(self, fed: int) -> Standing:
+        standing = self._item.look(fed)
+        return standing if self._phase == "item" else (_AROUND_ITEMS[self._phase], standing[1])
 
 
 # Keys beside a call's name, where no key holds the arguments: then they are the arguments themselves.

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal
 from parsers.arguments.contract import Output
 from parsers.arguments.json_value import JsonValue, PassesJson
 from parsers.vocabulary.drops import Cause, DropReason
-from parsers.vocabulary.seen import Waits
+from parsers.vocabulary.seen import Standing
 from parsers.vocabulary.states import Placed
 from parsers.vocabulary.trace import CodecState
 
@@ -84,13 +84,16 @@ class JsonSpan(PassesJson):
         if self._phase == "before" and (self.complete or self.out.closes):
             self.synthetic("{}", at)
 
-    def hold(self) -> Waits | None:
+    def look(self, fed: int) -> Standing:
+        state, waits = self._value.look(self.value_of, self._at, fed)
         if self._words:
-            return "codec", "It is no JSON, and closing here must leave valid JSON.", self._words[0][1], self._at
-        return self._value.hold(self._at)
+            why = "It is no JSON, and closing here must leave valid JSON."
+            waits = self._waits(why, self._words[0][1], fed)
+        return _OUTSIDE.get(self._phase, state), waits
 
-    def describe(self) -> CodecState:
-        if self._phase == "before":
-            return CodecState.before("the value")
-        words = {"bare": "not JSON", "after": "after the value"}.get(self._phase)
-        return CodecState(words) if words else self._value.describe(self.value_of)
+
+_OUTSIDE: Mapping[str, CodecState] = {
+    "before": CodecState.before("the value"),
+    "bare": CodecState("not JSON"),
+    "after": CodecState("after the value"),
+}

@@ -34,7 +34,7 @@ from parsers.arguments.coerce import (
 from parsers.arguments.contract import OPEN, READ_ALONG, ArgumentParser, Output, ValueOutput, Waiting
 from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.events import Segment
-from parsers.vocabulary.seen import Waits
+from parsers.vocabulary.seen import FED, Standing
 from parsers.vocabulary.states import NOWHERE, Part, Pieces
 from parsers.vocabulary.trace import CodecState, Retelling, Stand
 
@@ -486,25 +486,25 @@ class JsonValue(Part):
         return self.passes()
 
     def retelling(self, of: str) -> Retelling | None:
-        """See ArgumentParser.retelling; `of` as in `describe`."""
+        """See ArgumentParser.retelling; `of` as in `look`."""
         return partial(_states, of, self.scan.copy()) if self._free and self.scan.depth <= _DEEPEST else None
 
-    def hold(self, at: int) -> Waits | None:
-        """The value that waits for its end."""
-        if self._held is None and self._tail is None:
-            return None
-        start = self._held_at if self._tail is None else self._tail_at
-        if self._held is None:
-            return "codec", "Closing here must leave valid JSON.", start, at
-        if self._schema() is _AN_OBJECT:
-            return "codec", "The string may hold the arguments, encoded twice: it is written when whole.", start, at
-        wanted = types_in_words(self._schema()) or "another type"
-        return "codec", f"The schema wants {wanted}: the value is checked when it is whole.", start, at
-
-    def describe(self, of: str = "") -> CodecState:
-        """Return where in the value `of` something the reader stands."""
+    def look(self, of: str, at: int, fed: int) -> Standing:
+        """See ArgumentParser.look: the value is that `of` something, and was read up to an offset."""
         scan = self.scan
-        return _state(of, scan.in_string, scan.is_key, scan.depth)
+        state = _state(of, scan.in_string, scan.is_key, scan.depth)
+        if self._held is None and self._tail is None:
+            return state, None
+        start = self._held_at if self._tail is None else self._tail_at
+        return state, ("codec", self._why_held(), start, FED if at == fed else at)
+
+    def _why_held(self) -> str:
+        if self._held is None:
+            return "Closing here must leave valid JSON."
+        if self._schema() is _AN_OBJECT:
+            return "The string may hold the arguments, encoded twice: it is written when whole."
+        wanted = types_in_words(self._schema()) or "another type"
+        return f"The schema wants {wanted}: the value is checked when it is whole."
 
 
 @lru_cache(maxsize=512)  # asked for after every delta

@@ -23,7 +23,7 @@ from parsers.arguments.json_build import PAIRS, NotationParser, Piece
 from parsers.arguments.json_value import escape_json
 from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.json_values import is_json
-from parsers.vocabulary.seen import Waits
+from parsers.vocabulary.seen import Standing
 from parsers.vocabulary.states import Part
 from parsers.vocabulary.trace import CodecState, Stand, Tail
 
@@ -338,10 +338,14 @@ class KeyValue(NotationParser):
     def keep(self, text: str, at: int) -> None:
         self._tail.text(text, at)
 
-    def hold(self) -> Waits | None:
-        if not (self._word or self._pieces or self._tail.waits or self._builder.waits):
-            return None  # as it is after most deltas
-        start, tail, built = self._at, self._tail.at, self._builder.held_from()
+    def look(self, fed: int) -> Standing:
+        state = _OUTSIDE.get(self._phase)
+        if state is None:
+            state = (_in_string if self.scope == _STRING else _between_tokens)(len(self._stack))
+        built, at = self._builder.held_from(), self._at
+        if built is None and not (self._tail.pieces or self._word or self._pieces):
+            return state, None  # as it is after most deltas
+        start, tail = at, self._tail.at
         if self._word and self._committed:
             start = min(start, self._word_at)
         if self._pieces:
@@ -349,14 +353,9 @@ class KeyValue(NotationParser):
         if built is not None:
             start = min(start, built)
         if tail is not None and tail <= start:
-            return ("codec", _TAIL.why, tail, self._at) if tail < self._at else None
-        if start >= self._at:
-            return None
-        return "codec", "A word is read whole." if self._word else self._builder.wanted(), start, self._at
-
-    def describe(self) -> CodecState:
-        outside = _OUTSIDE.get(self._phase)
-        return outside or (_in_string if self.scope == _STRING else _between_tokens)(len(self._stack))
+            return state, self._waits(_TAIL.why, tail, fed) if tail < at else None
+        why = "A word is read whole." if self._word else self._builder.wanted()
+        return state, self._waits(why, start, fed) if start < at else None
 
 
 _OUTSIDE = {
@@ -405,22 +404,18 @@ def _word_to_json(text: str) -> str | None:
 class _OpenTail(Part):
     """Passes text on to `put(text, start, end)`, but for the tail."""
 
-    __slots__ = ("_ended", "_put", "_tail")
+    __slots__ = ("_ended", "_put", "pieces")
     APART: ClassVar[frozenset[str]] = frozenset({"_put"})
-    PLACES: ClassVar[frozenset[str]] = frozenset({"_tail"})
+    PLACES: ClassVar[frozenset[str]] = frozenset({"pieces"})
 
     def __init__(self, put: Callable[[str, int, int], None]) -> None:
         self._put = put
-        self._tail: list[tuple[str, int]] = []
+        self.pieces: list[tuple[str, int]] = []
         self._ended: int | None = None
 
     @property
-    def waits(self) -> bool:
-        return bool(self._tail)
-
-    @property
     def at(self) -> int | None:
-        return self._tail[0][1] if self._tail else None
+        return self.pieces[0][1] if self.pieces else None
 
     def text(self, text: str, at: int) -> None:
         solid = len(text.rstrip(_BLANK_OR_CLOSER)) if self._ended is None else 0
@@ -428,29 +423,29 @@ class _OpenTail(Part):
             self.flush()
             self._put(text[:solid], at, at + solid)
         if solid < len(text):
-            self._tail.append((text[solid:], at + solid))
+            self.pieces.append((text[solid:], at + solid))
 
     def call_closes(self, text: str, at: int) -> None:
         """The end of the call stands in the string."""
-        if self._ended is None and any(bracket in piece for piece, _ in self._tail for bracket in ")}"):
-            self._ended = len(self._tail) + 1
+        if self._ended is None and any(bracket in piece for piece, _ in self.pieces for bracket in ")}"):
+            self._ended = len(self.pieces) + 1
         self.text(text, at)
 
     def flush(self) -> None:
         """The tail is text of the string after all."""
-        tail, self._tail, self._ended = self._tail, [], None
+        tail, self.pieces, self._ended = self.pieces, [], None
         for text, at in tail:
             self._put(text, at, at + len(text))
 
     def drop(self, out: Output, at: int) -> int:
         """The tail is structure. Returns where it began, or `at` when there is none."""
         at = at if self.at is None else self.at
-        for text, start in self._tail:
+        for text, start in self.pieces:
             out.marker(start, start + len(text))
-        self._tail = []
+        self.pieces = []
         return at
 
     def closes(self) -> bool:
         """Return whether the tail is the end of the call, with nothing but tokens after it."""
-        rest = [text for text, _ in self._tail[self._ended :]] if self._ended is not None else ["-"]
+        rest = [text for text, _ in self.pieces[self._ended :]] if self._ended is not None else ["-"]
         return _ONLY_TOKENS.match("".join(rest)) is not None

@@ -24,7 +24,7 @@ from parsers.arguments.json_call import NO_VALUE
 from parsers.arguments.json_value import EarlyArguments, JsonScanner, JsonValue, PassesJson, Unit, unescape_json
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import Segment
-from parsers.vocabulary.seen import Waits
+from parsers.vocabulary.seen import Standing
 from parsers.vocabulary.states import NOWHERE, Part, Pieces
 from parsers.vocabulary.trace import CodecState, Stand
 
@@ -379,15 +379,19 @@ class Mistral(PassesJson):
             self._commit()
             self.synthetic("{}", at)
 
-    def hold(self) -> Waits | None:
+    def look(self, fed: int) -> Standing:
         value = self._value if self._array is None else self._array.value
-        return None if value is None else value.hold(self._at)
+        if value is None:
+            return _AROUND[self._phase], None
+        state, waits = value.look(self.value_of, self._at, fed)
+        return state if self._phase in ("array", "arguments") else _AROUND[self._phase], waits
 
-    def describe(self) -> CodecState:
-        value = self._value if self._array is None else self._array.value
-        if value is not None and self._phase in ("array", "arguments"):
-            return value.describe(self.value_of)
-        if self._phase == "start":
-            return CodecState.before("the calls")
-        words = {"array": "in the array", "id": "in the call id", "after": "after the call"}.get(self._phase)
-        return CodecState(words) if words else CodecState("in the name", Stand.NAME)
+
+_IN_NAME = CodecState("in the name", Stand.NAME)
+_AROUND: Mapping[_Phase, CodecState] = {
+    "start": CodecState.before("the calls"),
+    "array": CodecState("in the array"),
+    "id": CodecState("in the call id"),
+    "after": CodecState("after the call"),
+    **dict.fromkeys(("name", "after_name", "arguments"), _IN_NAME),
+}

@@ -30,7 +30,7 @@ from parsers.arguments.contract import OPEN, Output
 from parsers.arguments.json_build import NO_NAME, PAIRS, JsonBuilder, NotationParser, Piece
 from parsers.arguments.python_text import QUOTES, WORDS, StringReader, python_number
 from parsers.vocabulary.drops import CUT
-from parsers.vocabulary.seen import Waits
+from parsers.vocabulary.seen import FED, Standing
 from parsers.vocabulary.states import Pieces
 from parsers.vocabulary.trace import CodecState, Stand
 
@@ -373,40 +373,28 @@ class Pythonic(NotationParser):
         reads = self._string is not None and not self._is_key and self._builder.passes
         return self._string.passes() if reads and self._string is not None else None
 
-    def hold(self) -> Waits | None:
-        in_string = None if self._string is None else self._string.held_from()
-        if in_string is None and not (self._word or self._key or self._builder.waits):
-            return None  # as it is after most deltas
-        start = self._held_since(in_string)
-        if start >= self._at:
-            return None
-        why = "A word or a name is read whole." if self._word or self._key else self._builder.wanted()
-        if in_string is not None:
-            why = "An escape sequence is sent whole, and the character after a quote says whether it ends the string."
-        return "codec", why, start, self._at
-
-    def _held_since(self, in_string: int | None) -> int:
-        """Where what is held begins, or where the text ends. Asked for after every delta: most of the time there is
-        little to look at."""
-        start = self._at
-        if self._phase in _BETWEEN_CALLS:
-            return start
-        if self._key:
-            start = min(start, self._key[0][1])
-        if self._word:
-            start = min(start, self._word_at)
-        built = self._builder.held_from()
-        if built is not None:
-            start = min(start, built)
-        return start if in_string is None else min(start, in_string)
-
-    def describe(self) -> CodecState:
-        if self._phase not in _BETWEEN_CALLS:
-            where = "in a string" if self._string is not None else "in a word" if self._word else "between tokens"
-            return _in_arguments(where, len(self._stack))
-        if self._phase == "name":
-            return _IN_NAME
-        return _BEFORE if self._phase in ("start", "first") else _BETWEEN
+    def look(self, fed: int) -> Standing:
+        state = _AROUND.get(self._phase)
+        if state is not None:
+            return state, None
+        string, word, key, built = self._string, self._word, self._key, self._builder.held_from()
+        state = _in_arguments(len(self._stack), string is not None, bool(word))
+        in_string = None if string is None else string.held_from()
+        if in_string is None and built is None and not word and not key:
+            return state, None  # as it is after most deltas
+        start = at = self._at
+        if key and key[0][1] < start:
+            start = key[0][1]
+        if word and self._word_at < start:
+            start = self._word_at
+        if built is not None and built < start:
+            start = built
+        if in_string is not None and in_string < start:
+            start = in_string
+        if start == at:
+            return state, None
+        why = _IN_STRING if in_string is not None else _IN_WORD if word or key else self._builder.wanted()
+        return state, ("codec", why, start, FED if at == fed else at)
 
 
 def _constant(word: str) -> str | None:
@@ -414,9 +402,15 @@ def _constant(word: str) -> str | None:
 
 
 @lru_cache(maxsize=64)  # asked for after every delta
-def _in_arguments(where: str, depth: int) -> CodecState:
+def _in_arguments(depth: int, in_string: bool, in_word: bool) -> CodecState:
+    where = "in a string" if in_string else "in a word" if in_word else "between tokens"
     return CodecState(f"arguments, {where}, depth {depth}", Stand.INSIDE)
 
 
-_IN_NAME, _BETWEEN = CodecState("in a name", Stand.NAME), CodecState("between calls")
-_BEFORE = CodecState.before("the calls")
+_AROUND = {
+    **dict.fromkeys(("start", "first"), CodecState.before("the calls")),
+    "name": CodecState("in a name", Stand.NAME),
+    **dict.fromkeys(("between", "next", "over"), CodecState("between calls")),
+}
+_IN_STRING = "An escape sequence is sent whole, and the character after a quote says whether it ends the string."
+_IN_WORD = "A word or a name is read whole."

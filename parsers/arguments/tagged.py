@@ -44,11 +44,12 @@ from parsers.arguments.tag_places import BETWEEN, CLOSER_WAITS, IN_KEY, TAG_WAIT
 from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.events import Segment
 from parsers.vocabulary.json_values import is_strict_json
-from parsers.vocabulary.seen import Waits
+from parsers.vocabulary.seen import Reason, Standing
 from parsers.vocabulary.states import NOWHERE, Pieces, Placed
-from parsers.vocabulary.trace import CodecState, Tail
+from parsers.vocabulary.trace import Tail
 
 _STRING: Mapping[str, Any] = {"type": "string"}
+_BLANK = Tail(None, "White space that may belong to the closing tag.", "codec")
 KEY, GAP, VALUE, DOUBT = "key", "gap", "value", "doubt"
 _CDATA, _CDATA_OPEN, _CDATA_CLOSE = "cdata", "<![CDATA[", "]]>"
 _Trim = Literal["newline", "pair", "space", "none"]
@@ -546,7 +547,14 @@ class Tagged(ArgumentParser):
             return ESCAPED if self._streams else ""
         if self._entities is not None:
             return None
-        return rf"{ESCAPED}|\s\Z" if self._trim == "space" else ESCAPED
+        return ESCAPED
+
+    def tail(self) -> Tail | None:
+        """See ArgumentParser.tail: white space that may stand before the closer."""
+        return _BLANK if self._trim == "space" and self._streams and self.scope != _CDATA else None
+
+    def keep(self, text: str, at: int) -> None:
+        self._blank, self._blank_at = Pieces([text]), at
 
     def collects(self) -> Tail | None:
         """See ArgumentParser.collects: a value that is written when it is whole."""
@@ -560,33 +568,32 @@ class Tagged(ArgumentParser):
         self._at_line_start = self._at_line_start and at == self._at
         super().passed(at)
 
-    def hold(self) -> Waits | None:
-        if self.scope == KEY and self._key and self._opener is None:
-            return "codec", "A parameter's name is sent whole.", self._key_at, self._at
-        if self.scope == GAP:
-            return "codec", "A parameter's name is sent with its value.", self._key_start, self._at
-        waits = self._opener or self._closer or (None if self._doubt is None else (self._doubt, 0))
-        if waits is None and self.scope not in (VALUE, _CDATA):
+    def look(self, fed: int) -> Standing:
+        scope = self.scope
+        if scope == OPEN:
+            state = BETWEEN
+        elif scope == KEY:
+            state = IN_KEY
+        else:
+            state = (before_value if scope == GAP else in_value)("".join(self._key))
+        found = self._what_waits(scope)
+        return state, None if found is None else self._waits(*found, fed)
+
+    def _what_waits(self, scope: str | None) -> tuple[Reason, int] | None:
+        """Why something waits in a scope, and from where on."""
+        if scope == KEY and self._key and self._opener is None:
+            return "A parameter's name is sent whole.", self._key_at
+        if scope == GAP:
+            return "A parameter's name is sent with its value.", self._key_start
+        tag = self._opener or self._closer or (None if self._doubt is None else (self._doubt, 0))
+        if tag is None and scope not in (VALUE, _CDATA):
             return None
         if not self._streams:
-            return "codec", self._why_whole, self._key_start, self._at
-        return self._hold_of_text(waits)
-
-    def _hold_of_text(self, waits: tuple[int, Any] | None) -> Waits | None:
-        """What waits at the end of a value that goes out as it is read: `waits` is a tag that may be text of it."""
+            return self._why_whole, self._key_start
         entity = None if self._entities is None else self._entities.kept_at
-        if waits is not None:
-            start = entity if entity is not None else self._blank_at if self._blank else waits[0]
-            return "codec", TAG_WAITS if self._opener else CLOSER_WAITS, start, self._at
+        if tag is not None:
+            start = entity if entity is not None else self._blank_at if self._blank else tag[0]
+            return TAG_WAITS if self._opener else CLOSER_WAITS, start
         if entity is not None:
-            return "codec", "May be the beginning of an HTML entity.", entity, self._at
-        if self._blank:
-            return "codec", "White space that may belong to the closing tag.", self._blank_at, self._at
-        return None
-
-    def describe(self) -> CodecState:
-        if self.scope == OPEN:
-            return BETWEEN
-        if self.scope == KEY:
-            return IN_KEY
-        return (before_value if self.scope == GAP else in_value)("".join(self._key))
+            return "May be the beginning of an HTML entity.", entity
+        return (_BLANK.why, self._blank_at) if self._blank else None

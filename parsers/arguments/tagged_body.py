@@ -19,8 +19,8 @@ from parsers.arguments.contract import Output
 from parsers.arguments.json_span import JsonSpan
 from parsers.arguments.tagged import KEY, Tagged
 from parsers.vocabulary.drops import Cause, DropReason
-from parsers.vocabulary.seen import Waits
-from parsers.vocabulary.trace import CodecState, Retelling, Tail
+from parsers.vocabulary.seen import Standing
+from parsers.vocabulary.trace import Retelling, Tail
 
 # What ends a key in a way that the request does not ask for.
 _OTHERS: Mapping[str, tuple[str, ...]] = {
@@ -96,6 +96,9 @@ class TaggedBody(Tagged):
     def retelling(self) -> Retelling | None:
         return None if self._object is None else self._object.retelling()
 
+    def tail(self) -> Tail | None:
+        return super().tail() if self._object is None else self._object.tail()
+
     def collects(self) -> Tail | None:
         return super().collects() if self._object is None else self._object.collects()
 
@@ -106,8 +109,5 @@ class TaggedBody(Tagged):
             self._object.passed(at)
             self.scope = self._object.scope
 
-    def hold(self) -> Waits | None:
-        return super().hold() if self._object is None else self._object.hold()
-
-    def describe(self) -> CodecState:
-        return super().describe() if self._object is None else self._object.describe()
+    def look(self, fed: int) -> Standing:
+        return super().look(fed) if self._object is None else self._object.look(fed)

@@ -559,23 +559,27 @@ class Calls(Writer):
 
     # what is held
 
-    def waiting(self, at: int) -> list[Waits]:
+    def waiting(self, at: int) -> tuple[Waits, ...]:
         """Return what the stages and a call that does not stand keep back of the text before `at`, in order."""
         if self.defers:
             why = "llama_content is seed_literal: everything waits for the end of the output."
-            return [("policy", why, 0, at)] if at else []
-        found: list[Waits] = []
+            return (("policy", why, 0, at),) if at else ()
+        found: tuple[Waits, ...] = ()
         if self._reasoning.blank.pieces or self._content.blank.pieces:
-            found += filter(None, (self._reasoning.hold(), self._content.hold()))
+            found = tuple(filter(None, (self._reasoning.hold(), self._content.hold())))
         if self.state in _HELD:
-            why, start = "A call whose name is not known yet.", self._start
-            if self._mention is not None and self._is_noise:
-                why = "Text inside a block of calls: it is content if that is not closed behind it."
-            elif self._mention is not None:
-                why, start = "A marker inside reasoning: it may begin a call, or is only mentioned.", self._mention[0]
-            elif self.state is CallState.NAMED:
-                why = f"The call to {self._name} is judged when it is whole."
-            found += [("tentative", why, start, at)] * (at > start)
-        elif self._head.pieces:
-            found += filter(None, (self._head.hold("codec", "A name or an id is sent whole."),))
+            return found + self._held_before(at)
+        if self._head.pieces:
+            return (*found, *filter(None, (self._head.hold("codec", "A name or an id is sent whole."),)))
         return found
+
+    def _held_before(self, at: int) -> tuple[Waits, ...]:
+        """What a call that does not stand keeps back."""
+        why, start = "A call whose name is not known yet.", self._start
+        if self._mention is not None and self._is_noise:
+            why = "Text inside a block of calls: it is content if that is not closed behind it."
+        elif self._mention is not None:
+            why, start = "A marker inside reasoning: it may begin a call, or is only mentioned.", self._mention[0]
+        elif self.state is CallState.NAMED:
+            why = f"The call to {self._name} is judged when it is whole."
+        return (("tentative", why, start, at),) if at > start else ()

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, chain, compress, pairwise, repeat
@@ -24,7 +24,7 @@ from typing import Any
 
 from parsers.machine.learnt import Followed, Known
 from parsers.replays.delta_columns import texts_of
-from parsers.replays.event_columns import OF_CALLS, Events, KeptEvent, Spans
+from parsers.replays.event_columns import COPIES, OF_CALLS, Events, KeptEvent, Spans
 from parsers.replays.lazy import Lazy
 from parsers.replays.partition import Claim
 from parsers.vocabulary.events import (
@@ -55,8 +55,9 @@ from parsers.vocabulary.trace import (
 from parsers.vocabulary.types import Delta, MessageDelta, Span
 from parsers.wire.assemble import delta_of
 
-# A step, or so many of open text without a tail: (how many, events, rows, what is seen then, the text they were fed)
-Recorded = tuple[int, Sequence[Event], Sequence[Transition], Seen, str]
+# A step, or so many of open text: (how many, events, rows, what is seen then, the text they were fed). Where open text
+# has a tail or is retold it stands in place of the rows.
+Recorded = tuple[int, Sequence[Event], Sequence[Transition] | OpenText, Seen, str]
 
 
 @dataclass(slots=True)
@@ -74,21 +75,15 @@ class KeptStep:
 
 
 _NOTHING = object()  # what steps tell that tell no event
-_COPIES = frozenset({CallArguments, ContentText, ReasoningText})  # of the text that a step is fed, as a rule
 
 
-def _told_by(events: Sequence[Any], start: int, end: int, text: str) -> object:
-    """What a step tells that was fed the text at [start, end), if others may tell the same: nothing, or that text as it
-    is, of a kind or for a call. None where it tells something else."""
-    if not events:
-        return _NOTHING
-    event = events[0]
+def _told_by(event: Any, start: int, end: int, text: str) -> object:
+    """What a step tells that was fed the text at [start, end) and told this one event, if others may tell the same:
+    that text as it is, of a kind or for a call. None where it tells something else."""
     kind = type(event)
-    if len(events) > 1 or kind not in _COPIES or event.start != start or event.end != end:
-        return None
-    if event.text != text or event.segments is not None:
-        return None
-    return event.call if kind is CallArguments else kind
+    if kind in COPIES and event.end == end and event.start == start and event.text == text and event.segments is None:
+        return event.call if kind is CallArguments else kind
+    return None
 
 
 def _relative(end: int, at: int) -> int | None:
@@ -110,6 +105,7 @@ class Steps(Lazy[Step], StepColumns):
         self._firsts = array("i")  # of each block, its first step
         self._events, self._moves = Events(text), Spans()  # of blocks, and of steps
         self._told: object = None  # by each step of the last block, where more may tell the same
+        self._grows = False  # whether the last block tells text of more steps than its row says
         # of each stretch of steps in which the same is seen: its first step, what the view is but for its holds, and
         # the call that is open, -1 for none; its holds, of which what is FED ends with the text of each step; the
         # tail that each step keeps back, and what is retold of the argument parser
@@ -125,102 +121,132 @@ class Steps(Lazy[Step], StepColumns):
 
     # recording
 
-    def add(self, steps: Iterable[Recorded]) -> None:
+    def add(self, steps: Sequence[Recorded]) -> None:
         """Record steps. Many at once take less time than one by one."""
-        at = self._at
-        for count, events, moves, seen, text in steps:
-            start, at = at, at + len(text)
-            if seen is not self._seen:
-                self._look(seen)
-            for move in moves:
-                self._moves.add(self._size, row_of(move), move.start, move.end)
-            told = _told_by(events, start, at, text) if events else _NOTHING
-            if told is None or told != self._told:
-                self._begin_block(start, events)
-                self._told = told
-            self._size += count
-        self._at = at
+        self._add_seen(steps)
+        self._add_told(steps)
 
-    def add_open(self, count: int, found: OpenText, seen: Seen) -> None:
-        """Record `count` steps of open text with a tail, or with what is retold; `seen` is that after the last one."""
+    def _add_seen(self, steps: Sequence[Recorded]) -> None:
+        """Record the rows of steps, and what is seen after them."""
+        size, at = self._size, self._at
+        for count, _, moves, seen, text in steps:
+            if moves and isinstance(moves, OpenText):
+                self._look_at_open(moves, seen, size, at)
+            elif seen is not self._seen:
+                self._look(seen, size)
+            if moves and not isinstance(moves, OpenText):
+                for move in moves:
+                    self._moves.add(size, row_of(move), move.start, move.end)
+            size += count
+            at += len(text)
+
+    def _add_told(self, steps: Sequence[Recorded]) -> None:
+        """Record what steps told."""
+        events_of, firsts, told, block = self._events, self._firsts, self._told, len(self._firsts)
+        size, at, grows = self._size, self._at, self._grows
+        for count, events, moves, _, text in steps:
+            start, at = at, at + len(text)
+            now: object = None
+            if not events:
+                now = _NOTHING
+            elif len(events) == 1 and not isinstance(moves, OpenText):
+                now = _told_by(events[0], start, at, text)
+            if now is not None and now == told:
+                grows = now is not _NOTHING
+            else:
+                if grows:
+                    events_of.spans.lengthen(start)
+                    grows = False
+                if now is None:
+                    events_of.add(block, events)
+                elif now is not _NOTHING:
+                    events_of.add_copy(block, events[0])
+                firsts.append(size)
+                block, told = block + 1, now
+            size += count
+        self._size, self._at, self._told, self._grows = size, at, told, grows
+
+    def _look_at_open(self, found: OpenText, seen: Seen, size: int, at: int) -> None:
+        """Open text with a tail, or with what is retold, begins at an offset with the next step; `seen` is that after
+        the last one."""
         if found.tail is not None and found.event is not None:
             self._tails[len(self._views)] = found.tail
-            seen = Seen(seen.shape, seen.call, [one for one in seen.waits if FED < one[3] <= self._at])
+            seen = Seen(seen.shape, seen.call, [one for one in seen.waits if FED < one[3] <= at])
         if found.retold is not None:
             self._retold[len(self._views)] = found.retold
-        self._look(seen)
+        self._look(seen, size)
         self._seen, self._goes_on = None, False
-        self._begin_block(self._at, () if found.event is None else (found.event,))
-        self._size += count
-        self._at += found.length
 
     def kept_of(self, step: Recorded, before: Seen, at: int, calls: int) -> KeptStep:
         """What is kept of a step that begins at an offset behind so many calls, to be recorded wherever it is made.
         `before` is what was seen before it."""
         _, events, moves, seen, text = step
-        told = _told_by(events, at, at + len(text), text)
+        rows = () if isinstance(moves, OpenText) else moves
+        told = _told_by(events[0], at, at + len(text), text) if len(events) == 1 else None if events else _NOTHING
         return KeptStep(
             told - calls if isinstance(told, int) else told,
             tuple([self._events.kept_of(event, at, calls) for event in events]),
-            tuple([(self._moves.code_of(row_of(move)), move.start - at, move.end - at) for move in moves]),
+            tuple([(self._moves.code_of(row_of(move)), move.start - at, move.end - at) for move in rows]),
             self._shape_code(seen.shape),
             None if seen.call is None else seen.call - calls,
             tuple([(self._holds.code_of(one[:2]), one[2] - at, _relative(one[3], at)) for one in seen.waits]),
             seen is before,
         )
 
-    def add_kept(self, steps: Iterable[Followed], made_id: Callable[[Known, int], str]) -> None:
+    def add_kept(self, steps: Sequence[Followed], made_id: Callable[[Known, int], str]) -> None:
         """Record steps of which it is known what is kept."""
-        size, goes_on = self._size, self._goes_on
-        for known, at, calls, count, text in steps:
+        size, goes_on, last, grows, events_of = self._size, self._goes_on, self._told, self._grows, self._events
+        begins, views, firsts = self._from, self._views, self._firsts
+        for known, at, calls, count, _ in steps:
             kept: KeptStep = known.recorded
             if kept.moves:
                 self._moves.append_all(size, kept.moves, at)
             if not (kept.goes_on and goes_on):
                 if kept.holds:
-                    self._holds.append_all(len(self._views), kept.holds, at)
-                self._from.append(size)
-                self._views.append(kept.shape)
+                    self._holds.append_all(len(views), kept.holds, at)
+                begins.append(size)
+                views.append(kept.shape)
                 self._calls.append(-1 if kept.call is None else kept.call + calls)
                 goes_on = True
-            told = kept.told + calls if isinstance(kept.told, int) else kept.told
-            if told is None or told != self._told:
-                self._end_block(at)
-                if kept.events:
+            told, events = kept.told, kept.events
+            if type(told) is int:
+                told += calls
+            if told is None or told != last:
+                if grows:
+                    events_of.spans.lengthen(at)
+                if events:
                     made = None if known.made is None else made_id(known, calls)
-                    self._events.add_kept(len(self._firsts), kept.events, at, calls, made)
-                self._firsts.append(size)
-                self._told = told
+                    events_of.add_kept(len(firsts), events, at, calls, made)
+                firsts.append(size)
+                last = told
+            grows = told is not None and bool(events)  # the text of one of the steps is kept
             size += count
-            self._at = at + len(text)
-        self._size, self._goes_on, self._seen = size, goes_on, None
+        self._size, self._goes_on, self._seen, self._told, self._grows = size, goes_on, None, last, grows
+        _, at, _, _, text = steps[-1]
+        self._at = at + len(text)
 
     def close(self) -> None:
         """No step is recorded any more."""
         self._end_block(self._at)
         self._known_shapes.clear()
-
-    def _begin_block(self, at: int, events: Sequence[Event]) -> None:
-        """A block with these events begins with the next step, whose text stands `at` in the output."""
-        self._end_block(at)
-        if events:
-            self._events.add(len(self._firsts), events)
-        self._firsts.append(self._size)
+        for spans in (self._events.spans, self._moves, self._holds):
+            spans.close()
 
     def _end_block(self, at: int) -> None:
-        """What each step of the last block told ends at `at`, if it was its text."""
-        if self._told is not None and self._told is not _NOTHING:
+        """What the steps of the last block told ends at `at`."""
+        if self._grows:
             self._events.spans.lengthen(at)
-        self._told = None
+            self._grows = False
 
-    def _look(self, seen: Seen) -> None:
-        """This is seen from the next step on."""
-        known = self._known_shapes.get(id(seen.shape))
-        for kind, reason, start, end in seen.waits:
-            self._holds.add(len(self._views), (kind, reason), start, end)
-        self._from.append(self._size)
-        self._views.append(self._shape_code(seen.shape) if known is None else known[1])
-        self._calls.append(-1 if seen.call is None else seen.call)
+    def _look(self, seen: Seen, size: int) -> None:
+        """This is seen from the next step on, before which there are so many."""
+        shape, call, waits, views = seen.shape, seen.call, seen.waits, self._views
+        known = self._known_shapes.get(id(shape))
+        if waits:
+            self._holds.add_waits(len(views), waits)
+        self._from.append(size)
+        views.append(self._shape_code(shape) if known is None else known[1])
+        self._calls.append(-1 if call is None else call)
         self._seen, self._goes_on = seen, True
 
     def _shape_code(self, shape: Shape) -> int:

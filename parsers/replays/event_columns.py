@@ -30,7 +30,7 @@ from parsers.vocabulary.events import (
     SegmentKind,
     TextEvent,
 )
-from parsers.vocabulary.seen import FED
+from parsers.vocabulary.seen import FED, Waits
 from parsers.vocabulary.trace import TextPart, parts_of
 from parsers.vocabulary.types import Owner
 
@@ -44,7 +44,7 @@ class Spans:
 
     def __init__(self) -> None:
         self.kinds: list[tuple[Any, ...]] = []
-        self._known: dict[tuple[Any, ...], int] = {}
+        self.known: dict[tuple[Any, ...], int] = {}  # the places of the kinds
         self.packed = bytearray()  # a row for each
 
     def __len__(self) -> int:
@@ -56,15 +56,11 @@ class Spans:
 
     def code_of(self, kind: tuple[Any, ...]) -> int:
         """The place of a kind among the kinds."""
-        code = self._known.get(kind)
+        code = self.known.get(kind)
         if code is None:
-            code = self._known[kind] = len(self.kinds)
+            code = self.known[kind] = len(self.kinds)
             self.kinds.append(kind)
         return code
-
-    def append(self, block: int, code: int, start: int, end: int) -> None:
-        """Add a span of a kind by its place."""
-        self.packed += packed_row(block, code, start, end)
 
     @property
     def nbytes(self) -> int:
@@ -73,8 +69,22 @@ class Spans:
 
     def append_all(self, block: int, kept: Sequence[tuple[int, int, int | None]], at: int) -> None:
         """Add spans of a block, each a kind by its place and where it stands from an offset on; None is FED."""
+        rows = self.packed
         for code, start, end in kept:
-            self.packed += packed_row(block, code, at + start, FED if end is None else at + end)
+            rows += packed_row(block, code, at + start, FED if end is None else at + end)
+
+    def add_waits(self, block: int, waits: Iterable[Waits]) -> None:
+        """Add what waits; its kind is that of the hold, and the reason."""
+        known, rows = self.known, self.packed
+        for kind, reason, start, end in waits:
+            code = known.get((kind, reason))
+            if code is None:
+                code = self.code_of((kind, reason))
+            rows += packed_row(block, code, start, end)
+
+    def close(self) -> None:
+        """No span is added any more: the room for more is given back."""
+        self.packed = bytearray(self.packed)
 
     def lengthen(self, end: int) -> None:
         """The last span ends later."""
@@ -139,13 +149,17 @@ _REST: dict[type[Event], Callable[[Any], tuple[Any, ...]] | None] = {
 }
 OF_CALLS = frozenset({CallArguments, CallName, CallId, CallStart, CallEnd})
 _TEXTS = frozenset(kind for kind in _REST if issubclass(kind, TextEvent))
+COPIES = frozenset({CallArguments, ContentText, ReasoningText})  # of the text that a step is fed, as a rule
 _AS_IT_IS = (Event, None)
 _MADE_UP = (CallId, ())  # an id that stands nowhere in the output: each is another one, so it is no kind of its own
 _SIMPLE = {kind: (kind, None) for kind, rest in _REST.items() if rest is None}
 
 KeptEvent = tuple[int, int, int, int | None]  # (the place of its kind, its span, its call), relative to a place
-# A segment relative to where its event begins: how it was made, its span, its text unless that is a copy of the output.
-_Part = tuple[SegmentKind, int, int, str | None]
+# A segment relative to where the one before ends, or the event begins. A number: a copy of so many characters that
+# follow. A text: it stands nowhere. Else how it was made, how far on it begins, how long it is, and its text unless
+# that is a copy of the output.
+_LongPart = tuple[SegmentKind, int, int, str | None]
+_Part = int | str | _LongPart
 # The facts about an event but for its span: (its type, its segments if it has any, the rest of its fields), and its
 # call.
 _Facts = tuple[tuple[Any, ...], int]
@@ -163,13 +177,14 @@ class Events:
         self._froms, self._calls = array("i", [0]), array("i", [0])  # the call of events of calls, from a place on
         self._call = 0  # the last of these
         self._kept: dict[int, Event] = {}  # by place
-        self._made: dict[int, str] = {}  # ids that were made up, by place
+        self._made_at, self._made = array("i"), list[str]()  # ids that were made up, and their places
+        self._synthetic: dict[str, int] = {}  # kinds of arguments that stand nowhere in the output, by their text
 
     @property
     def nbytes(self) -> int:
         """About how many bytes they take."""
         segments = sum([len(parts) for _, parts, *_ in self.spans.kinds if parts])
-        apart = 400 * len(self._kept) + 150 * (len(self._made) + segments)
+        apart = 400 * len(self._kept) + 12 * len(self._made) + 20 * segments
         return self.spans.nbytes + 8 * len(self._calls) + apart
 
     def facts_of(self, event: Any) -> _Facts:
@@ -185,32 +200,66 @@ class Events:
 
     def _facts_of_text(self, kind: type[Event], event: Any) -> tuple[Any, ...]:
         """The facts about a text event besides its call."""
-        text, start, segments = self._text, event.start, event.segments
-        if segments is None:
-            return _SIMPLE[kind] if event.text == text[start : event.end] else _AS_IT_IS
-        parts: list[_Part] = []
-        said = ""
-        for part in segments:
-            low, high, one, how = part.start, part.end, part.text, part.kind
-            said = said + one if said else one
-            parts.append((how, low - start, high - start, None if how == "copied" and one == text[low:high] else one))
-        if said != event.text:
+        if event.segments is None:
+            return _SIMPLE[kind] if event.text == self._text[event.start : event.end] else _AS_IT_IS
+        parts = self._parts_of(event)
+        if parts is None:
             return _AS_IT_IS
-        if kind is CallId and start == event.end and parts == [("synthetic", 0, 0, said)]:
-            return _MADE_UP
-        return kind, tuple(parts)
+        is_made_up = kind is CallId and parts == (event.text,) and event.start == event.end
+        return _MADE_UP if is_made_up else (kind, parts)
+
+    def _parts_of(self, event: Any) -> tuple[_Part, ...] | None:
+        """The segments of an event; None where its text is not theirs."""
+        text, at, said, parts = self._text, event.start, "", list[_Part]()
+        for part in event.segments:
+            low, high, one, how = part.start, part.end, part.text, part.kind
+            said += one
+            if low == high == at and how == "synthetic":
+                parts.append(one)
+            elif how == "copied" and one == text[low:high]:
+                parts.append(high - low if low == at else (how, low - at, high - low, None))
+            else:
+                parts.append((how, low - at, high - low, one))
+            at = high
+        return tuple(parts) if said == event.text else None
 
     def add(self, block: int, events: Iterable[Any]) -> None:
         """Add the events of a block."""
-        text, plain, rows = self._text, self._plain, self.spans.packed
+        text, plain, call, rows = self._text, self._plain, self._call, self.spans.packed
         for event in events:
-            kind, start, end = type(event), event.start, event.end
-            code = self._markers.get(event.terminal) if kind is Marker else plain.get(kind)
-            if code is None or (kind in _TEXTS and (event.segments is not None or event.text != text[start:end])):
+            kind, start, end, code = type(event), event.start, event.end, None
+            if kind is Marker:
+                code = self._markers.get(event.terminal)
+            elif kind not in _TEXTS:
+                code = plain.get(kind)
+            elif event.segments is None:
+                code = plain[kind] if event.text == text[start:end] else None
+            elif kind is CallArguments:
+                code = self._code_of_parts(event)
+            if kind in OF_CALLS and event.call != call:
+                call = event.call
+                self._go_to(call)
+            if code is None:
                 code = self._code_of(event)
-            if kind in OF_CALLS and event.call != self._call:
-                self._go_to(event.call)
             rows += packed_row(block, code, start, end)
+
+    def add_copy(self, block: int, event: Any) -> None:
+        """Add the one event of a block, which is a copy of what the output says there."""
+        kind = type(event)
+        if kind is CallArguments and event.call != self._call:
+            self._go_to(event.call)
+        self.spans.packed += packed_row(block, self._plain[kind], event.start, event.end)
+
+    def _code_of_parts(self, event: Any) -> int | None:
+        """The place of the kind of arguments that have segments; None for those that are kept as they are, and for a
+        kind that is not known yet."""
+        segments = event.segments
+        if len(segments) == 1:
+            part = segments[0]
+            if part.kind == "synthetic" and part.start == part.end == event.start and part.text == event.text:
+                return self._synthetic.get(part.text)
+        parts = self._parts_of(event)
+        return None if parts is None else self.spans.known.get((CallArguments, parts))
 
     def _code_of(self, event: Any) -> int:
         """The place among the kinds of what the next event is."""
@@ -218,18 +267,28 @@ class Events:
         if facts is _AS_IT_IS:
             self._kept[len(self.spans)] = event
         elif facts is _MADE_UP:
-            self._made[len(self.spans)] = event.text
+            self._make(event.text)
         code = self.spans.code_of(facts)
         if facts[0] is Marker:
             self._markers[facts[2]] = code
+        elif facts[0] is CallArguments and facts[1] == (event.text,):
+            self._synthetic[event.text] = code
         return code
 
+    def _make(self, made: str) -> None:
+        """The next event is an id that was made up."""
+        self._made_at.append(len(self.spans))
+        self._made.append(made)
+
+    def _made_id(self, place: int, kind: tuple[Any, ...]) -> str:
+        """The id that was made up which is the event of a kind at a place; '' for any other event."""
+        return self._made[bisect_left(self._made_at, place)] if kind is _MADE_UP else ""
+
     def _go_to(self, call: int) -> None:
-        """The next event is of this call."""
-        if self._call != call:
-            self._call = call
-            self._froms.append(len(self.spans))
-            self._calls.append(call)
+        """The next event is of this call, and the one before was of another."""
+        self._call = call
+        self._froms.append(len(self.spans))
+        self._calls.append(call)
 
     def kept_of(self, event: Event, at: int, calls: int) -> KeptEvent | Event:
         """What is kept of an event, relative to an offset and to so many calls: itself, if that is kept as it is."""
@@ -241,17 +300,17 @@ class Events:
 
     def add_kept(self, block: int, events: Iterable[KeptEvent | Event], at: int, calls: int, made: str | None) -> None:
         """Add the events of a block of which it is known what is kept. `made`: the id of a call that was made up."""
-        spans = self.spans
+        rows, kinds = self.spans.packed, self.spans.kinds
         for event in events:
             if type(event) is not tuple:
                 self.add(block, [Move(at, calls).event(cast(Event, event))])
                 continue
             code, start, end, call = event
-            if made is not None and spans.kinds[code] is _MADE_UP:
-                self._made[len(spans)] = made
-            if call is not None:
+            if made is not None and kinds[code] is _MADE_UP:
+                self._make(made)
+            if call is not None and call + calls != self._call:
                 self._go_to(call + calls)
-            spans.append(block, code, at + start, at + end)
+            rows += packed_row(block, code, at + start, at + end)
 
     def at(self, place: int) -> Event:
         """The event at a place."""
@@ -261,7 +320,7 @@ class Events:
         """The event of a kind at a place."""
         if kind is _AS_IT_IS:
             return self._kept[place]
-        return self.made(start, end, (kind, call), self._made.get(place, ""))
+        return self.made(start, end, (kind, call), self._made_id(place, kind))
 
     def made(self, start: int, end: int, facts: _Facts, text: str = "") -> Event:
         """An event of these facts, with this text if it is an id that was made up."""
@@ -279,8 +338,13 @@ class Events:
         """The segments of an event that begins at an offset. `made`: the id that it is, if that was made up."""
         if made:
             yield "synthetic", at, at, made
-        for how, low, high, said in parts:
-            yield how, at + low, at + high, self._text[at + low : at + high] if said is None else said
+        for part in parts:
+            if type(part) is str:
+                yield "synthetic", at, at, part
+                continue
+            how, on, length, said = ("copied", 0, part, None) if type(part) is int else cast(_LongPart, part)
+            low, at = at + on, at + on + length
+            yield how, low, at, self._text[low:at] if said is None else said
 
     def of(self, wanted: tuple[type[Event], ...]) -> Iterator[tuple[int, Event]]:
         """Every event of these types with its block."""
@@ -304,7 +368,7 @@ class Events:
             if is_text[code] and parts is None:
                 yield firsts[block] + 1, stops[block], kind, call, text[start:end], start, end, "copied"
             elif is_text[code]:
-                for how, low, high, said in self._parts(parts, start, self._made.get(place, "")):
+                for how, low, high, said in self._parts(parts, start, self._made_id(place, kinds[code])):
                     yield firsts[block] + 1, stops[block], kind, call, said, low, high, how
             elif kinds[code] is _AS_IT_IS and isinstance(event := self._kept[place], TextEvent):
                 yield from ((firsts[block] + 1, stops[block], *one) for one in parts_of(event))
@@ -352,9 +416,9 @@ class Events:
                 yield from claims_of(self._kept[place])
             else:
                 kind, parts, *_ = kinds[code]
-                for _, first, stop, _ in parts or ():
+                for _, first, stop, _ in self._parts(parts or (), start, ""):
                     if stop > first:
-                        yield start + first, start + stop, kind.owner, None
+                        yield first, stop, kind.owner, None
         if last >= 0:
             yield (low, high, *going)
 

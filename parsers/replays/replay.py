@@ -171,7 +171,7 @@ class _Recorder:
                 reading.absorb(self.assembler, followed)
                 at, self._is_behind = len(steps), True
             elif (found := reading.read_open(at)) is not None:
-                self._open_text(found, found.stop - at, texts[at])
+                self._open_text(found, texts[at : found.stop])
                 at = found.stop
             else:
                 self._feed(deltas[at], texts[at], at, reading)
@@ -212,17 +212,14 @@ class _Recorder:
         if not self._failed and (known := reading.learn(at, events)) is not None:
             known.recorded = self._steps.kept_of(step, before, *known.begins)
 
-    def _open_text(self, found: OpenText, count: int, first: str) -> None:
-        """Record so many deltas of open text, of which this is the first one's."""
-        events, self._seen = (() if found.event is None else (found.event,)), self._looks()
-        if count == 1:
-            self._waiting.append((1, events, (), self._seen, first))
-        elif found.tail is None and found.retold is None:
-            self._waiting.append((count, events, (), self._seen, "" if found.event is None else found.event.text))
-        else:
+    def _open_text(self, found: OpenText, texts: Sequence[str]) -> None:
+        """Record deltas of open text, which have these texts."""
+        self._seen, count, text = self._looks(), len(texts), "".join(texts)
+        is_plain = count == 1 or (found.tail is None and found.retold is None)
+        events = () if found.event is None else (found.event,)
+        self._waiting.append((count, events, () if is_plain else found, self._seen, text))
+        if len(self._waiting) >= _BATCH:
             self._settle()
-            self._steps.add_open(count, found, self._seen)
-            self.assembler.absorb(events)
 
     def _step(self, events: list[Event], text: str = "") -> Recorded:
         """Record a step that told these events."""

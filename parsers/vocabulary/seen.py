@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from parsers.vocabulary.trace import Hold, HoldKind, Shape, StateView
+from msgspec import Struct
+
+from parsers.vocabulary.trace import CodecState, Hold, HoldKind, Shape, StateView
 
 # Why text is held in words, or what stands around the number of its characters in these
 Reason = str | tuple[str, ...]
 # Text that waits: (kind, reason, start, end) of a hold. Where the end is FED, it is that of all text that was fed.
 Waits = tuple[HoldKind, Reason, int, int]
 FED = -1
+# Where an argument parser stands, and what it read and did not pass on yet
+Standing = tuple[CodecState, Waits | None]
 
 
 def held(waits: Waits) -> Hold:
@@ -20,8 +23,7 @@ def held(waits: Waits) -> Hold:
     return Hold(start, end, kind, reason if isinstance(reason, str) else str(end - start).join(reason))
 
 
-@dataclass(slots=True, eq=False)
-class Seen:
+class Seen(Struct, gc=False, eq=False):
     """A view as a trace keeps it: what it is besides its holds and its call, that call, and what waits in order.
 
     What is FED may be the last of these only. A parser gives the same object while nothing else changes.

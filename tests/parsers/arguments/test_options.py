@@ -8,6 +8,7 @@ import pytest
 
 from parsers.arguments import ARGUMENT_PARSERS
 from parsers.arguments.contract import OPEN, ArgumentParser
+from parsers.vocabulary.trace import CodecState
 
 UNKNOWN = "unknown option {}; this codec has: {}"
 TAGGED = ", ".join(sorted(ARGUMENT_PARSERS["tagged"].options))
@@ -50,4 +51,4 @@ def test_what_an_argument_parser_need_not_answer_has_an_answer() -> None:
     quiet = Quiet(None, {})  # type: ignore[arg-type]
     quiet.terminal("X", 3)
     quiet.finish(3)
-    assert (quiet.literal("X", 0, 3), quiet.hold(), str(quiet.describe()), quiet.complete) == (3, None, "", False)
+    assert (quiet.literal("X", 0, 3), quiet.look(3), quiet.complete) == (3, (CodecState(""), None), False)

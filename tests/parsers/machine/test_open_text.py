@@ -87,6 +87,8 @@ TAGS = "<tool_call><function=f>\n<parameter=a>\n{0}\n</parameter>\n<parameter=b>
 _ARG = "<arg_key>{0}</arg_key>\n<arg_value>{{0}}</arg_value>"
 ARGS = f"<tool_call>f\n{_ARG.format('a')}\n{_ARG.format('b')}</tool_call>"
 CDATA = '<function name="f"><param name="a"><![CDATA[{0}]]></param><param name="b">{0}</param></function>'
+_TAGS = '<dots_function_call>\n<invoke name="f">\n<parameter name="a">'
+_DOTS = f"{_TAGS}{{}}</parameter>\n</invoke>\n</dots_function_call>"
 WAITS = [
     ("qwen", {}, f"{BLANK}Hello{BLANK}{CALL}{BLANK}{CALL}{BLANK}you"),
     ("qwen", {}, f"{BLANK}<think>{BLANK}a</think>{BLANK}"),
@@ -98,6 +100,8 @@ WAITS = [
     ("gemma4", {}, f'<|tool_call>call:f{{a:<|"|>{TEXT}}}<tool_call|> '),
     ("functiongemma", {}, f"<start_function_call>call:f{{a:<escape>{TEXT}<escape>}}<end_function_call>"),
     ("functiongemma", {}, f"<start_function_call>call:f{{a:<escape>{TEXT}"),
+    ("dots", {}, _DOTS.format(f"{BLANK}Hello{BLANK}you {BLANK}\\ so it is a < b{BLANK}")),
+    ("dots", {}, f"{_TAGS}Hello you {BLANK}so it is "),
 ]
 
 
@@ -153,6 +157,13 @@ def test_strings_between_delimiters_are_read_at_once() -> None:
     text = "so it is } said " * 20
     (read,) = open_texts("gemma4", f'<|tool_call>call:f{{a:<|"|>{text}<|"|>}}<tool_call|>', 4)
     assert read.length > len(text) - 8
+
+
+def test_a_value_whose_last_white_space_may_be_structure_is_read_at_once() -> None:
+    text = "so it is said. " * 20
+    reads = open_texts("dots", _DOTS.format(text), 4)
+    assert sum([read.length for read in reads]) > len(text) - 12
+    assert len(reads) < 12
 
 
 def open_texts(parser: str, text: str, size: int, context: Context | None = None) -> list[OpenText]:
