@@ -110,12 +110,10 @@ class Grams:
         return newest, newest.c.number, []
 
     def search(self, connection: Connection) -> None:
-        """Make ready to search by texts, in a transaction of its own. PostgreSQL takes every third case to have a text,
-        and knows not what it costs to fetch an array from beside its row: for common grams it would read all that there
-        are instead of asking the index, and all texts instead of those that the index found, in order."""
+        """Make ready to search by texts, in a transaction of its own. PostgreSQL knows not what it costs to fetch an
+        array from beside its row: for common grams it would read all that there are, instead of asking the index."""
         if not self._sqlite:
-            for way in ("seqscan", "hashjoin", "mergejoin"):
-                connection.execute(text(f"SET LOCAL enable_{way} = off"))
+            connection.execute(text("SET LOCAL enable_seqscan = off"))
 
     def beside(self, one: Column[str]) -> ColumnElement[str]:
         """A column for a condition on what the index found. With `+` before it SQLite looks for nothing by the column's

@@ -18,13 +18,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from sqlalchemy import Column, Connection, Engine, Select, delete, exists, func, insert, select, update
+from sqlalchemy import Column, Connection, Engine, Select, delete, exists, func, insert, literal, select, update
 from sqlalchemy.sql.elements import ColumnElement
 
 from webapp.store.grams import Grams, kept
 from webapp.store.schema import cases, collected, labels, listed, tried
 from webapp.store.shares import parent_of, without
-from webapp.store.tallies import FACET_TALLY, RESULT_TALLY, facets_of, results_of
+from webapp.store.tallies import FACET_TALLY, RESULT_TALLY, facets_of, how_often, results_of
 
 COUNTED = 1000  # how many results are counted; beyond that there are more than so many
 SHOWN = 50
@@ -204,11 +204,9 @@ class Listings:
         with self._engine.connect() as connection:
             if collection is None:
                 rows = FACET_TALLY.counted(connection)
-                rows += [(*row, -1) for row in _all(connection, facets_of(listed.c.expires <= now))]
+                rows += [(*row[:2], -row[2]) for row in _all(connection, facets_of(listed.c.expires <= now))]
             else:
-                rows = [
-                    (*row, 1) for row in _all(connection, facets_of(_within(collection), lasts(listed.c.number, now)))
-                ]
+                rows = _inside(connection, kept(collection), now)
         for name, value, many in rows:
             values.setdefault(name, Counter())[value] += many
         shown = {name: _most_frequent(values.get(name, Counter())) for name in FACETS}
@@ -218,7 +216,7 @@ class Listings:
         """Number and id of the newest `limit` cases of those wanted, below the number `before`."""
         with self._engine.connect() as connection:
             found = self._newest(connection, wanted, before, limit, listed.c.number, listed.c.case_id)
-            return [(row.number, row.case_id) for row in found]
+            return [(row[0], row[1]) for row in found]
 
     def bodies(self, wanted: Wanted, size: int = 200) -> Iterator[tuple[str, str]]:
         """Id and case file of every case wanted, newest first: it names no parent that is not listed. Each is read when
@@ -244,41 +242,48 @@ class Listings:
 
     def select(self, wanted: Wanted, *columns: Any) -> Select[Any]:
         """The query for these columns of the cases wanted, in no order."""
-        return self._selected(wanted, *columns)[0]
-
-    def _ordered(self, wanted: Wanted, before: int | None, *columns: Any) -> Select[Any]:
-        """The same newest first, below a number: in the order of the index of substrings, where that is asked."""
-        query, number = self._selected(wanted, *columns)
-        query = query if before is None else query.where(number < before)
-        return query.order_by(number.desc())
-
-    def _selected(self, wanted: Wanted, *columns: Any) -> tuple[Select[Any], ColumnElement[int]]:
-        """The query, and the column of numbers that it goes along."""
-        query = select(*columns)
-        number: ColumnElement[int] = listed.c.number
+        query = select(*columns).where(*self._facets(wanted), lasts(listed.c.number, self._now()))
+        if wanted.collection is not None:
+            query = query.where(_within(kept(wanted.collection), listed.c.number))
         texts = [kept(one) for one in wanted.texts if one]
-        if texts:
-            found, number, conditions = self._grams.found(texts)
-            query = query.select_from(found.join(listed, listed.c.number == number)).where(*conditions)
-            query = query.where(*[_holds(listed.c.text, one, self._engine) for one in texts])
-        else:
-            query = query.select_from(listed)
-        beside = self._grams.beside if texts else _itself
-        facets = [(name, kept(value)) for name, value in wanted.facets]
-        query = query.where(*[_has(name, value, beside) for name, value in facets])
-        query = query.where(lasts(listed.c.number, self._now()))
-        return query if wanted.collection is None else query.where(_within(kept(wanted.collection))), number
-
-    def _numbers(self, connection: Connection, wanted: Wanted, before: int | None, limit: int) -> list[int]:
-        return [row.number for row in self._newest(connection, wanted, before, limit, listed.c.number)]
+        if not texts:
+            return query.select_from(listed)
+        found, number, conditions = self._grams.found(texts)
+        query = query.select_from(found.join(listed, listed.c.number == number)).where(*conditions)
+        return query.where(*[_holds(listed.c.text, one, self._engine) for one in texts])
 
     def _newest(
         self, connection: Connection, wanted: Wanted, before: int | None, limit: int, *columns: Any
     ) -> Iterable[Any]:
         """The newest `limit` cases of those wanted, below a number: these columns of them."""
-        if wanted.texts:
+        texts = [kept(one) for one in wanted.texts if one]
+        if texts:
             self._grams.search(connection)
-        return connection.execute(self._ordered(wanted, before, *columns).limit(limit))
+            query, number = self._by_texts(wanted, texts, *columns)
+        else:
+            query, number = self.select(wanted, *columns), listed.c.number
+        query = query if before is None else query.where(number < before)
+        return connection.execute(query.order_by(number.desc()).limit(limit))
+
+    def _by_texts(self, wanted: Wanted, texts: Sequence[str], *columns: Any) -> tuple[Select[Any], ColumnElement[int]]:
+        """The query for cases that have some texts, which goes along what the index found in its order; and the column
+        of numbers there. Each case is looked at by itself (OFFSET 0 keeps it so): of a join PostgreSQL makes what it
+        takes for the best, and it knows of no text how many have it."""
+        found, number, conditions = self._grams.found(texts)
+        this = select(literal(1)).select_from(listed).where(listed.c.number == number)
+        this = this.where(*self._facets(wanted), lasts(listed.c.number, self._now()))
+        this = this.where(*[_holds(listed.c.text, one, self._engine) for one in texts])
+        query = select(*[_of(number, one) for one in columns]).select_from(found).where(*conditions)
+        if wanted.collection is not None:
+            query = query.where(_within(kept(wanted.collection), number))
+        return query.where(this.offset(0).correlate(found).exists()), number
+
+    def _facets(self, wanted: Wanted) -> list[ColumnElement[bool]]:
+        beside = self._grams.beside if wanted.texts else _itself
+        return [_has(name, kept(value), beside) for name, value in wanted.facets]
+
+    def _numbers(self, connection: Connection, wanted: Wanted, before: int | None, limit: int) -> list[int]:
+        return [row[0] for row in self._newest(connection, wanted, before, limit, listed.c.number)]
 
     def _rows(self, connection: Connection, numbers: Sequence[int]) -> list[Listed]:
         """The cases of these numbers, newest first; one that is deleted meanwhile is missing."""
@@ -327,12 +332,32 @@ def _has(name: Facet, value: str, beside: Callable[[Column[str]], ColumnElement[
     return exists().where(labels.c.kind == name, labels.c.value == value, labels.c.number == listed.c.number)
 
 
-def _within(collection: str) -> ColumnElement[bool]:
-    return exists().where(collected.c.collection == collection, collected.c.number == listed.c.number)
+def _within(collection: str, number: ColumnElement[int]) -> ColumnElement[bool]:
+    inside = select(literal(1)).where(collected.c.collection == collection, collected.c.number == number)
+    return inside.offset(0).correlate_except(collected).exists()
 
 
-def _all(connection: Connection, queries: Iterable[Select[Any]]) -> Iterator[tuple[Any, ...]]:
-    return (tuple(row) for query in queries for row in connection.execute(query))
+def _of(number: ColumnElement[int], column: Column[Any]) -> ColumnElement[Any]:
+    """A column of the case of a number that is known."""
+    if column is listed.c.number:
+        return number
+    return select(column).where(listed.c.number == number).correlate_except(listed).scalar_subquery()
+
+
+def _all(connection: Connection, queries: Iterable[Select[Any]]) -> list[tuple[Any, ...]]:
+    return [tuple(row) for query in queries for row in connection.execute(how_often(query))]
+
+
+def _inside(connection: Connection, collection: str, now: str) -> list[tuple[Any, ...]]:
+    """Facets, values and how often they are in a collection: its cases are gone through once, and its labels."""
+    theirs = select(collected.c.number).where(collected.c.collection == collection)
+    names = [name for name in FACETS if name not in _LABELS]
+    alike = select(*[listed.c[name] for name in names]).where(listed.c.number.in_(theirs), lasts(listed.c.number, now))
+    found = [
+        (name, value, row[-1]) for row in _all(connection, [alike]) for name, value in zip(names, row, strict=False)
+    ]
+    named = select(labels.c.kind, labels.c.value).where(labels.c.number.in_(theirs), lasts(labels.c.number, now))
+    return found + _all(connection, [named])
 
 
 def _most_frequent(values: Counter[str]) -> list[tuple[str, int]]:

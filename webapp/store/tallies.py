@@ -113,14 +113,14 @@ def results_of(*conditions: ColumnElement[bool]) -> Select[Any]:
 
 
 def _all_results() -> Iterator[Select[Any]]:
-    yield _counted(results_of()).add_columns(func.max(tried.c.created))
+    yield how_often(results_of()).add_columns(func.max(tried.c.created))
 
 
 def _all_facets() -> Iterator[Select[Any]]:
-    return (_counted(query) for query in facets_of())
+    return (how_often(query) for query in facets_of())
 
 
-def _counted(query: Select[Any]) -> Select[Any]:
+def how_often(query: Select[Any]) -> Select[Any]:
     """How often each row is there of those that a query finds."""
     kinds = [one for one in query.selected_columns if isinstance(one, Column)]
     return query.add_columns(func.count()).group_by(*kinds)

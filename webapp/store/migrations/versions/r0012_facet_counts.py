@@ -32,6 +32,8 @@ def upgrade() -> None:
     counted = "SELECT kind, value, count(*) FROM listed_labels GROUP BY kind, value"
     op.execute(f"INSERT INTO facet_counts (facet, value, many) {counted}")
     if op.get_bind().dialect.name == "postgresql":
+        said = "SHA-256 of Idempotency-Key and of whose it is, hexadecimal"
+        op.execute(f"COMMENT ON COLUMN answered.key IS '{said}'")
         op.execute("ALTER TABLE listed_grams ALTER COLUMN grams SET STORAGE EXTERNAL")
         op.execute(
             "ALTER TABLE listed_grams ADD COLUMN filler TEXT NOT NULL GENERATED ALWAYS AS (repeat(' ', 2500)) STORED"
