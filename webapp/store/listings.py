@@ -204,7 +204,9 @@ class Listings:
         with self._engine.connect() as connection:
             if collection is None:
                 rows = FACET_TALLY.counted(connection)
-                rows += [(*row[:2], -row[2]) for row in _all(connection, facets_of(listed.c.expires <= now))]
+                ended = listed.c.expires <= now
+                if connection.execute(select(exists().where(ended))).scalar_one():
+                    rows += [(*row[:2], -row[2]) for row in _all(connection, facets_of(ended))]
             else:
                 rows = _inside(connection, kept(collection), now)
         for name, value, many in rows:
@@ -241,7 +243,7 @@ class Listings:
         return {**found, **{case_id: without(found[case_id], "parent") for case_id in hidden}}
 
     def select(self, wanted: Wanted, *columns: Any) -> Select[Any]:
-        """The query for these columns of the cases wanted, in no order."""
+        """The query for these columns of the cases wanted, in no order; for a transaction that is made `ready`."""
         query = select(*columns).where(*self._facets(wanted), lasts(listed.c.number, self._now()))
         if wanted.collection is not None:
             query = query.where(_within(kept(wanted.collection), listed.c.number))
@@ -252,13 +254,18 @@ class Listings:
         query = query.select_from(found.join(listed, listed.c.number == number)).where(*conditions)
         return query.where(*[_holds(listed.c.text, one, self._engine) for one in texts])
 
+    def ready(self, connection: Connection, wanted: Wanted) -> None:
+        """Make a transaction ready to look for the cases wanted."""
+        if any(wanted.texts):
+            self._grams.search(connection)
+
     def _newest(
         self, connection: Connection, wanted: Wanted, before: int | None, limit: int, *columns: Any
     ) -> Iterable[Any]:
         """The newest `limit` cases of those wanted, below a number: these columns of them."""
         texts = [kept(one) for one in wanted.texts if one]
+        self.ready(connection, wanted)
         if texts:
-            self._grams.search(connection)
             query, number = self._by_texts(wanted, texts, *columns)
         else:
             query, number = self.select(wanted, *columns), listed.c.number

@@ -80,12 +80,14 @@ class Results:
         query = query if before is None else query.where(listed.c.number < before)
         query = query.join(cases, cases.c.id == listed.c.case_id).order_by(listed.c.number.desc()).limit(limit)
         with self._engine.connect() as connection:
+            self._listings.ready(connection, wanted)
             return [(row.number, row.body) for row in connection.execute(query)]
 
     def count_left(self, engine: str, version: str, wanted: Wanted) -> int:
         """How many of them there are."""
         query = select(func.count()).select_from(self._left(engine, version, wanted, listed.c.number).subquery())
         with self._engine.connect() as connection:
+            self._listings.ready(connection, wanted)
             return connection.execute(query).scalar_one()
 
     def all(self) -> list[RunOfAll]:

@@ -103,8 +103,8 @@ def facets_of(*conditions: ColumnElement[bool]) -> Iterator[Select[Any]]:
     """Queries for the facets, and their values, of listed cases; `conditions` are of the table `listed`."""
     for name in ("verdict", "parser", "engine"):
         yield select(literal(name), listed.c[name]).where(*conditions)
-    query = select(labels.c.kind, labels.c.value)
-    yield query.join(listed, listed.c.number == labels.c.number).where(*conditions) if conditions else query
+    theirs = [labels.c.number.in_(select(listed.c.number).where(*conditions))] if conditions else []
+    yield select(labels.c.kind, labels.c.value).where(*theirs)
 
 
 def results_of(*conditions: ColumnElement[bool]) -> Select[Any]:
