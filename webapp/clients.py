@@ -52,11 +52,23 @@ def network_of(address: str) -> str:
 
 def words_of(environ: Mapping[str, Any], settings: Settings) -> str:
     """Who asks, as words that tell clients apart."""
+    network = f"network {network_of(address_of(environ, settings.proxies))}"
+    return _with_secret(environ, settings) or _signed_in(environ, settings) or network
+
+
+def owner_of(environ: Mapping[str, Any], settings: Settings) -> str:
+    """Who is known to ask, as words that tell them apart: somebody whom the proxy signed in is themselves whatever
+    secret comes along. Empty where nobody is known: a network is many, and whoever asks again may be in another one."""
+    return _signed_in(environ, settings) or _with_secret(environ, settings)
+
+
+def _with_secret(environ: Mapping[str, Any], settings: Settings) -> str:
     secret = secret_of(str(environ.get("HTTP_AUTHORIZATION", "")))
-    if is_secret(settings, secret):
-        return f"secret {secret}"
-    if settings.write_header is not None:
-        name = str(environ.get(f"HTTP_{settings.write_header.upper().replace('-', '_')}", "")).strip()
-        if name:
-            return f"name {name}"
-    return f"network {network_of(address_of(environ, settings.proxies))}"
+    return f"secret {secret}" if is_secret(settings, secret) else ""
+
+
+def _signed_in(environ: Mapping[str, Any], settings: Settings) -> str:
+    if settings.write_header is None:
+        return ""
+    name = str(environ.get(f"HTTP_{settings.write_header.upper().replace('-', '_')}", "")).strip()
+    return f"name {name}" if name else ""

@@ -22,7 +22,7 @@ Sec-Fetch-Site either, so the same-origin check could not pass. Other sites see 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, jsonify, make_response, request
@@ -43,6 +43,9 @@ from werkzeug.exceptions import (
 from webapp.bodies import WholeRequest, measure_chunked
 from webapp.settings import ENV_PREFIX, Settings
 from webapp.storage_trouble import StorageFull, StorageUnavailable
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIEnvironment
 
 POLICY = {
     "default-src": "'none'",
@@ -125,7 +128,7 @@ def init_app(app: Flask, settings: Settings, error_page: ErrorPage | None = None
     `error_page(status, title, message)` renders errors outside /api, but for a refused host; by default `_text_page`.
     """
     page = error_page or _text_page
-    app.request_class = WholeRequest
+    app.request_class = _Request
     app.config["TRUSTED_HOSTS"] = [_Host(host) for host in settings.trusted_hosts]
     app.config["MAX_CONTENT_LENGTH"] = app.config["MAX_FORM_MEMORY_SIZE"] = settings.max_request_bytes
     public = urlsplit(settings.public_url or "")
@@ -239,6 +242,15 @@ def _says(error: HTTPException) -> tuple[str, str]:
     if not isinstance(error, _MUTE):
         message = vars(error).get("description") or message
     return code, message
+
+
+class _Request(WholeRequest):
+    """A request whose host is in lower case, as the trusted ones are: Werkzeug compares names of hosts with case."""
+
+    def __init__(self, environ: WSGIEnvironment, *args: Any, **more: Any) -> None:
+        if "HTTP_HOST" in environ:
+            environ["HTTP_HOST"] = environ["HTTP_HOST"].lower()
+        super().__init__(environ, *args, **more)
 
 
 class _Host(str):

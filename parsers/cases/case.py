@@ -26,7 +26,6 @@ from parsers.cases.input import (
     Natural,
     Notes,
     ShortText,
-    Switch,
     Token,
     ToolObject,
     Word,
@@ -39,7 +38,7 @@ from parsers.cases.message_events import EventKind
 from parsers.compare.divergence import Rules
 from parsers.decoding import Decode, Decoder
 from parsers.formats.contracts import Contract
-from parsers.formats.model import Format, Identifier, Model, Policy, load_format
+from parsers.formats.model import Format, Identifier, Model, Policy, Switch, load_format
 from parsers.replays.chunking import Chunking
 from parsers.vocabulary.types import Context, Mode, Piece, Tool
 

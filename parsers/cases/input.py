@@ -22,7 +22,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from parsers.formats.model import Model
+from parsers.formats.model import Model, Switch
 from parsers.vocabulary.types import Piece, PieceKind, UsageError
 
 Item = TypeVar("Item")
@@ -114,7 +114,6 @@ Hex = Annotated[str, AfterValidator(_hex), Field(pattern="^([0-9A-Fa-f]{2})*$")]
 Integer = Annotated[int, Field(strict=True)]
 Natural = Annotated[int, Field(strict=True, ge=0)]
 Milliseconds = Natural | Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
-Switch = Annotated[bool, Field(strict=True)]
 Word = Annotated[str, Field(min_length=1)]
 ToolObject = Annotated[dict[str, Any], AfterValidator(_tool)]
 CaseId = Annotated[str, Field(pattern="^[0-9a-hjkmnp-tv-z]{16}$")]
@@ -223,8 +222,8 @@ class Input(Model):
     tokens: _Tokens | None = None
     deltas: Many[InputDelta] | None = None
     stream: Many[dict[str, Any]] | None = None
-    done: bool = False
-    gaps: bool = False
+    done: Switch = False
+    gaps: Switch = False
     times: tuple[Milliseconds | None, ...] | None = None
 
     @model_validator(mode="after")

@@ -36,6 +36,7 @@ Identifier = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
 # A lexer knows each beginning of a literal, which of a long one takes the square of its length; no marker is near it.
 LONGEST_LITERAL = 1_000
 LiteralText = Annotated[str, Field(min_length=1, max_length=LONGEST_LITERAL)]
+Switch = Annotated[bool, Field(strict=True)]  # neither 1 nor "yes": what the schema refuses, no file may say
 NOT_WRITTEN_OUT = (
     "`{key}` belongs in a format file only: here the format stands written out, as the editor's Write out gives it"
 )
@@ -164,7 +165,9 @@ class Row(Model):
     to: Identifier
     emit: tuple[Emit, ...] = ()
     keep: Literal["drop", "text", "again"] = "drop"
-    mention: bool = Field(False, description="Reasoning may only mention the marker: what begins no call is reasoning.")
+    mention: Switch = Field(
+        False, description="Reasoning may only mention the marker: what begins no call is reasoning."
+    )
     when: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     diagnostic: str | None = None
     note: str = ""
@@ -178,9 +181,9 @@ class State(Model):
     """
 
     text: TextKind | None = None
-    unquote: bool = Field(False, description="Quotes around a name, header or id are structure.")
-    unescape: bool = Field(False, description="In a name, header or id &quot; and &amp; mean what they stand for.")
-    doubled: bool = Field(False, description="A tool may be named twice with a dot between: f.f is f.")
+    unquote: Switch = Field(False, description="Quotes around a name, header or id are structure.")
+    unescape: Switch = Field(False, description="In a name, header or id &quot; and &amp; mean what they stand for.")
+    doubled: Switch = Field(False, description="A tool may be named twice with a dot between: f.f is f.")
     codec: CodecRef | None = None
     wrapper: Identifier | None = Field(
         None, description="The terminal that opens what is to be closed here: without it the call may end here as well."
@@ -213,8 +216,8 @@ class MarkerToken(Model):
     """Says how a marker stands in the real vocabulary: its special flag, where known its id, and which strings stand in
     the outputs of models whose vocabulary lacks it."""
 
-    special: bool = False
-    id: int | None = None
+    special: Switch = False
+    id: Annotated[int, Field(strict=True)] | None = None
     absent_with: tuple[Annotated[str, Field(min_length=1)], ...] = ()
 
 

@@ -7,28 +7,32 @@ beside the filters. It prints the best and the middle of a few runs in milliseco
 
 from __future__ import annotations
 
+import json
 import random
 import sys
 import tempfile
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import cycle, islice, pairwise
 from pathlib import Path
 from statistics import median
 from time import perf_counter
+from typing import TextIO
 
-from sqlalchemy import insert
+from sqlalchemy import Engine, Table
 
 from tests.corpus import case_named, case_names
 from tests.postgresql import cluster, programs
 from webapp.page.library.query import wanted_of
 from webapp.store import CaseStore, Listing, make_engine, upgrade
-from webapp.store.engine import writing
-from webapp.store.schema import cases
+from webapp.store.archive import KIND, restore
+from webapp.store.grams import kept
+from webapp.store.migrate import require_current
+from webapp.store.schema import cases, labels, listed
 
 ROUNDS = 5
-_BATCH = 2_000
 _TIME = "2026-01-31T09:00:00.000Z"
 _VERDICTS = ("all_hold", "chunk_boundary", "text_lost", "marker_leak", "output_flawed")
 QUERIES = {
@@ -43,6 +47,8 @@ QUERIES = {
     "markup and a filter": "</tool_call> verdict:chunk_boundary",
     "a word of one case": "w77777x",
     "characters of many, words of none": "tool_call loot_llac",
+    "an opener twice": 'text:"<tool_call>\\n<tool_call>"',
+    "characters of many, one after the other in few": '"arguments": {"name"',
     "long": '{"name": "get_weather", "arguments": {',
 }
 
@@ -58,7 +64,7 @@ def main() -> None:
         upgrade(engine)
         store = CaseStore(engine)
         began = perf_counter()
-        _fill(store, options.cases)
+        _fill(engine, options.cases)
         print(f"{options.cases:,} cases listed in {perf_counter() - began:.0f} s, {engine.dialect.name}")
         for words, query in QUERIES.items():
             best, middle, many = _measured(store, query)
@@ -92,24 +98,38 @@ def _listings(many: int) -> Iterator[Listing]:
         yield Listing(f"Case {number}", parser, "builtin", drawn.choice(_VERDICTS), "pass", own, tags=flags)
 
 
-def _fill(store: CaseStore, many: int) -> None:
-    """List so many cases, many in a transaction: as rows they are what saving them one by one makes."""
-    writer, given, number = writing(store.engine), _listings(many), 0
-    while batch := list(islice(given, _BATCH)):
-        with writer.begin() as connection:
-            rows = [
-                {"id": f"{number + at:016}", "body": "{}", "outcome_digest": "", "version": "", "created": _TIME,
-                 "delete_key_hash": ""}
-                for at in range(len(batch))
-            ]  # fmt: skip
-            connection.execute(insert(cases), rows)
-            for row, listing in zip(rows, batch, strict=True):
-                store.library.add(connection, row["id"], _TIME, listing)
-        number += len(batch)
-        print(f"\r{number:,}", end="", file=sys.stderr, flush=True)
-    print(file=sys.stderr)
-    with store.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        connection.exec_driver_sql("ANALYZE" if store.engine.dialect.name == "sqlite" else "VACUUM ANALYZE")
+def _fill(engine: Engine, many: int) -> None:
+    """List so many cases, as the restore of a backup that has them."""
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as file:
+        print(json.dumps({"archive": KIND, "schema": require_current(engine)}), file=file)
+        print(json.dumps({"rows": sum(map(partial(_written, file), _rows(many)))}), file=file)
+        file.seek(0)
+        restore(engine, file)
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.exec_driver_sql("ANALYZE" if engine.dialect.name == "sqlite" else "VACUUM ANALYZE")
+
+
+def _written(file: TextIO, row: list[object]) -> int:
+    print(json.dumps(row), file=file)
+    return 1
+
+
+def _rows(many: int) -> Iterator[list[object]]:
+    """Of each case its own row, that of the library, and its tags."""
+    for number, one in enumerate(_listings(many), 1):
+        case = {"id": f"{number:016}", "body": "{}", "outcome_digest": "", "version": "", "created": _TIME, "size": 2}
+        yield _row(cases, {**case, "been_listed": True})
+        words = kept(f"{one.title}\n{one.text}")
+        listing = {name: getattr(one, name) for name in ("title", "parser", "engine", "verdict", "severity")}
+        yield _row(
+            listed, {**listing, "number": number, "case_id": case["id"], "created": _TIME, "text": words, "band": "[]"}
+        )
+        for tag in sorted({*one.tags}):
+            yield _row(labels, {"kind": "tag", "value": tag, "number": number})
+
+
+def _row(table: Table, values: dict[str, object]) -> list[object]:
+    return [table.name, *[values.get(column.name) for column in table.columns]]
 
 
 def _measured(store: CaseStore, query: str) -> tuple[float, float, int]:

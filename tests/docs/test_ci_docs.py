@@ -44,7 +44,7 @@ def test_a_command_that_is_shown_can_be_read(line: str, capsys: pytest.CaptureFi
 
 
 def test_the_numbers_and_names_are_those_of_the_program() -> None:
-    assert f"At most {MOST_UPLOADED} are posted" in PAGE
+    assert f"At most {MOST_UPLOADED} are posted in a run that the server has not yet" in PAGE
     assert HEADER_VARIABLE in PAGE
     assert [
         option.opts[0] for option in check.params if option.opts[0].startswith("--") and option.opts[0] not in PAGE

@@ -38,7 +38,9 @@ class IntakeRequest:
     layers: Annotated[
         str | None, Field(description="The layers that come off, by name and in order, with commas; none: not one.")
     ] = None
-    output: Annotated[int | None, Field(ge=0, description="Of several outputs this one alone, from 0.")] = None
+    output: Annotated[
+        int | None, Field(strict=True, ge=0, description="Of several outputs this one alone, from 0.")
+    ] = None
     tokenizer: Annotated[str | None, Field(description="The tokenizer that gives recorded ids their text.")] = None
 
 

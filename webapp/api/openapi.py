@@ -12,7 +12,7 @@ from parsers.cases.case import Case
 from webapp.api.answers import ErrorBody, ReplayPart, ReplayResult, TokenizerUpload
 from webapp.api.intake import IntakeRequest
 from webapp.api.operations import Files, Key, Operation
-from webapp.api.repeated import HEADER, LONGEST, SHORTEST
+from webapp.api.repeated import HEADER, LONGEST, REPEATED, SHORTEST
 from webapp.runs.exports import TARGETS
 
 REF = "#/components/schemas/{model}"
@@ -52,11 +52,12 @@ HEADERS = {
     "Cache-Control": "Whether the answer may be kept, and that it is to be asked about again.",
     "Content-Disposition": "A name for the file.",
     "ETag": "A tag of the bytes; it stays as long as they do.",
+    REPEATED: "true: this is the answer to the request that the key came with first; nothing was done now.",
     "Link": "The address of the next page, as rel=next; absent on the last one.",
     "Location": "Where the case is.",
     "Retry-After": "In how many seconds to try again, where that is known.",
 }
-NOT_ALWAYS = frozenset({"Link", "Retry-After"})
+NOT_ALWAYS = frozenset({"Link", REPEATED, "Retry-After"})
 LINES = {ReplayResult | ReplayPart: "The object without deltas and steps, then a step on each line."}
 
 

@@ -11,7 +11,7 @@ from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import BadRequest
 
 from webapp.api.answers import ErrorBody
-from webapp.api.repeated import repeatable
+from webapp.api.repeated import REPEATED, repeatable
 from webapp.security import HEALTH as HEALTH
 from webapp.security import PROBES
 from webapp.security import READY as READY
@@ -96,6 +96,8 @@ def operation(
     refusals = [400, *[403] * (method != "GET"), *[422] * (path not in PROBES)]
     found = {**answers, **dict.fromkeys([*refusals, *[409] * keyed], ErrorBody)}
     told = {**(headers or {}), **({"Link": (200, 304)} if paged else {}), "Retry-After": (409, 429, 503)}
+    if keyed:
+        told[REPEATED] = (200, 201)
     if tagged:
         found[304], told["ETag"], told["Cache-Control"] = None, (200, 304), (200, 304)
 

@@ -5,6 +5,10 @@ the bare text. A request of the same key that is another one is refused with 422
 Answers of success are kept for a day; after any other the request may be mended and sent again, and has the keys
 of what was stored by then. Where what was stored
 was deleted meanwhile, the answer is 410 and nothing is stored again: what was wanted under this key was done once.
+An answer that is given again says so in the header REPEATED.
+
+A key belongs to whoever used it: the name that the proxy gave, else the secret. The same key of somebody else is
+another one. All who are nobody known have their keys together, so a key is to be one that nobody guesses.
 
 Delete keys of cases are not among what is kept: they come of the client's key and a salt, and of the case's name where
 a request stores several, so they can be told again to who has that key, and nobody reads them in the database.
@@ -26,6 +30,7 @@ from flask import Response, current_app, g, jsonify, request
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import BadRequest
 
+from webapp.clients import owner_of
 from webapp.security import api_error
 from webapp.services import services
 from webapp.store import Gone
@@ -34,6 +39,7 @@ from webapp.store.keys import KEY_BYTES
 from webapp.trouble import TROUBLES
 
 HEADER = "Idempotency-Key"
+REPEATED = "Idempotent-Replayed"  # true: nothing was done for this answer
 SHORTEST, LONGEST = 16, 255
 _KEY = re.compile(rf'"([ !#-\[\]-~]{{{SHORTEST},{LONGEST}}})"|([!#-~]{{{SHORTEST},{LONGEST}}})')
 _SECRET = "delete_key"  # noqa: S105 - where it stands in an answer
@@ -59,7 +65,7 @@ def delete_key(name: str = "") -> str | None:
 
 
 def _answered(key: str, work: Callable[[], ResponseReturnValue]) -> ResponseReturnValue:
-    answers, digest = services().store.answers, hashlib.sha256(key.encode()).hexdigest()
+    answers, digest = services().store.answers, _digest(key)
     claim = answers.claim(digest, _request_digest())
     if claim is Refused.OTHER:
         return api_error("key_reused", f"This {HEADER} came with another request: make up a new one for each.")
@@ -90,6 +96,12 @@ def _key(said: str) -> str:
     if found is None:
         raise BadRequest(f"{HEADER}: give {SHORTEST} to {LONGEST} characters of ASCII, such as a UUID, in quotes.")
     return found[1] or found[2]
+
+
+def _digest(key: str) -> str:
+    """What a key is known by: it belongs to whoever used it."""
+    owner = owner_of(request.environ, services().settings)
+    return hashlib.sha256(json.dumps([owner, key]).encode()).hexdigest()
 
 
 def _request_digest() -> str:
@@ -142,4 +154,5 @@ def _again(answer: Answer, key: str) -> Response:
     response.headers["Cache-Control"] = "no-store"
     if answer.location:
         response.headers["Location"] = answer.location
+    response.headers[REPEATED] = "true"
     return response

@@ -17,6 +17,9 @@ any other                   the last
 
 An address is followed nowhere else: the secret that goes along is for this server alone.
 
+At most MOST_UPLOADED are new in a run. What the server has already is posted too, for its link, and does not count: so
+a run after it goes on where the first one ended.
+
 Each request has an `Idempotency-Key`. Where a secret goes along, the key comes of it and of the case, so that a job
 that runs again asks the same; who has the key is told the delete key, so without a secret it is made up.
 """
@@ -54,6 +57,8 @@ SECONDS = 60.0
 _TRIES = 3
 _BUSY, _UNANSWERED = frozenset((429, 503)), frozenset((0, 502, 504))
 _AT_WORK, _LONGEST_AT_WORK = 409, 330.0  # seconds of waiting: longer than a server keeps a key for a request that ended
+_CREATED = 201
+_AGAIN = "Idempotent-Replayed"  # with an answer of before
 _MOST_BYTES = 1_000_000  # of an answer
 _LONGEST_WAIT = 10.0
 _HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*([\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*))\s*")
@@ -68,12 +73,14 @@ class _CaseRefusedError(Exception):
 
 
 class _Reply(NamedTuple):
-    """What came back: the status, 0 where nothing did, for that is `why`; and after how many seconds to ask again."""
+    """What came back: the status, 0 where nothing did, for that is `why`; after how many seconds to ask again; whether
+    something was stored for it."""
 
     status: int
     wait: float = 1.0
     data: bytes = b""
     why: str = ""
+    stored: bool = False
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -105,7 +112,7 @@ class Uploads:
         }
         self._key = _key_of(self._headers)
         self._opener = urllib.request.build_opener(_NoRedirect)
-        self._posts = self._left_out = 0
+        self._new = self._left_out = 0
         self._refused: list[str] = []
 
     def take(self, result: CaseResult) -> None:
@@ -113,10 +120,9 @@ class Uploads:
         run, result.run = result.run, None
         if run is None or self.stopped is not None:
             return
-        if self._posts == MOST_UPLOADED:
+        if self._new == MOST_UPLOADED:
             self._left_out += 1
             return
-        self._posts += 1
         try:
             result.link = self._uploaded(result, run)
         except (_CaseRefusedError, CaseError) as error:
@@ -126,7 +132,7 @@ class Uploads:
 
     def remarks(self) -> list[str]:
         """What the server did not take, a line each."""
-        more = f"{self._left_out:,} more are not uploaded: at most {MOST_UPLOADED} at a time"
+        more = f"{self._left_out:,} more are not uploaded: at most {MOST_UPLOADED} new ones at a time; run it again"
         return [*self._refused, *[more] * bool(self._left_out)]
 
     def _uploaded(self, result: CaseResult, run: CaseRun) -> str:
@@ -139,8 +145,10 @@ class Uploads:
             return self._posted(result.written.model_copy(update=told))
 
     def _posted(self, case: Case, path: str = PATH) -> str:
-        status, answer = self._asked(path, dumps(case).encode())
+        reply, answer = self._asked(path, dumps(case).encode())
+        status = reply.status
         if status in (200, 201) and isinstance(answer.get("url"), str):
+            self._new += reply.stored
             return str(answer["url"])
         found = answer.get("error")
         detail: Mapping[str, Any] = found if isinstance(found, dict) else {}
@@ -149,8 +157,8 @@ class Uploads:
             raise _CaseRefusedError(message, engine=str(detail.get("field")).startswith("/parser/"))
         raise UsageError(f"{OPTION} {self._address}: {_why(status, message, known=bool(detail))}")
 
-    def _asked(self, path: str, body: bytes) -> tuple[int, Mapping[str, Any]]:
-        """The status and the object of an answer; see the module's table for what is asked again."""
+    def _asked(self, path: str, body: bytes) -> tuple[_Reply, Mapping[str, Any]]:
+        """An answer, and its object; see the module's table for what is asked again."""
         reply = self._once(path, body)
         tries, waited = 1, reply.wait
         while self._is_asked_again(reply, tries, waited):
@@ -164,7 +172,7 @@ class Uploads:
             found = json.loads(reply.data)
         except ValueError:
             found = None
-        return reply.status, found if isinstance(found, dict) else {}
+        return reply, found if isinstance(found, dict) else {}
 
     def _is_asked_again(self, reply: _Reply, tries: int, waited: float) -> bool:
         if reply.status == _AT_WORK:
@@ -178,7 +186,7 @@ class Uploads:
         request = urllib.request.Request(self._address + path, body, headers, method="POST")  # noqa: S310
         try:
             with self._opener.open(request, timeout=SECONDS) as answer:
-                return _Reply(answer.status, data=_read(answer))
+                return _Reply(answer.status, data=_read(answer), stored=_is_new(answer))
         except urllib.error.HTTPError as error:
             with error:
                 location = error.headers.get("Location", "")
@@ -198,6 +206,11 @@ def _refusal(error: urllib.error.HTTPError) -> _Reply:
         return _Reply(error.code, _seconds(error.headers.get("Retry-After")), _read(error.fp))
     except (OSError, http.client.HTTPException) as cut:
         return _Reply(0, why=one_line(str(cut)))
+
+
+def _is_new(answer: Any) -> bool:
+    """Whether a case was stored for this answer, and not for one of before."""
+    return answer.status == _CREATED and _AGAIN not in answer.headers
 
 
 def _read(answer: Any) -> bytes:

@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
+from itertools import count
 from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -39,8 +40,10 @@ from webapp.runs.held import LEFT_SECONDS
 from webapp.security import REFUSAL
 from webapp.services import EXTENSION, Services
 from webapp.settings import PATIENCE, Settings
+from webapp.store.cases import SWEPT
 from webapp.tokenizers import library
 from webapp.tokenizers.shared import answer
+from webapp.trouble import TROUBLES
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
@@ -58,6 +61,7 @@ SMALL = 50_000  # bytes of a body: a larger one is no small task
 IDLE_SECONDS = 600.0
 
 LOOK_SECONDS = 2.0  # between looks for children that keep memory for nobody
+SWEEP_LOOKS = 15  # of these, between two for shares that ended
 
 _PATIENCE_SECONDS = 3.0  # at most it takes to open the longest output: to wait so long costs no more than to do it anew
 _WORN_BYTES = 300_000_000  # more than a child says that it keeps: a fresh one is cheaper
@@ -82,6 +86,7 @@ class Front:
         self._searches = found.searches.jobs
         self.most = size * (2 + WAITING) + 1 + self._searches.waiters + MOST_ASKED_OF_ALL
         self._app = app
+        self._store = found.store
         self._settings = settings
         self._root = public_path(settings)
         self._program = _program(settings, program, size)
@@ -109,9 +114,15 @@ class Front:
             started(self._program).end()
 
     def _look_after(self) -> None:
-        """Let children give back what they hold for nobody any more, until the end: nobody need ask for anything."""
-        while not self._closed.wait(LOOK_SECONDS):
+        """Until the end, let children give back what they hold for nobody any more, and now and then take leave of
+        shares that ended: nobody need ask for anything."""
+        for look in count(1):
+            if self._closed.wait(LOOK_SECONDS):
+                return
             self._crew.let_go(min(LEFT_SECONDS, self._settings.run_seconds))
+            if look % SWEEP_LOOKS == 0:
+                with suppress(*TROUBLES):
+                    self._store.sweep(limit=SWEPT)
 
     def state(self) -> CrewState:
         """Return what the children do at this moment."""

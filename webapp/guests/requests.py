@@ -20,23 +20,30 @@ class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+_STRICT = ConfigDict(strict=True)  # what is asked: true is no number, as the schema of it has it
+
+
 class CaseAsked(_Model):
     """A case as the text of its file, and who runs it: a guest by its card, an engine that is entered here, or who the
     case says. `known`: what the guest has said so far, where it cannot be asked. `seconds`: what a search may take,
     where whoever asks has less time than it may have here."""
+
+    model_config = _STRICT
 
     case: str
     name: str = Field("a case", max_length=1_000)
     card: dict[str, Any] | None = None
     engine: Word | None = None
     chunking: Chunking | None = None
-    seconds: float | None = Field(None, ge=0)
+    seconds: float | None = Field(None, ge=0, allow_inf_nan=False)
     known: tuple[Known, ...] = Field((), max_length=MOST_KNOWN)
 
 
 class OutputsAsked(_Model):
     """Outputs of a format by their numbers; with `case` the format that this case is in. Without `reasoning` they are
     for a parser of calls alone."""
+
+    model_config = _STRICT
 
     format: Word | None = None
     case: str | None = None

@@ -23,8 +23,8 @@ from parsers.vocabulary.types import UsageError
 from webapp.store.engine import writing
 from webapp.store.grams import Grams
 from webapp.store.migrate import require_current
-from webapp.store.result_counts import recount_tried
 from webapp.store.schema import PASSING, cases, listed, metadata, totals
+from webapp.store.tallies import FACET_TALLY, RESULT_TALLY
 
 KIND = 1
 _KEPT = [table for table in metadata.sorted_tables if table not in PASSING]
@@ -82,7 +82,8 @@ def _restored(connection: Connection, file: TextIO) -> int:
         raise UsageError(f"the backup is cut off: it has {count:,} rows and not its end")
     _index(connection)
     _total(connection)
-    recount_tried(connection)
+    for tally in (RESULT_TALLY, FACET_TALLY):
+        tally.recount(connection)
     return count
 
 

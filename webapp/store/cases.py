@@ -177,6 +177,8 @@ class CaseStore:
         key = sharing.delete_key or new_key()
         while True:  # until nobody else deletes or revives it at the same moment
             if self._insert(case_id, row, listing, key, sharing) or self._revive(case_id, row, listing, key, sharing):
+                if listing is not None:
+                    self.library.tidy()
                 return Saved(case_id, True, key)
             self._refuse_taken_down(case_id)
             theirs = sharing.joins or (sharing.delete_key is not None and self.has_key(case_id, sharing.delete_key))
@@ -274,6 +276,7 @@ class CaseStore:
         transactions, and its log, where a text was `emptied` or a part is rewritten."""
         if emptied:
             self.results.tidy()
+            self.library.tidy()
         if self.engine.dialect.name != "sqlite":
             return
         parts = 0

@@ -5,24 +5,26 @@ Nothing here reads `cases` but `bodies`, and that only by the ids of listed ones
 Strategy
     Results come newest first and by page: a page begins below a number and ends after so many rows, so a far page costs
     what the first one does. Filters are columns or labels, each with an index; a text is an index of substrings first
-    (`webapp.store.grams`) and then the text itself. How many there are is counted up to COUNTED. The counts beside the
-    filters are of the whole library, or of a collection.
+    (`webapp.store.grams`) and then the text itself. One look finds the numbers of the newest cases, up to COUNTED: so
+    many there are, and a page is some of them, or goes on below. The counts beside the filters are of the whole library
+    (`webapp.store.tallies`), or of a collection.
 """
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from sqlalchemy import Column, Connection, Engine, Select, delete, exists, func, insert, select, update
+from sqlalchemy import Column, Connection, Engine, Select, delete, exists, func, insert, literal, select, update
 from sqlalchemy.sql.elements import ColumnElement
 
 from webapp.store.grams import Grams, kept
-from webapp.store.result_counts import uncount_tried
 from webapp.store.schema import cases, collected, labels, listed, tried
 from webapp.store.shares import parent_of, without
+from webapp.store.tallies import FACET_TALLY, RESULT_TALLY, facets_of, how_often, results_of
 
 COUNTED = 1000  # how many results are counted; beyond that there are more than so many
 SHOWN = 50
@@ -121,6 +123,8 @@ class Listings:
             rows = [{"kind": kind, "value": value, "number": number} for kind, value in sorted(named)]
             connection.execute(insert(labels), rows)
         self._grams.add(connection, [(number, words)])
+        values = [(name, row[name]) for name in FACETS if name not in _LABELS]
+        FACET_TALLY.add(connection, [(*value, 1) for value in (*values, *sorted(named))])
 
     def remove(self, connection: Connection, case_id: str) -> None:
         """Forget all of a case, in the transaction that deletes it; what points at its row goes with it."""
@@ -128,7 +132,8 @@ class Listings:
         row = connection.execute(columns.with_for_update()).one_or_none()  # a result that comes now comes too late
         if row is not None:
             self._grams.remove(connection, row.number, row.text)
-            uncount_tried(connection, tried.c.number == row.number)
+            RESULT_TALLY.take(connection, results_of(tried.c.number == row.number))
+            FACET_TALLY.take(connection, *facets_of(listed.c.number == row.number))
             connection.execute(delete(listed).where(listed.c.number == row.number))
 
     def unname(self, connection: Connection, case_id: str) -> None:
@@ -139,9 +144,15 @@ class Listings:
             return
         text = row.text[len(row.title) + 1 :] if row.title else row.text
         connection.execute(update(listed).where(listed.c.number == row.number).values(title="", text=text))
-        connection.execute(delete(labels).where(labels.c.number == row.number, labels.c.kind == "tag"))
+        tags = (labels.c.number == row.number, labels.c.kind == "tag")
+        FACET_TALLY.take(connection, select(labels.c.kind, labels.c.value).where(*tags))
+        connection.execute(delete(labels).where(*tags))
         self._grams.remove(connection, row.number, row.text)
         self._grams.add(connection, [(row.number, text)])
+
+    def tidy(self) -> None:
+        """Put the changes of the counts beside the filters together where they are many."""
+        FACET_TALLY.tidy(self._engine)
 
     def is_clean(self, connection: Connection) -> bool:
         """Return whether the index of substrings keeps nothing of what was forgotten."""
@@ -178,28 +189,36 @@ class Listings:
 
     def search(self, wanted: Wanted, *, before: int | None = None, limit: int = SHOWN) -> Found:
         """The newest `limit` cases of those wanted, below the number `before`."""
-        columns = [one for one in listed.c if one.name not in ("text", "expires")]
-        query = self._ordered(wanted, before, *columns).limit(limit + 1)
         with self._engine.connect() as connection:
-            rows = connection.execute(query).all()
-            total = connection.execute(self._count(wanted)).scalar_one()
-            tags = self._tags(connection, [row.number for row in rows])
-        found = [_listed(row, tags.get(row.number, [])) for row in rows[:limit]]
-        return Found(found, total, found[-1].number if len(rows) > limit else None)
+            counted = self._numbers(connection, wanted, None, COUNTED + 1)
+            page = [number for number in counted if before is None or number < before]
+            if len(page) <= limit and len(counted) > COUNTED:  # it goes on below what was counted
+                page = self._numbers(connection, wanted, before, limit + 1)
+            found = self._rows(connection, page[:limit])
+        return Found(found, len(counted), page[limit - 1] if len(page) > limit else None)
 
     def counts(self, collection: str | None = None) -> Counts:
-        """The counts beside the filters."""
-        inside = [] if collection is None else [_within(collection)]
-        shown, now = select(func.count()).select_from(listed).where(*inside), self._now()
+        """The counts beside the filters: of the whole library by its tally, less what is shown no more and still there;
+        of a collection by its cases."""
+        now, values = self._now(), dict[Facet, Counter[str]]()
         with self._engine.connect() as connection:
-            total = connection.execute(shown.where(lasts(listed.c.number, now))).scalar_one()
-            return Counts(total, {name: _counted(connection, name, collection, now) for name in FACETS})
+            if collection is None:
+                rows = FACET_TALLY.counted(connection)
+                ended = listed.c.expires <= now
+                if connection.execute(select(exists().where(ended))).scalar_one():
+                    rows += [(*row[:2], -row[2]) for row in _all(connection, facets_of(ended))]
+            else:
+                rows = _inside(connection, kept(collection), now)
+        for name, value, many in rows:
+            values.setdefault(name, Counter())[value] += many
+        shown = {name: _most_frequent(values.get(name, Counter())) for name in FACETS}
+        return Counts(sum([many for _, many in shown["verdict"]]), shown)  # each case has one verdict
 
     def numbers(self, wanted: Wanted, *, before: int | None = None, limit: int) -> list[tuple[int, str]]:
         """Number and id of the newest `limit` cases of those wanted, below the number `before`."""
-        query = self._ordered(wanted, before, listed.c.number, listed.c.case_id).limit(limit)
         with self._engine.connect() as connection:
-            return [(row.number, row.case_id) for row in connection.execute(query)]
+            found = self._newest(connection, wanted, before, limit, listed.c.number, listed.c.case_id)
+            return [(row[0], row[1]) for row in found]
 
     def bodies(self, wanted: Wanted, size: int = 200) -> Iterator[tuple[str, str]]:
         """Id and case file of every case wanted, newest first: it names no parent that is not listed. Each is read when
@@ -224,36 +243,61 @@ class Listings:
         return {**found, **{case_id: without(found[case_id], "parent") for case_id in hidden}}
 
     def select(self, wanted: Wanted, *columns: Any) -> Select[Any]:
-        """The query for these columns of the cases wanted, in no order."""
-        return self._selected(wanted, *columns)[0]
-
-    def _ordered(self, wanted: Wanted, before: int | None, *columns: Any) -> Select[Any]:
-        """The same newest first, below a number: in the order of the index of substrings, where that is asked."""
-        query, number = self._selected(wanted, *columns)
-        query = query if before is None else query.where(number < before)
-        return query.order_by(number.desc())
-
-    def _selected(self, wanted: Wanted, *columns: Any) -> tuple[Select[Any], ColumnElement[int]]:
-        """The query, and the column of numbers that it goes along."""
-        query = select(*columns)
-        number: ColumnElement[int] = listed.c.number
+        """The query for these columns of the cases wanted, in no order; for a transaction that is made `ready`."""
+        query = select(*columns).where(*self._facets(wanted), lasts(listed.c.number, self._now()))
+        if wanted.collection is not None:
+            query = query.where(_within(kept(wanted.collection), listed.c.number))
         texts = [kept(one) for one in wanted.texts if one]
-        if texts:
-            found, number, conditions = self._grams.found(texts)
-            query = query.select_from(found.join(listed, listed.c.number == number)).where(*conditions)
-            query = query.where(*[_holds(listed.c.text, one, self._engine) for one in texts])
-        else:
-            query = query.select_from(listed)
-        beside = self._grams.beside if texts else _itself
-        facets = [(name, _name(value)) for name, value in wanted.facets]
-        query = query.where(*[_has(name, value, beside) for name, value in facets])
-        query = query.where(lasts(listed.c.number, self._now()))
-        return query if wanted.collection is None else query.where(_within(kept(wanted.collection))), number
+        if not texts:
+            return query.select_from(listed)
+        found, number, conditions = self._grams.found(texts)
+        query = query.select_from(found.join(listed, listed.c.number == number)).where(*conditions)
+        return query.where(*[_holds(listed.c.text, one, self._engine) for one in texts])
 
-    def _count(self, wanted: Wanted) -> Select[Any]:
-        # In order: PostgreSQL then stops where it has counted enough, and does not look into all texts first.
-        some = self._ordered(wanted, None, listed.c.number).limit(COUNTED + 1).subquery()
-        return select(func.count()).select_from(some)
+    def ready(self, connection: Connection, wanted: Wanted) -> None:
+        """Make a transaction ready to look for the cases wanted."""
+        if any(wanted.texts):
+            self._grams.search(connection)
+
+    def _newest(
+        self, connection: Connection, wanted: Wanted, before: int | None, limit: int, *columns: Any
+    ) -> Iterable[Any]:
+        """The newest `limit` cases of those wanted, below a number: these columns of them."""
+        texts = [kept(one) for one in wanted.texts if one]
+        self.ready(connection, wanted)
+        if texts:
+            query, number = self._by_texts(wanted, texts, *columns)
+        else:
+            query, number = self.select(wanted, *columns), listed.c.number
+        query = query if before is None else query.where(number < before)
+        return connection.execute(query.order_by(number.desc()).limit(limit))
+
+    def _by_texts(self, wanted: Wanted, texts: Sequence[str], *columns: Any) -> tuple[Select[Any], ColumnElement[int]]:
+        """The query for cases that have some texts, which goes along what the index found in its order; and the column
+        of numbers there. Each case is looked at by itself (OFFSET 0 keeps it so): of a join PostgreSQL makes what it
+        takes for the best, and it knows of no text how many have it."""
+        found, number, conditions = self._grams.found(texts)
+        this = select(literal(1)).select_from(listed).where(listed.c.number == number)
+        this = this.where(*self._facets(wanted), lasts(listed.c.number, self._now()))
+        this = this.where(*[_holds(listed.c.text, one, self._engine) for one in texts])
+        query = select(*[_of(number, one) for one in columns]).select_from(found).where(*conditions)
+        if wanted.collection is not None:
+            query = query.where(_within(kept(wanted.collection), number))
+        return query.where(this.offset(0).correlate(found).exists()), number
+
+    def _facets(self, wanted: Wanted) -> list[ColumnElement[bool]]:
+        beside = self._grams.beside if wanted.texts else _itself
+        return [_has(name, _name(value), beside) for name, value in wanted.facets]
+
+    def _numbers(self, connection: Connection, wanted: Wanted, before: int | None, limit: int) -> list[int]:
+        return [row[0] for row in self._newest(connection, wanted, before, limit, listed.c.number)]
+
+    def _rows(self, connection: Connection, numbers: Sequence[int]) -> list[Listed]:
+        """The cases of these numbers, newest first; one that is deleted meanwhile is missing."""
+        columns = [one for one in listed.c if one.name not in ("text", "expires")]
+        query = select(*columns).where(listed.c.number.in_(numbers)).order_by(listed.c.number.desc())
+        tags = self._tags(connection, numbers)
+        return [_listed(row, tags.get(row.number, [])) for row in connection.execute(query)]
 
     def _tags(self, connection: Connection, numbers: Sequence[int]) -> dict[int, list[str]]:
         query = select(labels.c.number, labels.c.value).where(labels.c.kind == "tag", labels.c.number.in_(numbers))
@@ -300,18 +344,34 @@ def _has(name: Facet, value: str, beside: Callable[[Column[str]], ColumnElement[
     return exists().where(labels.c.kind == name, labels.c.value == value, labels.c.number == listed.c.number)
 
 
-def _within(collection: str) -> ColumnElement[bool]:
-    return exists().where(collected.c.collection == collection, collected.c.number == listed.c.number)
+def _within(collection: str, number: ColumnElement[int]) -> ColumnElement[bool]:
+    inside = select(literal(1)).where(collected.c.collection == collection, collected.c.number == number)
+    return inside.offset(0).correlate_except(collected).exists()
 
 
-def _counted(connection: Connection, name: Facet, collection: str | None, now: str) -> list[tuple[str, int]]:
-    table = labels if name in _LABELS else listed
-    value = labels.c.value if name in _LABELS else listed.c[name]
-    query = select(value, func.count()).select_from(table).group_by(value).order_by(func.count().desc(), value)
-    query = query.where(lasts(table.c.number, now))
-    if name in _LABELS:
-        query = query.where(labels.c.kind == name)
-    if collection is not None:
-        inside = collected.c.number == (labels if name in _LABELS else listed).c.number
-        query = query.where(exists().where(collected.c.collection == collection, inside))
-    return [(row[0], row[1]) for row in connection.execute(query)]
+def _of(number: ColumnElement[int], column: Column[Any]) -> ColumnElement[Any]:
+    """A column of the case of a number that is known."""
+    if column is listed.c.number:
+        return number
+    return select(column).where(listed.c.number == number).correlate_except(listed).scalar_subquery()
+
+
+def _all(connection: Connection, queries: Iterable[Select[Any]]) -> list[tuple[Any, ...]]:
+    return [tuple(row) for query in queries for row in connection.execute(how_often(query))]
+
+
+def _inside(connection: Connection, collection: str, now: str) -> list[tuple[Any, ...]]:
+    """Facets, values and how often they are in a collection: its cases are gone through once, and its labels."""
+    theirs = select(collected.c.number).where(collected.c.collection == collection)
+    names = [name for name in FACETS if name not in _LABELS]
+    alike = select(*[listed.c[name] for name in names]).where(listed.c.number.in_(theirs), lasts(listed.c.number, now))
+    found = [
+        (name, value, row[-1]) for row in _all(connection, [alike]) for name, value in zip(names, row, strict=False)
+    ]
+    named = select(labels.c.kind, labels.c.value).where(labels.c.number.in_(theirs), lasts(labels.c.number, now))
+    return found + _all(connection, [named])
+
+
+def _most_frequent(values: Counter[str]) -> list[tuple[str, int]]:
+    """Those that are there at all, the most frequent first."""
+    return sorted([one for one in values.items() if one[1] > 0], key=lambda one: (-one[1], one[0]))

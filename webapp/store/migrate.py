@@ -53,12 +53,7 @@ def require_current(engine: Engine) -> str:
     with _usable(engine), engine.connect() as connection:
         found = _revision(connection)
         if found.before != found.after:
-            has = "no schema yet" if found.before is None else f"schema {found.before}"
-            raise UsageError(
-                f"the database {_shown(engine)} has {has}, and this version needs {found.after}: a shared database is"
-                " never changed by a server that starts; make a backup, stop the servers that use it, and run"
-                " `toolcall-inspector db upgrade`"
-            )
+            raise UsageError(f"the database {_shown(engine)} {_said(engine, found)} `toolcall-inspector db upgrade`")
         return found.after
 
 
@@ -115,6 +110,18 @@ def _of_this_version() -> tuple[frozenset[str], str]:
 
 def _shown(engine: Engine) -> str:
     return engine.url.render_as_string(hide_password=True)
+
+
+def _said(engine: Engine, found: Upgraded) -> str:
+    """What is wrong with a schema, and what to do before the command that mends it."""
+    if found.before is None:
+        return f"has no schema yet, and this version needs {found.after}: run"
+    copy = "a copy of its file" if engine.dialect.name == "sqlite" else "pg_dump"
+    return (
+        f"has schema {found.before}, and this version needs {found.after}, which no server changes by itself where many"
+        " share it: stop those that use it, make a backup (with the version that was installed before, or by"
+        f" {copy}), and run"
+    )
 
 
 def alembic_config() -> Config:

@@ -6,17 +6,15 @@ A run of all is a matter of many requests: each does what it has time for, and a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 
 from sqlalchemy import Engine, Select, delete, exists, func, insert, select
-from sqlalchemy.exc import DBAPIError
 
 from webapp.store.engine import writing
 from webapp.store.grams import kept
 from webapp.store.listings import Listings, Wanted
-from webapp.store.result_counts import count_tried, counted_tried, has_many_changes, put_together, uncount_tried
 from webapp.store.schema import cases, listed, tried
+from webapp.store.tallies import RESULT_TALLY, results_of
 
 LONGEST_DETAIL = 500  # characters of what was found first
 
@@ -63,21 +61,15 @@ class Results:
         with self._writer.begin() as connection:
             held = select(listed.c.number).where(listed.c.number == number).with_for_update()
             if connection.execute(held).one_or_none() is not None:
-                uncount_tried(connection, *same)
+                RESULT_TALLY.take(connection, results_of(*same))
                 connection.execute(delete(tried).where(*same))
                 connection.execute(insert(tried).values(**row, **said))
-                count_tried(connection, engine, version, result.severity, said["created"])
+                RESULT_TALLY.add(connection, [(engine, version, result.severity, 1, said["created"])])
         self.tidy()
 
     def tidy(self) -> None:
-        """Put the changes of the counts together where they are many. Who has written does so, and goes on where the
-        database takes nothing at the moment."""
-        with suppress(DBAPIError):
-            with self._engine.connect() as connection:
-                if not has_many_changes(connection):
-                    return
-            with self._writer.begin() as connection:
-                put_together(connection)
+        """Put the changes of the counts together where they are many."""
+        RESULT_TALLY.tidy(self._engine)
 
     def left(
         self, engine: str, version: str, wanted: Wanted, limit: int, before: int | None = None
@@ -88,23 +80,28 @@ class Results:
         query = query if before is None else query.where(listed.c.number < before)
         query = query.join(cases, cases.c.id == listed.c.case_id).order_by(listed.c.number.desc()).limit(limit)
         with self._engine.connect() as connection:
+            self._listings.ready(connection, wanted)
             return [(row.number, row.body) for row in connection.execute(query)]
 
     def count_left(self, engine: str, version: str, wanted: Wanted) -> int:
         """How many of them there are."""
         query = select(func.count()).select_from(self._left(engine, version, wanted, listed.c.number).subquery())
         with self._engine.connect() as connection:
+            self._listings.ready(connection, wanted)
             return connection.execute(query).scalar_one()
 
     def all(self) -> list[RunOfAll]:
         """Every engine and version that ran any case, the latest first."""
         found: dict[tuple[str, str], RunOfAll] = {}
         with self._engine.connect() as connection:
-            rows = counted_tried(connection)
+            rows = RESULT_TALLY.counted(connection)
+            ended = select(listed.c.number).where(listed.c.expires <= self._now())
+            rows += [(*row, -1, "") for row in connection.execute(results_of(tried.c.number.in_(ended)))]
         for engine, version, severity, many, last in rows:
             before = found.get((engine, version), RunOfAll(engine, version, {}, ""))
-            counts = {**before.counts, severity: many} if many else before.counts
-            found[engine, version] = RunOfAll(engine, version, counts, max(before.last, last))
+            counts = {**before.counts, severity: before.counts.get(severity, 0) + many}
+            there = {name: one for name, one in counts.items() if one}
+            found[engine, version] = RunOfAll(engine, version, there, max(before.last, last))
         shown = [one for one in found.values() if one.total]
         return sorted(shown, key=lambda one: (one.last, one.engine), reverse=True)
 

@@ -114,10 +114,20 @@ tried_counts = Table(
     sqlite_autoincrement=True,
 )
 
+facet_counts = Table(
+    "facet_counts",
+    metadata,
+    Column("number", Integer, primary_key=True, comment="of this change"),
+    Column("facet", String(8), nullable=False, comment="verdict, parser, engine, tag or check"),
+    Column("value", Text, nullable=False),
+    Column("many", Integer, nullable=False, comment="listed cases more, or less than 0: fewer"),
+    sqlite_autoincrement=True,
+)
+
 answered = Table(
     "answered",
     metadata,
-    Column("key", String(64), primary_key=True, comment="SHA-256 of Idempotency-Key, hexadecimal"),
+    Column("key", String(64), primary_key=True, comment="SHA-256 of Idempotency-Key and of whose it is, hexadecimal"),
     Column("request", String(64), nullable=False, comment="SHA-256 of the request, hexadecimal"),
     Column("salt", String(32), nullable=False, comment="of the delete key that comes of it"),
     Column("status", Integer, nullable=False, comment="of the answer; 0 while somebody works on it"),
@@ -169,4 +179,4 @@ rewriting = Table(
 )
 
 # What is of a day only, or counted from other rows: no backup holds it.
-PASSING = frozenset((days, spent, totals, tried_counts, rewriting))
+PASSING = frozenset((days, spent, totals, tried_counts, facet_counts, rewriting))

@@ -12,6 +12,9 @@ timeout = 120  # until a worker that says nothing is replaced; a request may tak
 graceful_timeout = 60
 max_requests = 0  # a worker keeps what it replayed, so none is replaced for its age
 limit_request_line = 8190
+control_socket_disable = True  # gunicorn would make it in HOME, which is no place for it under the unit
+
+_ready = os.environ.pop("NOTIFY_SOCKET", "")  # gunicorn would tell systemd that it is ready before a worker answers
 
 
 def on_starting(_server: object) -> None:
@@ -19,6 +22,15 @@ def on_starting(_server: object) -> None:
     from webapp.front.wsgi import require_database
 
     require_database()
+
+
+def post_worker_init(worker: Any) -> None:
+    """Tell systemd that the server is ready: this worker takes requests now. What was said before is said again."""
+    if _ready:
+        from gunicorn.systemd import sd_notify
+
+        os.environ["NOTIFY_SOCKET"] = _ready
+        sd_notify("READY=1", worker.log, unset_environment=True)
 
 
 def child_exit(_server: object, worker: Any) -> None:

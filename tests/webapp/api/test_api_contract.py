@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import jsonschema_rs
 import pytest
 from flask import Flask
+from pydantic import TypeAdapter
 from werkzeug.exceptions import RequestEntityTooLarge, ServiceUnavailable, TooManyRequests
 
 from tests.webapp.api.conftest import CALL
@@ -149,6 +151,29 @@ def test_an_answer_is_as_the_description_says(
     schema = response["content"][answer.mimetype]["schema"]
     body = answer.json if answer.mimetype == "application/json" else answer.get_data(as_text=True)
     jsonschema_rs.validator_for({**schema, "components": document["components"]}).validate(body)
+
+
+ASKED = sorted({one.takes for one in OPERATIONS} - {None, bytes}, key=lambda one: str(one.__name__))
+
+
+@pytest.mark.parametrize("model", ASKED, ids=lambda one: one.__name__)
+def test_a_number_is_no_switch_and_a_switch_no_number_in_what_is_asked(model: type) -> None:
+    assert [*loose(TypeAdapter(model).core_schema)] == []
+
+
+def loose(schema: Any, place: str = "", *, strict: bool = False) -> Iterator[str]:
+    """Where a model of pydantic takes other values for a number or a switch."""
+    if isinstance(schema, list | tuple):
+        for one in schema:
+            yield from loose(one, place, strict=strict)
+    if not isinstance(schema, dict):
+        return
+    strict = schema.get("config", {}).get("strict", strict)
+    if schema.get("type") in ("int", "float", "bool") and not schema.get("strict", strict):
+        yield place
+    for key, one in schema.items():
+        if key not in ("config", "metadata", "default"):
+            yield from loose(one, f"{place}/{key}", strict=strict)
 
 
 def asked(app: Flask, method: str, path: str, wanted: Request) -> Any:

@@ -14,7 +14,7 @@ from sqlalchemy import delete, select
 from tests.webapp.api.conftest import CALL, after, locked
 from webapp.api import views
 from webapp.api.operations import API
-from webapp.api.repeated import HEADER, repeatable
+from webapp.api.repeated import HEADER, REPEATED, repeatable
 from webapp.services import EXTENSION
 from webapp.store import CaseStore
 from webapp.store.schema import answered
@@ -51,6 +51,31 @@ def test_the_same_request_has_the_same_answer_with_its_delete_key(client: Any, s
     }
     assert (client.post(URL, json=CASE).status_code, store.count()) == (200, 1)
     assert store.withdraw(first.json["id"], again.json["delete_key"])
+
+
+@pytest.mark.replays
+def test_an_answer_that_is_given_again_says_so(client: Any) -> None:
+    said = [client.post(URL, json=CASE, **KEYED).headers.get(REPEATED) for _ in range(2)]
+    assert said == [None, "true"]
+
+
+SECRET = "a secret of some length"
+ALICE, BOB = {"X-Remote-User": "alice"}, {"X-Remote-User": "bob"}
+HUSH = {"Authorization": f"Bearer {SECRET}"}
+
+
+@pytest.mark.replays
+@pytest.mark.parametrize(("first", "second"), [(ALICE, BOB), (ALICE, HUSH), ({**ALICE, **HUSH}, {**BOB, **HUSH})])
+def test_a_key_belongs_to_whoever_used_it(
+    make_app: Callable[..., Flask], first: dict[str, str], second: dict[str, str]
+) -> None:
+    client = make_app(write_header="X-Remote-User", write_secret=SECRET).test_client()
+    told: list[Any] = [client.post(URL, json=CASE, headers={HEADER: KEY, **who}) for who in (first, second, first)]
+    assert [one.status_code for one in told] == [201, 200, 201]
+    keys = [one.json["delete_key"] for one in told]
+    assert (keys[0] == keys[2], keys[0] == keys[1]) == (True, False)
+    other = {**CASE, "title": "Other", "input": {"text": "Another output."}}
+    assert client.post(URL, json=other, headers={HEADER: KEY, "X-Remote-User": "carol"}).status_code == 201
 
 
 def test_neither_the_key_nor_the_delete_key_is_in_the_database(client: Any, store: CaseStore) -> None:

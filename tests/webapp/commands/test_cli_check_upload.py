@@ -288,7 +288,26 @@ def test_no_more_than_some_are_posted(
     monkeypatch.setattr(uploads, "MOST_UPLOADED", 2)
     files = [case_file(f"{at}.case.json", expect=WRONG) for at in range(4)]
     done = program("check", *files, "--upload", server.address)
-    assert (len(server.asked), "2 more are not uploaded: at most 2 at a time" in done.out) == (2, True)
+    said = "2 more are not uploaded: at most 2 new ones at a time; run it again"
+    assert (len(server.asked), said in done.out) == (2, True)
+
+
+@pytest.mark.parametrize("header", [(), ("--upload-header", "X-Secret: hush")])
+def test_a_run_goes_on_where_one_before_has_posted_as_many_as_may_be(
+    program: Program,
+    case_file: CaseFile,
+    team: str,
+    team_store: CaseStore,
+    monkeypatch: pytest.MonkeyPatch,
+    header: tuple[str, ...],
+) -> None:
+    monkeypatch.setattr(uploads, "MOST_UPLOADED", 2)
+    files = [case_file(f"{at}.case.json", input={"text": f"This is {at}."}, expect=WRONG) for at in range(5)]
+    stored = list[int]()
+    for _ in range(3):
+        done = program("check", *files, "--upload", team, *header)
+        stored.append(team_store.count())
+    assert (stored, done.out.count("uploaded to")) == ([2, 4, 5], 5)
 
 
 def test_what_passes_or_is_known_is_not_posted(program: Program, case_file: CaseFile, server: Server) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
+from sqlalchemy.exc import OperationalError
 from werkzeug.test import Client, EnvironBuilder
 
 from tests.webapp.children.processes import PATIENCE, until
@@ -22,6 +23,8 @@ from webapp.children.process import Process, started
 from webapp.children.program import Program
 from webapp.front import front as module
 from webapp.front.front import LIGHT, Front
+from webapp.services import EXTENSION
+from webapp.store import Sharing
 
 MakeFront = Callable[..., Front]
 TOKEN = "0123456789abcdef" * 2
@@ -471,6 +474,29 @@ def test_memory_that_is_for_nobody_any_more_is_given_back_though_nobody_asks(
     for member in front._crew.members:
         member.used -= front._settings.run_seconds
     until(lambda: not pids(front))
+
+
+def test_shares_that_ended_are_swept_away_though_nobody_asks_and_whatever_the_database_said_before(
+    make_front: MakeFront, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(module, "SWEEP_LOOKS", 1)
+    front, tries = make_front(replay_processes=1), list[None]()
+    store = front._app.extensions[EXTENSION].store
+    store.save("a" * 16, "{}", "digest", "1.0", sharing=Sharing(expires="2026-01-01T00:00:00.000Z"))
+    sweep = store.sweep
+
+    def trouble_at_first(**given: int) -> list[str]:
+        tries.append(None)
+        if len(tries) == 1:
+            raise OperationalError("", None, Exception())
+        found: list[str] = sweep(**given)
+        return found
+
+    monkeypatch.setattr(store, "sweep", trouble_at_first)
+    front.warm_up()
+    until(lambda: not store.expired())
+    assert store.count() == 0
 
 
 def test_who_waits_for_it_has_seen_a_child_start_and_end(

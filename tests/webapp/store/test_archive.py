@@ -81,6 +81,7 @@ def test_a_backup_restores_every_row_and_the_index(store: CaseStore, other: Engi
     again = CaseStore(other)
     assert [one.case_id for one in again.library.search(Wanted(texts=("</tool",))).rows] == ["a" * 16]
     assert [(one.counts, one.last) for one in again.results.all()] == [({"pass": 1}, TIME)]
+    assert (again.library.counts(), again.library.counts().total) == (store.library.counts(), 1)
     assert again.save("e" * 16, "{}", "digest", "1.0", LISTING).created
     assert again.withdraw("a" * 16, key)
 

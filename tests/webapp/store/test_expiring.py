@@ -14,6 +14,7 @@ from webapp.store import CaseStore, Cost, Gone, Listing, Sharing, make_engine
 from webapp.store.expiring import CHOICES, expiry
 from webapp.store.keeping import Keeper
 from webapp.store.listings import Wanted
+from webapp.store.results import Result
 from webapp.store.schema import cases
 
 ID, OTHER = "0123456789abcdef", "f" * 16
@@ -152,6 +153,16 @@ def test_saves_sweep_away_what_expired_before(store: CaseStore, clock: Clock) ->
     assert store.expired() == 1
     share(store, OTHER, Sharing())
     assert (store.expired(), store.count()) == (0, 1)
+
+
+def test_results_of_what_expired_are_not_counted(store: CaseStore, clock: Clock) -> None:
+    share(store)
+    share(store, OTHER, Sharing())
+    for number in (1, 2):
+        store.results.keep("vllm", "1", number, Result("fails", "error"))
+    store.results.keep("vllm", "2", 1, Result("fails", "error"))
+    clock.time = LATER
+    assert [(one.version, one.counts) for one in store.results.all()] == [("1", {"error": 1})]
 
 
 def test_all_of_it_can_be_swept_at_once(store: CaseStore, clock: Clock) -> None:

@@ -1,16 +1,21 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import func, select
 from sqlalchemy.event import listen
 
-from webapp.store import CaseStore, Listing, open_store
+from tests.postgresql import Cluster
+from tests.webapp.store.test_upgrade import at_revision
+from webapp.store import CaseStore, Listing, make_engine, open_store, upgrade
 from webapp.store.grams import MOST_ASKED, asked, grams, kept
 from webapp.store.listings import COUNTED, LONGEST_LABEL, Facet, Wanted
+from webapp.store.schema import facet_counts
 
 TEXTS = {
     "call": '<tool_call>\n{"name": "f"}\n</tool_call>',
@@ -62,6 +67,19 @@ def add(store: CaseStore) -> Callable[..., str]:
         return case_id
 
     return listed
+
+
+def migrated_url(postgresql: Cluster) -> str:
+    url = postgresql.database()
+    upgrade(engine := make_engine(url))
+    engine.dispose()
+    return url
+
+
+def changes(store: CaseStore) -> int:
+    """How many rows the counts beside the filters are added up from."""
+    with store.engine.connect() as connection:
+        return connection.execute(select(func.count()).select_from(facet_counts)).scalar_one()
 
 
 def ids(store: CaseStore, wanted: Wanted = Wanted(), **more: Any) -> list[str]:  # noqa: B008 - a value
@@ -145,6 +163,48 @@ def test_facets_are_counted_most_frequent_first(store: CaseStore, add: Callable[
     assert counts.values["check"] == [("chunking", 1)]
 
 
+def test_the_counts_of_the_whole_library_look_at_no_case(store: CaseStore, add: Callable[..., str]) -> None:
+    add(tags=["x"])
+    asked = list[str]()
+    listen(store.engine, "before_cursor_execute", lambda *given: asked.append(given[2]))
+    assert store.library.counts().total == 1
+    read = [one for one in asked if re.search(r"FROM listed\b|JOIN listed\b|listed_labels", one)]
+    assert [one for one in read if "expires <=" not in one] == []
+
+
+def test_who_lists_and_deletes_keeps_the_counts_short(
+    store: CaseStore, add: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webapp.store.tallies.MOST_CHANGES", 4)
+    keys, most = dict[str, str](), 0
+    for number in range(12):
+        case_id = f"{number:016}"
+        keys[case_id] = store.save(
+            case_id, "{}", "digest", "1.0", listing(tags=["x"], parser=f"p{number % 2}")
+        ).delete_key
+        most = max(most, changes(store))
+    assert store.library.counts().values["parser"] == [("p0", 6), ("p1", 6)]
+    for case_id, key in keys.items():
+        assert store.withdraw(case_id, key)
+        most = max(most, changes(store))
+    assert most <= 2 * 5 + 4 + 4  # of five values, and what one case more changes
+    assert (store.library.counts().total, [*filter(None, store.library.counts().values.values())]) == (0, [])
+
+
+def test_what_was_listed_before_is_counted(database_url: str) -> None:
+    upgrade(engine := make_engine(database_url))
+    store = CaseStore(engine)
+    for number, tags in enumerate(((), ("x",), ("x", "y"))):
+        store.save(f"{number:016}", "{}", "digest", "1.0", listing("some text", tags=tags, checks=["chunking"]))
+    before = store.library.counts()
+    at_revision(engine, "0011")
+    upgrade(engine)
+    assert store.library.counts() == before
+    assert (before.total, before.values["tag"]) == (3, [("x", 2), ("y", 1)])
+    assert store.library.search(Wanted(texts=("me te",))).total == 3
+    store.close()
+
+
 def test_an_unlisted_case_is_nowhere_in_the_library(store: CaseStore) -> None:
     store.save("0" * 16, '{"text":"secret"}', "digest", "1.0")
     assert ids(store) == ids(store, Wanted(texts=("secret",))) == []
@@ -204,8 +264,52 @@ def test_where_a_text_is_looked_for_no_filter_is_gone_through_first(tmp_path: Pa
     listen(store.engine, "before_cursor_execute", look)
     assert store.library.search(Wanted(texts=("</tool",), facets=((name, "this"),))).total == 25
     store.close()
-    assert len(plans) == 2
+    assert len(plans) == 1
     assert not [plan for plan in plans if f"listed_{name}" in plan]
+
+
+def test_postgresql_asks_the_index_and_reads_no_other_text_however_common_it_is(postgresql: Cluster) -> None:
+    store, plans = open_store(migrated_url(postgresql)), list[str]()
+    for number in range(50):
+        store.save(f"{number:016}", "{}", "", "1.0", listing(f"</tool {'' if number else 'once'}"))
+
+    def look(_connection: Any, cursor: Any, statement: str, parameters: Any, *_more: Any) -> None:
+        if "@>" in statement:
+            with cursor.connection.cursor() as beside:
+                plans.append(" ".join([row[0] for row in beside.execute(f"EXPLAIN {statement}", parameters)]))
+
+    with store.engine.connect() as connection:
+        connection.exec_driver_sql("ANALYZE")
+    listen(store.engine, "before_cursor_execute", look)
+    assert [store.library.search(Wanted(texts=(one,))).total for one in ("</tool", "once")] == [50, 1]
+    store.close()
+    assert ["Index Scan on listed_grams_grams" in one for one in plans] == [True, True]
+    assert [way for way in ("Seq Scan", "Hash Join", "Merge Join") for one in plans if way in one] == []
+
+
+def test_rows_of_postgresqls_index_are_short_whatever_is_in_it(postgresql: Cluster) -> None:
+    store, chance = open_store(migrated_url(postgresql)), random.Random(3)
+    for number in range(40):
+        store.save(f"{number:016}", "{}", "", "1.0", listing("".join(chance.choices("abcdefgh<>/", k=250))))
+    with store.engine.connect() as connection:
+        size = connection.exec_driver_sql("SELECT pg_relation_size('listed_grams')").scalar_one()
+    store.close()
+    assert size <= 2 * 8192
+
+
+def test_a_page_goes_on_below_what_was_counted(
+    store: CaseStore, add: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webapp.store.listings.COUNTED", 3)
+    made = [add("same text") for _ in range(9)][::-1]
+    for wanted in (Wanted(), Wanted(texts=("same",))):
+        found, page = list[str](), store.library.search(wanted, limit=2)
+        while page.more is not None:
+            found += [one.case_id for one in page.rows]
+            assert page.total == 4
+            page = store.library.search(wanted, limit=2, before=page.more)
+        found += [one.case_id for one in page.rows]
+        assert found == made
 
 
 def test_bodies_are_those_of_what_is_wanted(store: CaseStore, add: Callable[..., str]) -> None:
@@ -239,7 +343,9 @@ def test_an_export_searches_once_for_many_cases(store: CaseStore, add: Callable[
     assert len(searches) == 2
 
 
-def test_a_search_by_a_text_goes_along_the_newest_also_to_count(store: CaseStore, add: Callable[..., str]) -> None:
+def test_a_search_by_a_text_looks_once_along_the_newest_for_page_and_count(
+    store: CaseStore, add: Callable[..., str]
+) -> None:
     add("this")
     searches: list[str] = []
 
@@ -248,7 +354,7 @@ def test_a_search_by_a_text_goes_along_the_newest_also_to_count(store: CaseStore
 
     listen(store.engine, "before_cursor_execute", note)
     assert store.library.search(Wanted(texts=("th",))).total == 1
-    assert [one.rpartition(" DESC")[2].split()[:1] for one in searches] == [["LIMIT"]] * 2
+    assert [one.rpartition(" DESC")[2].split()[:1] for one in searches] == [["LIMIT"]]
 
 
 def test_results_are_counted_up_to_a_bound(

@@ -14,9 +14,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
-from parsers.cases.input import Switch
 from parsers.formats.extends import pointer_to
-from parsers.formats.model import Model
+from parsers.formats.model import Model, Switch
 from parsers.vocabulary.types import FormatError
 
 MOST_CHARACTERS = 64_000

@@ -25,7 +25,6 @@ from webapp.quotas import client, count_collection, said_of, too_many
 from webapp.services import services
 from webapp.storage_trouble import SAYS
 from webapp.store import OverQuota
-from webapp.store.cases import SWEPT
 from webapp.store.collecting import LONGEST_TITLE, Collection
 
 SECONDS = 4.0  # of work on a run of all, for one page
@@ -35,7 +34,6 @@ SECONDS = 4.0  # of work on a run of all, for one page
 @blueprint.get("/library/c/<collection>", endpoint="collection")
 def library(collection: str | None = None) -> Response:
     """The newest cases that a query finds, in the whole library or in a collection."""
-    services().store.sweep_quietly(limit=SWEPT)
     inside = _collection(collection)
     before, query = whole_number(request.args.get("before")), request.args.get("q", "")[:LONGEST]
     page = library_page(services().store, query, inside, before, datetime.now(UTC))

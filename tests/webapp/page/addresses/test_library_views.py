@@ -16,7 +16,7 @@ from urllib.parse import quote
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import update
+from sqlalchemy import event
 
 from parsers.cases.case import Case, Expect
 from parsers.cases.io import dumps, loads
@@ -35,9 +35,8 @@ from webapp.page.library.listed_case import listing_of, verdict_words
 from webapp.runs.exports import installed_version
 from webapp.services import EXTENSION
 from webapp.settings import Settings, get_settings
-from webapp.store import CaseStore
+from webapp.store import CaseStore, Listing, Sharing
 from webapp.store.listings import Wanted
-from webapp.store.schema import listed
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
 CUT = '<tool_call>\n{"name": "f", "argu'
@@ -96,6 +95,18 @@ def test_what_was_ticked_is_listed_and_nothing_else(client: FlaskClient) -> None
     assert titles(page(client)) == ["Listed"]
     assert client.get(f"/c/{hidden}").status_code == 200
     assert [one.words for one in page(client).all("table .tag")] == ["a", "two words"]
+
+
+@pytest.mark.parametrize("path", ["/library", "/library?q=</tool", "/api/v1/library"])
+def test_who_looks_writes_nothing_and_sees_nothing_that_ended(client: FlaskClient, path: str) -> None:
+    store: CaseStore = client.application.extensions[EXTENSION].store
+    ended = Sharing(expires="2026-01-01T00:00:00.000Z")
+    shown = Listing("Ended", "qwen", "builtin", "all_hold", "pass", CALL)
+    store.save("a" * 16, "{}", "digest", "1.0", shown, sharing=ended)
+    begun: list[bool] = []
+    event.listen(store.engine, "begin", lambda one: begun.append("inspector_writes" in one.get_execution_options()))
+    answer = client.get(path)
+    assert (answer.status_code, "Ended" in answer.text, any(begun), store.expired()) == (200, False, False, 1)
 
 
 @pytest.mark.replays
@@ -183,9 +194,8 @@ def test_a_word_that_its_field_does_not_take_is_said_with_those_that_it_takes(
 
 
 def test_a_verdict_of_another_version_is_known_where_a_case_has_it(client: FlaskClient) -> None:
-    share(client, CALL, title="Call")
-    with client.application.extensions[EXTENSION].store.engine.begin() as connection:
-        connection.execute(update(listed).values(verdict="odd"))
+    shown = Listing("Call", "qwen", "builtin", "odd", "pass", CALL)
+    client.application.extensions[EXTENSION].store.save("a" * 16, dumps(case(CALL)), "digest", "0.1", shown)
     assert titles(page(client, "/library?q=verdict:odd")) == ["Call"]
     assert page(client, "/library?q=verdict:odd+tag:none").one("p.empty").words.startswith("No case in this list")
 
