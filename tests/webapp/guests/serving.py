@@ -102,6 +102,24 @@ class Hasty:
         return {"content": self.buffer}
 
 
+class Merged(Hasty):
+    """All calls have one index."""
+
+    def feed(self, text: str, ids: list[int]) -> Any:
+        said = super().feed(text, ids)
+        return {**said, "tool_calls": [{**call, "index": 0} for call in said["tool_calls"]]}
+
+
+class Spacious(Hasty):
+    """Where a call is followed by text, its arguments are written without blanks."""
+
+    def feed(self, text: str, ids: list[int]) -> Any:
+        said = super().feed(text, ids)
+        for call in said["tool_calls"] if said["content"].strip() else ():
+            call["function"]["arguments"] = call["function"]["arguments"].replace(" ", "")
+        return said
+
+
 class Tardy(Hasty):
     """Text whose first delta has no call it sends at the end, after the call: the same message in another order."""
 

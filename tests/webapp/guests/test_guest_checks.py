@@ -15,9 +15,11 @@ from tests.webapp.guests.serving import (
     Greedy,
     Hasty,
     Hermes,
+    Merged,
     Naive,
     Raising,
     Rash,
+    Spacious,
     Tardy,
     case_text,
     nobody,
@@ -184,6 +186,34 @@ def test_a_failure_of_the_parser_is_told_at_its_step() -> None:
     failed = next(step for step in shown.steps if step.index == shown.at)
     assert failed.raised is not None
     assert "too many brackets" in failed.raised
+
+
+TWO = f"{CALL}\n{CALL.replace('Bern', 'Zürich')}"
+BOTH = [{"name": "get_weather", "arguments": {"city": city}} for city in ("Bern", "Zürich")]
+
+
+@pytest.mark.parametrize(
+    ("output", "calls", "cuts", "at"),
+    [
+        (TWO, BOTH, (), 1),
+        (TWO, BOTH, (len(CALL) + 1,), 2),
+        (CALL, BOTH[1:], (len(CALL) - 2,), 2),
+        (CALL, [{**BOTH[0], "raw": '{"city":"Bern"}', "arguments": None}], (5, 9), 3),
+    ],
+)
+def test_arguments_that_are_stated_as_a_value_are_wrong_at_the_step_that_cannot_begin_it(
+    output: str, calls: list[dict[str, Any]], cuts: tuple[int, ...], at: int
+) -> None:
+    found = checked(Merged, case_text(output, expect={"tool_calls": calls}), chunking=Chunking(by="cuts", cuts=cuts))
+    assert found.shown is not None
+    assert found.shown.at == at
+
+
+def test_arguments_are_right_however_they_are_spelled_where_another_replay_spells_them_otherwise() -> None:
+    text = case_text(f"{CALL} Bye", expect={"content": "", "tool_calls": EXPECT["tool_calls"]})
+    shown = checked(Spacious, text, chunking=Chunking(by="cuts", cuts=(len(CALL),))).shown
+    assert shown is not None
+    assert shown.at == 2
 
 
 def test_without_an_expectation_what_differs_from_the_first_replay_fails() -> None:
