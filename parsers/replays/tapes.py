@@ -84,6 +84,7 @@ class Tapes:
     def __init__(self, play: Play) -> None:
         self._play = play
         self._kept: dict[Hashable, tuple[Context, Tape]] = {}  # a context that is kept keeps its id
+        self._last: tuple[Hashable, Context, Tape] | None = None
 
     def foresee(self, wanted: Iterable[Asked]) -> None:
         """Make replays that will be asked for, in one go."""
@@ -100,7 +101,19 @@ class Tapes:
     def tape(self, asked: Asked) -> Tape:
         """One replay."""
         known = self._kept.pop(asked.key, None)
-        return self._play([asked])[0] if known is None else known[1]
+        tape = self._play([asked])[0] if known is None else known[1]
+        if not asked.observed:
+            self._last = asked.key, asked.context, tape
+        return tape
+
+    def put_back(self, asked: Asked) -> None:
+        """Keep the replay that was taken last, if it is this one: it is used once more."""
+        if self._last is not None and self._last[0] == asked.key:
+            self._kept[asked.key] = self._last[1:]
+
+    def last(self, asked: Asked) -> Tape | None:
+        """The replay that was taken last of which no steps were wanted, if it is this one."""
+        return self._last[2] if self._last is not None and self._last[0] == asked.key else None
 
 
 class Played(BlackBox):

@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 from parsers.cases.case import Case, Expect
 from parsers.cases.engines import traced_chunking
 from parsers.cases.expect import Difference, differences, trace_differences
-from parsers.cases.export.replay_command import replay_command
+from parsers.cases.export.replay_command import check_command, replay_command
 from parsers.cases.run import CaseRun
 from parsers.cases.stated_arguments import may_become
+from parsers.cases.steady import unsteady_words
 from parsers.cases.tested import CaseTest, Tried, as_test, tried
 from parsers.compare.divergence import same_message
 from parsers.replays.chunking import WHOLE, Chunking, label, resolved
@@ -43,12 +44,14 @@ def judged(run: CaseRun, replayer: Replayer, name: str, words: Sequence[str] = (
     """What came of it. `alone`: only of its first chunking; else a smaller one is looked for than those that ran. The
     command that shows it names the case as `name`, and has `words` besides."""
     found = as_test(run, alone=alone)
-    shown, is_traced = None, False
+    shown, is_traced, unsteady = None, False, ""
     if found.failing or found.errors:
-        first = found.smallest
-        chunking = first.chunking if alone else _cut_less(run, replayer, first)
-        is_traced = chunking == traced_chunking(run.case)  # the steps of checks are those of that replay
-        shown = _shown(found, tried(run, chunking, replayer.trace(chunking)), name, words)
+        unsteady = unsteady_words(found, replayer)
+        smallest = found.traced.smallest if unsteady else _smallest(run, replayer, found.smallest, alone=alone)
+        is_traced = smallest.chunking == traced_chunking(run.case)  # the steps of checks are those of that replay
+        of_all = unsteady and not alone
+        again = check_command(name, *words) if of_all else replay_command(smallest.trace.chunking_json, name, *words)
+        shown = _shown(found, smallest, again)
     told = tuple(
         [ErrorFound(check=one.check, message=one.message, step=one.step if is_traced else None) for one in found.errors]
     )
@@ -57,11 +60,18 @@ def judged(run: CaseRun, replayer: Replayer, name: str, words: Sequence[str] = (
         replays=len(found.replays),
         failing=len(found.failing),
         late=run.late,
+        unsteady=unsteady,
         holds=len(run.holding),
         expects=run.case.known.expects,
         errors=tuple(told),
         shown=shown,
     )
+
+
+def _smallest(run: CaseRun, replayer: Replayer, first: Tried, *, alone: bool) -> Tried:
+    """That replay with every cut left out that makes no difference, traced in full; `alone`: with all of them."""
+    chunking = first.chunking if alone else _cut_less(run, replayer, first)
+    return tried(run, chunking, replayer.trace(chunking))
 
 
 def _cut_less(run: CaseRun, replayer: Replayer, first: Tried) -> Chunking:
@@ -125,7 +135,7 @@ def _wrong(run: CaseRun, first: Tried) -> _Wrong:
     return _Wrong(run.case, expect and expect.in_fields, kinds_of(run, first), other.message)
 
 
-def _shown(found: CaseTest, smallest: Tried, name: str, words: Sequence[str]) -> Shown:
+def _shown(found: CaseTest, smallest: Tried, command: str) -> Shown:
     steps = smallest.trace.steps
     at = step_of(found, smallest)
     start = 0 if len(steps) <= FEW else max(at - 1 - AROUND, 0)
@@ -134,7 +144,7 @@ def _shown(found: CaseTest, smallest: Tried, name: str, words: Sequence[str]) ->
     return Shown(
         chunking=smallest.chunking.model_dump(mode="json", exclude_defaults=True),
         label=label(smallest.chunking),
-        command=replay_command(smallest.trace.chunking_json, name, *words),
+        command=command,
         deltas=smallest.deltas,
         at=at,
         differences=tuple(different),

@@ -22,7 +22,8 @@ TEXTS = [
     json.dumps(VALUE),
     json.dumps(VALUE, ensure_ascii=False, indent=2),
     json.dumps(dict(reversed(VALUE.items())), separators=(",", ":")),
-    ' {"days" : 12.0 , "on":true,"e":{ },"\\\\u12":"\\u005cud834","no":[ ],"at":[1.50,{"x":null},"\\u0061"],"city":"Z\\u00fc\\n\\ud834\\udd1erich"} ',
+    ' {"days" : 12.0 , "on":true,"e":{ },"\\\\u12":"\\u005cud834","no":[ ],'
+    '"at":[1.50,{"x":null},"\\u0061"],"city":"Z\\u00fc\\n\\ud834\\udd1erich"} ',
 ]  # fmt: skip
 
 

@@ -11,12 +11,16 @@ from parsers.replays.chunking import Chunking
 from tests.webapp.guests.serving import (
     CALL,
     EXPECT,
+    Alternating,
     Fickle,
     Greedy,
     Hasty,
     Hermes,
+    Keeping,
     Merged,
     Naive,
+    Passing,
+    PassingRaise,
     Raising,
     Rash,
     Spacious,
@@ -178,6 +182,42 @@ def test_a_failure_of_what_is_stated_in_order_is_shown_by_one_cut(
     shown = checked(kind, case_text(expect=expect, replay=[{"by": "char"}])).shown
     assert shown is not None
     assert (shown.label, [one.field for one in shown.differences]) == (f"cut at {cut}", fields)
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (Keeping, "(token by token), the output gives another message: the content differs; what one replay leaves"),
+        (Alternating, ", the parser "),
+        (Passing, ", the output gives another message: the content differs; "),
+        (PassingRaise, ", the parser does not fail, as it did before with KeyError"),
+    ],
+)
+def test_a_parser_that_reads_otherwise_once_more_is_told_and_all_replays_are_what_shows_it(
+    kind: type, words: str
+) -> None:
+    fresh = type(kind.__name__, (kind,), {})  # with nothing left of another test
+    found = checked(fresh, case_text())
+    assert found.shown is not None
+    assert found.unsteady.startswith("The parser does not read the same output alike every time: read once more (")
+    assert words in found.unsteady
+    assert (found.outcome, found.shown.command) == ("FAIL", "toolcall-inspector check a.case.json")
+    assert found.shown.differences
+    assert found.shown.steps
+
+
+def test_a_chunking_that_is_named_is_told_as_unsteady_and_shown_by_itself() -> None:
+    fresh = type("Keeping", (Keeping,), {"left": " At first."})
+    found = checked(fresh, case_text(), chunking=Chunking(by="whole"))
+    assert found.shown is not None
+    assert (bool(found.unsteady), found.failing) == (True, 1)
+    assert found.shown.command == "toolcall-inspector replay a.case.json --chunk whole"
+
+
+@pytest.mark.parametrize("kind", [Naive, Raising])
+def test_a_parser_that_is_wrong_alike_once_more_is_not_told_as_unsteady(kind: type) -> None:
+    found = checked(kind, case_text())
+    assert (found.outcome, found.unsteady) == ("FAIL", "")
 
 
 def test_a_failure_of_the_parser_is_told_at_its_step() -> None:
