@@ -302,8 +302,8 @@ class Replayer:
         except REFUSALS:
             raise
         except Exception:
-            if self.tapes is not None:
-                self.tapes.put_back(self.asked(chunking, deltas))
+            if self.tapes is not None and isinstance(parser, Played):
+                self.tapes.put_back(self.asked(chunking, deltas), parser.tape)
             return
         self.known.outcome(chunking, partial(Outcome, message, len(deltas), examined=parser.examined))
 

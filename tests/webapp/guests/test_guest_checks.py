@@ -11,6 +11,7 @@ from parsers.replays.chunking import Chunking
 from tests.webapp.guests.serving import (
     CALL,
     EXPECT,
+    HANGS,
     Alternating,
     Fickle,
     Greedy,
@@ -212,6 +213,22 @@ def test_a_chunking_that_is_named_is_told_as_unsteady_and_shown_by_itself() -> N
     assert found.shown is not None
     assert (bool(found.unsteady), found.failing) == (True, 1)
     assert found.shown.command == "toolcall-inspector replay a.case.json --chunk whole"
+
+
+def test_a_parser_that_hangs_once_more_is_not_told_as_unsteady() -> None:
+    card, ask = served(Naive)
+    made: list[Any] = []
+
+    def answered(run: Any) -> Any:
+        made.extend(run["replays"])
+        told = ask(run)
+        return told if len(made) <= 12 else {"replays": [{"sent": [], "raised": HANGS}] * len(run["replays"])}
+
+    found = check(CaseAsked(case=case_text(replay=[{"by": "char"}, {"by": "whole"}]), card=card), Settings(), answered)
+    assert (found.outcome, found.unsteady) == ("FAIL", "")
+    made[:] = [None] * 9
+    found = check(CaseAsked(case=case_text(replay=[{"by": "char"}, {"by": "whole"}]), card=card), Settings(), answered)
+    assert (found.outcome, found.unsteady) == ("FAIL", "")
 
 
 @pytest.mark.parametrize("kind", [Naive, Raising])
