@@ -4,7 +4,7 @@ show."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from parsers.cases.case import Case
@@ -52,6 +52,11 @@ class CaseTest:
         """
         shown = self.failing or self._named_wrong() or self.replays[:1]
         return min(shown, key=lambda one: one.deltas)
+
+    @property
+    def traced(self) -> CaseTest:
+        """Only those of its replays of which the steps are known."""
+        return replace(self, replays=tuple([one for one in self.replays if one.trace.steps]))
 
     def _named_wrong(self) -> list[Tried]:
         proofs = [error.proof for error in self.errors]

@@ -13,6 +13,7 @@ from typing import Any
 
 from parsers.checks.changes import Differs, weight_of
 from parsers.checks.check import MEASURES, Check, Need, check
+from parsers.checks.second_reading import call_text, second_reading
 from parsers.checks.subject import Subject, Variant
 from parsers.compare.divergence import grade, same_message
 from parsers.vocabulary.channels import call_words
@@ -39,11 +40,6 @@ def unallowed(variants: Iterable[Variant]) -> list[Variant]:
     """Those of some variants that no contract allows; all of them where it allows each."""
     found = list(variants)
     return [one for one in found if one.facts.get("allowed") is None] or found
-
-
-def call_text(call: ToolCall | None) -> str:
-    """A call as a person writes it."""
-    return "no such call" if call is None else f"{call.name}({call.arguments})"
 
 
 def calls_text(calls: Iterable[ToolCall]) -> str:
@@ -183,7 +179,8 @@ def _reusable(subject: Subject) -> Iterator[Finding]:
         is_new = "failures" in one.facts
         who = f"Read by the same parser instance {one.label}"
         who = "Read once more in the same way by a new parser instance" if is_new else who
-        what, expected, actual = _other_numbers(before, now) if goes_on else _second_reading(one, *failures)
+        read = _other_numbers(before, now) if goes_on else second_reading(one.base, one.message, *failures)
+        what, expected, actual = read
         yield _reusable.finding(
             f"{who}, {what}.",
             topic=Topic.CHANCE if is_new else None,
@@ -199,25 +196,6 @@ def _other_numbers(before: Sequence[int], now: Sequence[int]) -> tuple[str, str,
     """Return that the calls of a second request have other numbers than those of the first, in words, and both."""
     expected, actual = (", ".join(map(str, numbers)) for numbers in (before, now))
     return f"the numbers of its calls go on from those of another request: {actual}, not {expected}", expected, actual
-
-
-def _second_reading(one: Variant, before: object, now: object) -> tuple[str, str, str]:
-    """Return how a second reading differs from the first, in words, and what each gave."""
-    if now is not None:
-        return f"the parser fails with {now}", str(before or ""), str(now)
-    if before is not None:
-        return f"the parser does not fail, as it did before with {before}", str(before), ""
-    a, b = one.base, one.message
-    pairs = [
-        ("the reasoning", a.reasoning or "", b.reasoning or ""),
-        ("the content", a.content or "", b.content or ""),
-        ("the number of calls", str(len(a.tool_calls)), str(len(b.tool_calls))),
-    ]
-    for index, (left, right) in enumerate(zip(a.tool_calls, b.tool_calls, strict=False)):
-        pairs.append((call_words(index, left.name), call_text(left), call_text(right)))
-    different = (pair for pair in pairs if pair[1] != pair[2])
-    part, expected, actual = next(different, ("the id or the end of a call", "", ""))
-    return f"the output gives another message: {part} differs", expected, actual
 
 
 # Changed values: what is planted into a string argument stays there, and no length is too long.

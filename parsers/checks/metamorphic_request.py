@@ -9,7 +9,8 @@ from typing import Any
 
 from parsers.checks.changes import Differs, weight_of
 from parsers.checks.check import Need, check
-from parsers.checks.metamorphic_output import call_text, calls_text, changed_at
+from parsers.checks.metamorphic_output import calls_text, changed_at
+from parsers.checks.second_reading import call_text
 from parsers.checks.subject import Subject, Variant
 from parsers.compare.divergence import Rules, same_message
 from parsers.vocabulary.channels import call_words

@@ -40,6 +40,8 @@ def compare_chunking(
         found = alike(replayer, chunking, trace, outcome)
         return replace(found, trace=replayer.trace(chunking)) if in_full else found
     other = replayer.trace(chunking)
+    if (other.failure is None) != (outcome.raised is None) or not same_message(other.message, outcome.message, rules):
+        other = replayer.trace_of_outcome(chunking) or other
     return Compared(chunking, label(chunking), other, outcome.deltas, False, divergence(trace, other, rules))
 
 

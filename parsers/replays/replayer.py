@@ -302,6 +302,8 @@ class Replayer:
         except REFUSALS:
             raise
         except Exception:
+            if self.tapes is not None and isinstance(parser, Played):
+                self.tapes.put_back(self.asked(chunking, deltas), parser.tape)
             return
         self.known.outcome(chunking, partial(Outcome, message, len(deltas), examined=parser.examined))
 
@@ -311,6 +313,12 @@ class Replayer:
             return self._trace(chunking)
         found = self.known.trace(chunking, partial(self._trace, chunking))
         return replace(found, reasons=self.reasons, findings=[])
+
+    def trace_of_outcome(self, chunking: Chunking) -> Trace | None:
+        """The very replay that `outcome` told of last, with every step, where somebody else made it: who does not read
+        alike every time gives another one when asked once more."""
+        tape = None if self.tapes is None else self.tapes.last(self.asked(chunking))
+        return None if tape is None else self._trace(chunking, Played(self.make().name, tape))
 
     def _outcome(self, chunking: Chunking) -> Outcome:
         deltas = self.deltas(chunking)

@@ -84,6 +84,7 @@ class Tapes:
     def __init__(self, play: Play) -> None:
         self._play = play
         self._kept: dict[Hashable, tuple[Context, Tape]] = {}  # a context that is kept keeps its id
+        self._last: tuple[Hashable, Context, Tape] | None = None
 
     def foresee(self, wanted: Iterable[Asked]) -> None:
         """Make replays that will be asked for, in one go."""
@@ -100,7 +101,18 @@ class Tapes:
     def tape(self, asked: Asked) -> Tape:
         """One replay."""
         known = self._kept.pop(asked.key, None)
-        return self._play([asked])[0] if known is None else known[1]
+        tape = self._play([asked])[0] if known is None else known[1]
+        if not asked.observed:
+            self._last = asked.key, asked.context, tape
+        return tape
+
+    def put_back(self, asked: Asked, tape: Tape) -> None:
+        """Keep a replay that was taken: it is used once more."""
+        self._kept[asked.key] = asked.context, tape
+
+    def last(self, asked: Asked) -> Tape | None:
+        """The replay that was taken last of which no steps were wanted, if it is this one."""
+        return self._last[2] if self._last is not None and self._last[0] == asked.key else None
 
 
 class Played(BlackBox):
@@ -108,7 +120,7 @@ class Played(BlackBox):
     were observed."""
 
     def __init__(self, name: str, tape: Tape) -> None:
-        self._tape = tape
+        self.tape = tape
         self._foreign_tape = _Taped(tape)
         self.observed = tape.observed
         self._states = [] if tape.observed is None else tape.observed.states()
@@ -118,7 +130,7 @@ class Played(BlackBox):
 
     def again(self) -> Played:
         """The same tape from its beginning."""
-        return Played(self.name, self._tape)
+        return Played(self.name, self.tape)
 
     def feed(self, delta: Delta) -> list[Event]:
         at = self._at
@@ -130,7 +142,7 @@ class Played(BlackBox):
         events = super().finish(reason)
         self._move(self._at)
         noticed = [
-            Diagnostic(self._at, self._at, UNASKED, "warning", f"Of the engine: {one}.") for one in self._tape.noticed
+            Diagnostic(self._at, self._at, UNASKED, "warning", f"Of the engine: {one}.") for one in self.tape.noticed
         ]
         return [*self._told(self._at, self._at), *events, *noticed]
 
@@ -150,7 +162,7 @@ class Played(BlackBox):
         ]
 
     def _told(self, start: int, end: int) -> list[Event]:
-        text = self._tape.printed.get(self._foreign_tape.step)
+        text = self.tape.printed.get(self._foreign_tape.step)
         return [] if text is None else [Diagnostic(start, end, PRINTED, "info", f"The parser printed: {text}")]
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from pytest_toolcall.case_files import SMALL, item_names
-from pytest_toolcall.items import CaseFailedError, CaseItem, ParserItem, parser_of_case
+from pytest_toolcall.items import NOT_SMALLER, UNSTEADY, CaseFailedError, CaseItem, ParserItem, parser_of_case
 from pytest_toolcall.served import Served
 from pytest_toolcall.session import session_of
 from pytest_toolcall.small_cases import SmallCases, names_in
@@ -144,7 +144,10 @@ class _Trial:
         if self._alike.get(alike, 0) < MOST_ALIKE:
             left, known = max(self._end - monotonic(), LEAST_SECONDS), len(self.kept)
             found = self._item.ask("find", {"case": text, "seconds": left}, self._served)
-            self._keep(found)
+            if found["case"] is not None and self._served is not None and self._served.spoilt():
+                self._tell(f"{UNSTEADY}: {NOT_SMALLER}")
+            else:
+                self._keep(found)
             self._alike[alike] = self._alike.get(alike, 0) + (len(self.kept) == known)
 
     def _keep(self, found: Mapping[str, Any]) -> None:

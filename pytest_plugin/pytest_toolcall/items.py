@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -28,6 +28,12 @@ from pytest_toolcall.smaller import keep_smaller
 from pytest_toolcall.words import failure_words
 from pytest_toolcall.workers.engine_worker import ended_words
 
+UNSTEADY = "The parser does not read the same output alike every time"
+SPOILT = (
+    f"{UNSTEADY}: the first replay of {{test}} gives something else by now; what the tests before this one left behind"
+    " may be why it fails, and alone it may not."
+)
+NOT_SMALLER = "no smaller case was looked for: nothing that is found of such a parser would have to be true"
 MOST_NAME = 1_000  # characters of what the inspector is told that a case is called
 
 
@@ -62,7 +68,7 @@ class ParserItem(pytest.Function):
     def served(self) -> Served | None:
         """The parser as it is served. Raises CaseFailedError for a fixture that gives no parser."""
         try:
-            return session_of(self.config).served(self.funcargs["toolcall_parser"])
+            return session_of(self.config).served(self.funcargs["toolcall_parser"], self.nodeid)
         except TypeError as error:
             raise CaseFailedError(str(error)) from error
         except SystemExit as error:
@@ -118,21 +124,40 @@ class CaseItem(ParserItem):
             return
         words = self._words(checked, served, everything=chunking is not None)
         if outcome == "FAIL" and self.config.getoption("toolcall_find"):
-            words += f"\n{self._smaller(served)}"
+            words += f"\n{self._smaller(checked, served)}"
         raise CaseFailedError(words)
 
-    def _words(self, checked: Mapping[str, Any], served: Served | None, *, everything: bool) -> str:
+    def _words(self, checked: dict[str, Any], served: Served | None, *, everything: bool) -> str:
         commands, shown = [], checked.get("shown")
         if shown is not None:
-            chunking = shlex.quote(json.dumps(shown["chunking"]))
-            commands.append(f"pytest {shlex.quote(self.nodeid)} --toolcall-chunking {chunking}")
+            before = self._spoilt_by(checked, served)
+            commands.append(shlex.join(self._command(checked, before, everything=everything)))
             if served is None:
                 commands.append(shown["command"])
+            checked["unsteady"] = SPOILT.format(test=before) if before else checked.get("unsteady")
         title = f"{self._title()}{f' by {served.words}' if served is not None else ''}"
         return failure_words(title, checked, commands, everything=everything)
 
-    def _smaller(self, served: Served | None) -> str:
+    def _spoilt_by(self, checked: Mapping[str, Any], served: Served | None) -> str:
+        """The first of the tests before this one that may have spoilt it; "" where there was none, and where its own
+        replays do that already."""
+        before = "" if served is None or checked.get("unsteady") else served.spoilt()
+        return before if before != self.nodeid else ""
+
+    def _command(self, checked: Mapping[str, Any], before: str, *, everything: bool) -> Sequence[str]:
+        """What shows the failure: one chunking alone, or with what was replayed before it where that may be why. Which
+        tests another process ran is not known to whoever started it."""
+        if before:
+            of_part = hasattr(self.config, "workerinput")
+            return ["pytest", *([before, self.nodeid] if of_part else map(str, self.config.invocation_params.args))]
+        if checked.get("unsteady") and not everything:
+            return ["pytest", self.nodeid]
+        return ["pytest", self.nodeid, "--toolcall-chunking", json.dumps(checked["shown"]["chunking"])]
+
+    def _smaller(self, checked: Mapping[str, Any], served: Served | None) -> str:
         """Search, and write what is found; says so."""
+        if checked.get("unsteady"):
+            return NOT_SMALLER
         if self.path.name.endswith(SMALL):
             return "it is the smallest form of another case already: it was not searched"
         try:

@@ -15,6 +15,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from types import SimpleNamespace
 from typing import Any
 
+from pytest_toolcall.first_reading import FirstReading
 from pytest_toolcall.patience import Patience
 from pytest_toolcall.workers.engine_worker import PROTOCOL, Printed, Worker, module_of
 
@@ -28,14 +29,18 @@ ASKED = frozenset(
 class Served:
     """One parser. `card` says who it is, as the protocol of engines has it."""
 
-    def __init__(self, found: Any, seconds: float) -> None:
+    def __init__(self, found: Any, seconds: float, firsts: dict[type, FirstReading] | None = None) -> None:
+        """`firsts`: what was read first by each class, which others of the same class know as well."""
         before = dict(os.environ)
         try:
-            adapter = module_of("adapter_class").adapter_for(*made_by(found))
+            kind, make = made_by(found)
+            adapter = module_of("adapter_class").adapter_for(kind, make)
             self.card: dict[str, Any] = {"protocol": PROTOCOL, **adapter.hello()}
         finally:
             os.environ.clear()  # adapters of servers set some, for a process of their own
             os.environ.update(before)
+        self._first = ({} if firsts is None else firsts).setdefault(kind, FirstReading())
+        self._test = ""
         self._patience = Patience(seconds)
         self._printed = Printed(sys.stderr)
         self._worker = Worker(adapter, self._printed, SimpleNamespace(on=False), self._patience.within)
@@ -45,13 +50,23 @@ class Served:
         """What it is called."""
         return str(self.card["parsers"][0]["name"])
 
-    def begin(self) -> None:
-        """Another test begins, or another output."""
+    def begin(self, test: str = "") -> None:
+        """Another test begins, or another output of the same."""
+        self._test = test or self._test
         self._patience.renew()
+
+    def spoilt(self) -> str:
+        """The test that made the first replay of this parser, where that gives something else by now; "" else."""
+        return self._first.test if self._first.is_other_now(self._played) else ""
 
     def play(self, run: Mapping[str, Any]) -> dict[str, Any]:
         """The answer to a `run` of the protocol."""
         asked = {key: value for key, value in run.items() if key in ASKED}
+        found = self._played(asked)
+        self._first.note(self._test, asked, found)
+        return found
+
+    def _played(self, asked: dict[str, Any]) -> dict[str, Any]:
         self._patience.begin(asked)
         with redirect_stdout(self._printed), redirect_stderr(self._printed):
             found: dict[str, Any] = self._worker.run(asked)

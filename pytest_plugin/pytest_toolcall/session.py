@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pytest_toolcall.first_reading import FirstReading
 from pytest_toolcall.inspector import Inspector, InspectorError, InspectorLostError, inspector_at
 from pytest_toolcall.plugin import NOT_GIVEN
 from pytest_toolcall.served import Served
@@ -29,6 +30,7 @@ class Session:
         self._failed: InspectorError | None = None
         self._lost = 0
         self._served: tuple[Any, Served] | None = None
+        self._firsts: dict[type, FirstReading] = {}
 
     def ask(self, task: str, asked: dict[str, Any], served: Served | None = None) -> dict[str, Any]:
         """What the inspector answers. Raises InspectorError."""
@@ -46,14 +48,14 @@ class Session:
             self.close()
             raise
 
-    def served(self, found: Any) -> Served | None:
-        """The parser of the fixture as it is served; None where nobody has such a fixture. Raises TypeError for what
-        is no parser."""
+    def served(self, found: Any, test: str) -> Served | None:
+        """The parser of the fixture as it is served to a test; None where nobody has such a fixture. Raises TypeError
+        for what is no parser."""
         if found is NOT_GIVEN or self.engine:
             return None
         if self._served is None or self._served[0] is not found:
-            self._served = found, Served(found, float(self._config.getini("toolcall_seconds")))
-        self._served[1].begin()
+            self._served = found, Served(found, float(self._config.getini("toolcall_seconds")), self._firsts)
+        self._served[1].begin(test)
         return self._served[1]
 
     @property

@@ -16,8 +16,8 @@ def failure_words(title: str, checked: Mapping[str, Any], commands: Iterable[str
     if checked["outcome"] == "unusable":
         return f"{title}: {checked['why']}"
     shown = checked["shown"]
-    late = checked.get("late") or ""
-    lines = [f"{title}: {_headline(checked, shown)}", *[late] * bool(late), ""]
+    notes = [checked[key] for key in ("late", "unsteady") if checked.get(key)]
+    lines = [f"{title}: {_headline(checked, shown)}", *notes, ""]
     lines += [line for one in shown["differences"] for line in _difference(one)]
     lines += [f"  check {one['check']}{_place(one)}: {one['message']}" for one in checked["errors"][:MOST_ERRORS]]
     if len(checked["errors"]) > MOST_ERRORS:

@@ -489,3 +489,78 @@ def test_where_no_format_is_known_to_draw_outputs_of_that_is_red(tmp_path: Path)
     assert "--toolcall-fuzz has no format to draw outputs of" in done.out
     assert "--toolcall-format" in done.out
     assert run(tmp_path, "--toolcall-fuzz", "1", "-o", "toolcall=false").code == 0
+
+
+KEEPING = """
+import pytest
+
+LEFT = []
+
+
+class Keeping:
+    def begin(self, request):
+        self.seen = ""
+
+    def feed(self, text, ids):
+        self.seen += text
+
+    def finish(self, reason):
+        said = self.seen + "".join(LEFT)
+        LEFT[:] = ["?"] * ("!" in self.seen)
+        return {"content": said}
+
+
+class Staying(Keeping):
+    def finish(self, reason):
+        said = self.seen + "".join(LEFT)
+        LEFT[:] = ["?"] * ("!" in self.seen or bool(LEFT))
+        return {"content": said}
+
+
+@pytest.fixture
+def toolcall_parser():
+    return KIND
+"""
+UNSTEADY = "The parser does not read the same output alike every time: "
+LOUD = case("It is late!", expect={"content": "It is late!"})
+
+
+def commands(out: str) -> list[list[str]]:
+    """What shows the failures, as words of pytest."""
+    found = re.findall(r"^shown by  pytest (.+)$", out, re.MULTILINE)
+    return [shlex.split(one) for one in found]
+
+
+def test_where_replays_spoil_each_other_the_command_makes_all_of_them(tmp_path: Path) -> None:
+    write(tmp_path, conftest__py=KEEPING.replace("KIND", "Keeping"), loud__case__json=LOUD)
+    out = run(tmp_path, "--toolcall-find").out
+    assert (
+        f"\n{UNSTEADY}read once more (token by token), the output gives another message: the content differs; " in out
+    )
+    assert "no smaller case was looked for: nothing that is found of such a parser would have to be true" in out
+    assert commands(out) == [["loud.case.json::loud"]]
+    assert "1 failed" in run(tmp_path, *commands(out)[0]).out
+    assert "1 passed" in run(tmp_path, "--toolcall-chunking", '{"by": "whole"}').out
+
+
+def test_where_a_test_is_spoilt_by_those_before_it_all_of_them_are_what_shows_it(tmp_path: Path) -> None:
+    cases = {"calm": TEXT, "loud": {**LOUD, "verdict": "known_bug"}, "spoilt": TEXT}
+    write(tmp_path, conftest__py=KEEPING.replace("KIND", "Staying"), a__cases__json=cases)
+    words = ("a.cases.json", "--toolcall-find")
+    out = run(tmp_path, *words).out
+    told = "the first replay of a.cases.json::calm gives something else by now; what the tests before this one left"
+    assert f"{UNSTEADY}{told} behind may be why it fails, and alone it may not." in out
+    assert commands(out)[0][-len(words) :] == [*words]
+    assert "1 failed" in run(tmp_path, *commands(out)[0]).out
+    assert "1 passed" in run(tmp_path, "a.cases.json::spoilt").out
+    assert not [*tmp_path.glob("*.min.case.json")]
+    (shared,) = commands(run(tmp_path, "a.cases.json", "-n", "1").out)
+    assert shared == ["a.cases.json::calm", "a.cases.json::spoilt"]
+
+
+def test_of_a_parser_that_keeps_something_no_generated_output_is_kept(tmp_path: Path) -> None:
+    write(tmp_path, conftest__py=KEEPING.replace("KIND", "Staying").replace('"!" in', '"<tool" in'))
+    out = run(tmp_path, "--toolcall-fuzz", "2", "--toolcall-format", "qwen", "--toolcall-seed", "1").out
+    assert re.search(r"FAILED .*toolcall-fuzz\[qwen\]", out)
+    assert UNSTEADY.rstrip(": ") in out
+    assert not [*tmp_path.glob("fuzz-*")]

@@ -14,11 +14,12 @@ from typing import Literal
 
 from parsers.cases.case import Case, CaseError, EngineVerdict
 from parsers.cases.engines import traced_chunking
-from parsers.cases.export.replay_command import replay_command
+from parsers.cases.export.replay_command import check_command, replay_command
 from parsers.cases.io import case_key
 from parsers.cases.run import CaseRun
 from parsers.cases.tested import CaseOutcome, CaseTest, as_test
 from parsers.replays.chunking import Chunking, label, name_of
+from parsers.replays.replayer import Replayer
 from parsers.vocabulary.trace import Finding
 from parsers.vocabulary.types import Message, UsageError
 from webapp.cli import one_line
@@ -34,9 +35,10 @@ from webapp.commands.baselines import (
     is_of_check,
     with_labels,
 )
+from webapp.commands.doubts import Doubts, Replayed
 from webapp.commands.engine_option import Named
 from webapp.commands.inputs import OF_CORPUS, shown
-from webapp.commands.running import run_case_of
+from webapp.commands.running import replayed_case_of
 from webapp.commands.words import count, quoted
 from webapp.engines.entered import engine_title, entered
 from webapp.engines.named_parser import case_by_engine, case_by_parser, engine_words, held_as
@@ -59,7 +61,7 @@ class CaseResult:
     server does not know who ran it. `late`: an engine had no time for all chunkings, which are `left_out`; `is_away`:
     it cannot be run at all. `said_at`: where more is said of what this engine makes of it, as the case has it. `spread`
     is what is not as expected with all chunkings under which it is not, of those that were `tried`, and `findings` what
-    checks find, with the chunkings that show it.
+    checks find, with the chunkings that show it. `replayed`: what replays it again, until its lines are told.
     """
 
     name: str
@@ -87,6 +89,7 @@ class CaseResult:
     link: str = ""
     is_away: bool = False
     said_at: str = ""
+    replayed: Replayed | None = None
 
     @property
     def called(self) -> str:
@@ -156,6 +159,7 @@ class Asked:
     baseline: Baseline | None = None
     keep_runs: bool = False
     columns: Mapping[str, str] = field(default_factory=dict)
+    doubts: Doubts = field(default_factory=Doubts)
 
     @property
     def judges(self) -> bool:
@@ -183,6 +187,9 @@ def results_of(file: str, title: str, again: str, case: Case, asked: Asked) -> I
         elif asked.baseline is not None:
             ran = asked.baseline.knows(found.id, found.engine)
             _judge(found, asked.baseline.of(found.id, found.engine), ran=ran)
+        if found.replayed is not None:
+            found.details = asked.doubts.about(found.replayed, found.details, fails=found.outcome == "FAIL")
+            found.replayed = None
         if found.outcome != "FAIL" or not asked.keep_runs:
             found.run = found.written = None
         yield found
@@ -249,7 +256,7 @@ def _result(title: str, again: str, case: Case, by: By, columns: Mapping[str, st
     began, of_rows = perf_counter(), [word for one in columns.items() for word in ("--column", "=".join(one))]
     try:
         asked = by.asks(case)
-        found = _checked(title, again, run_case_of(again, asked), [*by.words(asked), *of_rows])
+        found = _checked(title, again, *replayed_case_of(again, asked), [*by.words(asked), *of_rows])
     except (CaseError, EngineError) as error:
         skipped = _left_out(error, case, by)
         found = CaseResult(title, "skip" if skipped else "unusable", why=skipped or str(error))
@@ -267,7 +274,7 @@ def reason(message: str, name: str) -> str:
     return message.removeprefix(shown(name)).removeprefix(":").strip()
 
 
-def _checked(title: str, name: str, run: CaseRun, words: Sequence[str]) -> CaseResult:
+def _checked(title: str, name: str, run: CaseRun, replayer: Replayer, words: Sequence[str]) -> CaseResult:
     found = as_test(run)
     result = CaseResult(title, found.outcome, replays=len(found.replays), run=run, late=bool(run.late))
     result.tried = tuple([name_of(one.chunking) for one in found.replays])
@@ -279,6 +286,7 @@ def _checked(title: str, name: str, run: CaseRun, words: Sequence[str]) -> CaseR
     if result.wrong:
         again = replay_command(found.smallest.trace.chunking_json, name, *words)
         result.details = [*_details(found), again]
+    result.replayed = Replayed(title, found, replayer, check_command(name, *words))
     return result
 
 

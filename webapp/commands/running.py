@@ -9,6 +9,7 @@ from typing import Protocol
 
 from parsers.cases.case import Case
 from parsers.cases.run import CaseRun
+from parsers.replays.replayer import Replayer
 from parsers.search.found import Progress
 from parsers.vocabulary.types import UsageError
 from webapp.commands.inputs import shown
@@ -27,8 +28,14 @@ def service() -> Runner:
 
 def run_case_of(name: str, case: Case) -> CaseRun:
     """The run of a case that was read from the input `name`. Raises UsageError, and CaseError for the case itself."""
+    return replayed_case_of(name, case)[0]
+
+
+def replayed_case_of(name: str, case: Case) -> tuple[CaseRun, Replayer]:
+    """The same, and what replays it again."""
     with within_limits(name):
-        return service().run_checked(with_defaults(case, service().settings))
+        run = service().run(with_defaults(case, service().settings))
+        return service().checked(run), run.replayer
 
 
 def prepared_case_of(name: str, case: Case) -> Prepared:

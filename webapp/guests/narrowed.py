@@ -17,6 +17,7 @@ from parsers.cases.case import Case, ParserRef
 from parsers.cases.expect import accept
 from parsers.cases.find import CaseSearch
 from parsers.cases.io import dumps
+from parsers.cases.steady import unsteady_words
 from parsers.cases.tested import CaseTest, as_test
 from parsers.search.found import Progress
 from parsers.search.verdict_phrases import harm
@@ -29,6 +30,7 @@ from webapp.settings import Settings
 
 NONE = "No smaller case that fails alike was found."
 ELSE = "A search of its output says something else:"
+NOT_TRUE = "It was not made smaller, for nothing that is found of it would have to be true."
 TOO_SLOW = "It was not made smaller: the parser did not return, and each smaller form would be waited for as long."
 
 
@@ -42,10 +44,14 @@ def find(asked: CaseAsked, settings: Settings, ask: Ask, seconds: float, most: i
     end = monotonic() + (seconds if asked.seconds is None else min(seconds, asked.seconds))
     with limits_as_usage():
         subject = subject_of(asked, settings, ask)
-        whole = as_test(subject.run()[0])
+        run, replayer = subject.run()
+        whole = as_test(run)
         failure = whole.smallest.trace.failure
         if failure is not None and failure.slow:
             return Smaller(headline=TOO_SLOW)
+        unsteady = unsteady_words(whole, replayer)
+        if unsteady:
+            return Smaller(headline=f"{NOT_TRUE} {unsteady}")
         found = _by_search(subject, whole, end, most)
         if found.case is not None or monotonic() > end:
             return found

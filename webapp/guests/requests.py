@@ -100,13 +100,16 @@ class Shown(_Model):
 
 class Checked(_Model):
     """What came of a case. `failing` of `replays` are not as expected; `late`: which other chunkings were not run, and
-    why, in a sentence; `why` it did not run. `expects`: it says something of what is right for who parsed it."""
+    why, in a sentence; `unsteady`: that the parser does not read it alike every time, in a sentence, and then what is
+    shown is a replay as it was made; `why` it did not run. `expects`: it says something of what is right for who parsed
+    it."""
 
     outcome: CaseOutcome
     why: str = ""
     replays: int = 0
     failing: int = 0
     late: str = ""
+    unsteady: str = ""
     holds: int = 0
     expects: bool = True
     errors: tuple[ErrorFound, ...] = ()

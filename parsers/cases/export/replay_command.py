@@ -1,4 +1,4 @@
-"""The command that repeats a replay."""
+"""The command that repeats a replay, or all replays of a case."""
 
 from __future__ import annotations
 
@@ -26,6 +26,11 @@ def replay_command(chunking: Mapping[str, Any], filename: str, *more: str) -> st
         if chunking.get(key):
             words += [option, str(chunking[key])]
     return in_shell([*words, *more])
+
+
+def check_command(filename: str, *more: str) -> str:
+    """The command line that makes all replays of a case, in their order. `more`: what else it is given."""
+    return shlex.join(["toolcall-inspector", "check", filename, *more])
 
 
 def _name(chunking: Mapping[str, Any]) -> str | None:

@@ -50,6 +50,18 @@ class Hermes:
 Hermes.__name__ = "hermes"
 
 
+class Keeping(Hermes):
+    """What is left of one replay with a call the others get: it is kept with the class."""
+
+    left = ""
+
+    def finish(self, reason: str | None) -> Any:
+        said, kind = super().finish(reason), type(self)
+        said["content"] = f"{said['content'] or ''}{kind.left}"
+        kind.left = " More." if said["tool_calls"] else kind.left
+        return said
+
+
 class Hung(Hermes):
     """The same, but it never comes to an end."""
 

@@ -52,6 +52,9 @@ class Hermes(own_parsers.Hermes):
             return {"content": self.seen}
 
 
+Keeping = own_parsers.Keeping
+
+
 class Musing(Hermes):
     """It is wrong however the output is cut, and nothing but the expectation says so: content goes out as reasoning."""
 
@@ -100,6 +103,59 @@ class Hasty:
 
     def finish(self, reason: str | None) -> Any:
         return {"content": self.buffer}
+
+
+class Alternating(Hermes):
+    """It is right every other time."""
+
+    count = 0
+
+    def finish(self, reason: str | None) -> Any:
+        kind = type(self)
+        kind.count += 1
+        if kind.count % 2 == 0:
+            raise KeyError(self.seen)
+        return super().finish(reason)
+
+
+class Passing(Hermes):
+    """It is wrong once, at one replay in the middle."""
+
+    count = 0
+    number = 5
+
+    def finish(self, reason: str | None) -> Any:
+        kind = type(self)
+        kind.count += 1
+        return self.once() if kind.count == kind.number else super().finish(reason)
+
+    def once(self) -> Any:
+        return {"content": "?"}
+
+
+class PassingRaise(Passing):
+    """It raises once."""
+
+    def once(self) -> Any:
+        raise KeyError(self.seen)
+
+
+class Merged(Hasty):
+    """All calls have one index."""
+
+    def feed(self, text: str, ids: list[int]) -> Any:
+        said = super().feed(text, ids)
+        return {**said, "tool_calls": [{**call, "index": 0} for call in said["tool_calls"]]}
+
+
+class Spacious(Hasty):
+    """Where a call is followed by text, its arguments are written without blanks."""
+
+    def feed(self, text: str, ids: list[int]) -> Any:
+        said = super().feed(text, ids)
+        for call in said["tool_calls"] if said["content"].strip() else ():
+            call["function"]["arguments"] = call["function"]["arguments"].replace(" ", "")
+        return said
 
 
 class Tardy(Hasty):

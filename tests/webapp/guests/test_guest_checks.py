@@ -11,13 +11,20 @@ from parsers.replays.chunking import Chunking
 from tests.webapp.guests.serving import (
     CALL,
     EXPECT,
+    HANGS,
+    Alternating,
     Fickle,
     Greedy,
     Hasty,
     Hermes,
+    Keeping,
+    Merged,
     Naive,
+    Passing,
+    PassingRaise,
     Raising,
     Rash,
+    Spacious,
     Tardy,
     case_text,
     nobody,
@@ -178,12 +185,92 @@ def test_a_failure_of_what_is_stated_in_order_is_shown_by_one_cut(
     assert (shown.label, [one.field for one in shown.differences]) == (f"cut at {cut}", fields)
 
 
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (Keeping, "(token by token), the output gives another message: the content differs; what one replay leaves"),
+        (Alternating, ", the parser "),
+        (Passing, ", the output gives another message: the content differs; "),
+        (PassingRaise, ", the parser does not fail, as it did before with KeyError"),
+    ],
+)
+def test_a_parser_that_reads_otherwise_once_more_is_told_and_all_replays_are_what_shows_it(
+    kind: type, words: str
+) -> None:
+    fresh = type(kind.__name__, (kind,), {})  # with nothing left of another test
+    found = checked(fresh, case_text())
+    assert found.shown is not None
+    assert found.unsteady.startswith("The parser does not read the same output alike every time: read once more (")
+    assert words in found.unsteady
+    assert (found.outcome, found.shown.command) == ("FAIL", "toolcall-inspector check a.case.json")
+    assert found.shown.differences
+    assert found.shown.steps
+
+
+def test_a_chunking_that_is_named_is_told_as_unsteady_and_shown_by_itself() -> None:
+    fresh = type("Keeping", (Keeping,), {"left": " At first."})
+    found = checked(fresh, case_text(), chunking=Chunking(by="whole"))
+    assert found.shown is not None
+    assert (bool(found.unsteady), found.failing) == (True, 1)
+    assert found.shown.command == "toolcall-inspector replay a.case.json --chunk whole"
+
+
+def test_a_parser_that_hangs_once_more_is_not_told_as_unsteady() -> None:
+    card, ask = served(Naive)
+    made: list[Any] = []
+
+    def answered(run: Any) -> Any:
+        made.extend(run["replays"])
+        told = ask(run)
+        return told if len(made) <= 12 else {"replays": [{"sent": [], "raised": HANGS}] * len(run["replays"])}
+
+    found = check(CaseAsked(case=case_text(replay=[{"by": "char"}, {"by": "whole"}]), card=card), Settings(), answered)
+    assert (found.outcome, found.unsteady) == ("FAIL", "")
+    made[:] = [None] * 9
+    found = check(CaseAsked(case=case_text(replay=[{"by": "char"}, {"by": "whole"}]), card=card), Settings(), answered)
+    assert (found.outcome, found.unsteady) == ("FAIL", "")
+
+
+@pytest.mark.parametrize("kind", [Naive, Raising])
+def test_a_parser_that_is_wrong_alike_once_more_is_not_told_as_unsteady(kind: type) -> None:
+    found = checked(kind, case_text())
+    assert (found.outcome, found.unsteady) == ("FAIL", "")
+
+
 def test_a_failure_of_the_parser_is_told_at_its_step() -> None:
     shown = checked(Raising, case_text()).shown
     assert shown is not None
     failed = next(step for step in shown.steps if step.index == shown.at)
     assert failed.raised is not None
     assert "too many brackets" in failed.raised
+
+
+TWO = f"{CALL}\n{CALL.replace('Bern', 'Zürich')}"
+BOTH = [{"name": "get_weather", "arguments": {"city": city}} for city in ("Bern", "Zürich")]
+
+
+@pytest.mark.parametrize(
+    ("output", "calls", "cuts", "at"),
+    [
+        (TWO, BOTH, (), 1),
+        (TWO, BOTH, (len(CALL) + 1,), 2),
+        (CALL, BOTH[1:], (len(CALL) - 2,), 2),
+        (CALL, [{**BOTH[0], "raw": '{"city":"Bern"}', "arguments": None}], (5, 9), 3),
+    ],
+)
+def test_arguments_that_are_stated_as_a_value_are_wrong_at_the_step_that_cannot_begin_it(
+    output: str, calls: list[dict[str, Any]], cuts: tuple[int, ...], at: int
+) -> None:
+    found = checked(Merged, case_text(output, expect={"tool_calls": calls}), chunking=Chunking(by="cuts", cuts=cuts))
+    assert found.shown is not None
+    assert found.shown.at == at
+
+
+def test_arguments_are_right_however_they_are_spelled_where_another_replay_spells_them_otherwise() -> None:
+    text = case_text(f"{CALL} Bye", expect={"content": "", "tool_calls": EXPECT["tool_calls"]})
+    shown = checked(Spacious, text, chunking=Chunking(by="cuts", cuts=(len(CALL),))).shown
+    assert shown is not None
+    assert shown.at == 2
 
 
 def test_without_an_expectation_what_differs_from_the_first_replay_fails() -> None:

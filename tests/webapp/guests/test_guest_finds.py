@@ -10,10 +10,22 @@ import pytest
 
 from parsers.cases.io import loads
 from parsers.vocabulary.types import UsageError
-from tests.webapp.guests.serving import CALL, Calm, Hasty, Hermes, Musing, Naive, Rash, case_text, patient, served
+from tests.webapp.guests.serving import (
+    CALL,
+    Calm,
+    Hasty,
+    Hermes,
+    Keeping,
+    Musing,
+    Naive,
+    Rash,
+    case_text,
+    patient,
+    served,
+)
 from webapp.guests import narrowed
 from webapp.guests.answers import MOST_RUNS, Answers, Known, WantedError, digest
-from webapp.guests.narrowed import ELSE, NONE, TOO_SLOW, find
+from webapp.guests.narrowed import ELSE, NONE, NOT_TRUE, TOO_SLOW, find
 from webapp.guests.requests import CaseAsked, OutputsAsked, Smaller
 from webapp.guests.tasks import check, outputs, stand_in_for
 from webapp.settings import Settings
@@ -32,6 +44,12 @@ def found(kind: type, output: str = LONGER, **keys: Any) -> Smaller:
 def fails(kind: type, text: str) -> bool:
     card, ask = served(kind)
     return check(CaseAsked(case=text, card=card), Settings(), ask).outcome == "FAIL"
+
+
+def test_of_a_parser_that_does_not_read_alike_every_time_nothing_is_made_small() -> None:
+    said = found(type("Keeping", (Keeping,), {}))
+    assert said.case is None
+    assert said.headline.startswith(f"{NOT_TRUE} The parser does not read the same output alike every time: read once")
 
 
 @pytest.mark.parametrize("parser", [{"name": "hermes", "policy": {"invalid_call": "strict"}}, {"name": "auto"}])
