@@ -30,7 +30,7 @@ def replay_command(chunking: Mapping[str, Any], filename: str, *more: str) -> st
 
 def check_command(filename: str, *more: str) -> str:
     """The command line that makes all replays of a case, in their order. `more`: what else it is given."""
-    return shlex.join(["toolcall-inspector", "check", filename, *more])
+    return in_shell(["toolcall-inspector", "check", filename, *more])
 
 
 def _name(chunking: Mapping[str, Any]) -> str | None:
