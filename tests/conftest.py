@@ -18,7 +18,6 @@ from hypothesis import HealthCheck, settings
 from tests.amount import every
 
 LONG = 8  # rows of a table of replays, of which every third one is tried
-MEASURED = 8  # rows of any other table, about, of which it is measured which lines they reach
 OF_THE_PACKAGES = ("tests/browser/", "tests/parsers/", "tests/webapp/")
 PREFIX = "TOOLCALL_INSPECTOR_"
 REQUIRE_BROWSER = PREFIX + "REQUIRE_BROWSER"
@@ -41,10 +40,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """What tests neither package would only be slowed down by measuring which of their lines it reaches.
 
     `@pytest.mark.replays(but=(...))`: the rows with these ids reach lines that no other test does. Of long tables of
-    replays every third row is tried, or all of them where everything is (`tests.amount`) or `each` row has to be. Of
-    other long tables all rows are tried, and some are measured: all of them with `@pytest.mark.measured`.
+    replays every third row is tried, or all of them where everything is (`tests.amount`) or `each` row has to be.
     """
-    _measure_some(items)
     tables: dict[str, list[pytest.Item]] = {}
     for item in items:
         if not item.nodeid.startswith(OF_THE_PACKAGES):
@@ -59,19 +56,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left = {id(item) for table in tables.values() if len(table) >= LONG for item in left_out(table)}
         config.hook.pytest_deselected(items=[item for item in items if id(item) in left])
         items[:] = [item for item in items if id(item) not in left]
-
-
-def _measure_some(items: list[pytest.Item]) -> None:
-    """To measure a test makes it take twice as long, and the rows of a table mostly reach the same lines."""
-    tables: dict[str, list[pytest.Item]] = {}
-    for item in items:
-        if hasattr(item, "callspec") and item.get_closest_marker("measured") is None:
-            tables.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    for table in tables.values():
-        step = max(1, len(table) // MEASURED)
-        for number, item in enumerate(table):
-            if number % step:
-                item.add_marker(pytest.mark.no_cover)
 
 
 def left_out(table: list[pytest.Item]) -> list[pytest.Item]:
