@@ -141,12 +141,20 @@ def id_if_any(case: Case) -> str | None:
 
 def case_key(case: Case) -> str:
     """What tells a case from others where no reader has to agree on it: its id, or one in that form for a case that can
-    have none, with the integers that are in the way as text."""
-    data = to_data(case)
+    have none, with the integers that are in the way as text. Verdicts and links of engines are no part of it."""
+    data = _without_verdicts(to_data(case))
     try:
         return _id_of(_canonical(data))
     except CaseError:
         return _id_of(_canonical(_spelled(data)), _KEY_PREFIX)
+
+
+def _without_verdicts(data: dict[str, Any]) -> dict[str, Any]:
+    """A case of whose engines there is only what is expected of them."""
+    engines = data.get("engines", {})
+    expected = {name: {"expect": one["expect"]} for name, one in engines.items() if "expect" in one}
+    rest = {key: value for key, value in data.items() if key != "engines"}
+    return {**rest, "engines": expected} if expected else rest
 
 
 def _spelled(value: Any) -> Any:

@@ -147,12 +147,15 @@ class CaseItem(ParserItem):
     def _command(self, checked: Mapping[str, Any], before: str, *, everything: bool) -> Sequence[str]:
         """What shows the failure: one chunking alone, or with what was replayed before it where that may be why. Which
         tests another process ran is not known to whoever started it."""
+        engine = self.config.getoption("toolcall_engine")
+        named = ["--toolcall-engine", engine] if engine else []
         if before:
-            of_part = hasattr(self.config, "workerinput")
-            return ["pytest", *([before, self.nodeid] if of_part else map(str, self.config.invocation_params.args))]
+            if not hasattr(self.config, "workerinput"):
+                return ["pytest", *map(str, self.config.invocation_params.args)]
+            return ["pytest", before, self.nodeid, *named]
         if checked.get("unsteady") and not everything:
-            return ["pytest", self.nodeid]
-        return ["pytest", self.nodeid, "--toolcall-chunking", json.dumps(checked["shown"]["chunking"])]
+            return ["pytest", self.nodeid, *named]
+        return ["pytest", self.nodeid, *named, "--toolcall-chunking", json.dumps(checked["shown"]["chunking"])]
 
     def _smaller(self, checked: Mapping[str, Any], served: Served | None) -> str:
         """Search, and write what is found; says so."""

@@ -160,6 +160,13 @@ def test_a_chunking_can_be_shown_alone_with_the_engine_that_is_named(project: Pa
     assert "it is no JSON" in run(project, "tests/bug.case.json", "--toolcall-chunking", "{").out
 
 
+def test_what_shows_a_failure_names_the_engine_that_was_named(tmp_path: Path) -> None:
+    write(tmp_path, other__case__json=case("Sure.", expect={"content": "No."}))
+    out = run(tmp_path, "--toolcall-engine", "builtin:qwen").out
+    shown = re.findall(r"shown by  pytest \S+::other --toolcall-engine (\S+) --toolcall-chunking", out)
+    assert shown == ["builtin:qwen"]
+
+
 def test_the_parser_may_be_given_in_many_forms(tmp_path: Path) -> None:
     names = ("class", "function", "object", "tokenizer", "legacy", "detector", "stuck", "locked", "number", "string",
              "nothing", "exits", "ends", "unified", "tools")  # fmt: skip

@@ -78,7 +78,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[Child]], label: str) ->
     return tag("div", inside, class_="wide", tabindex="0", role="group", aria_label=label)
 
 
-def document(title: str, style: str, body: Html) -> str:
+def document(title: Child, style: str, body: Html) -> str:
     """A whole file. Its policy allows this one style and nothing else."""
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"

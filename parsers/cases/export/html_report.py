@@ -62,7 +62,7 @@ def html_report(
         _request(run),
         _again(run, permalink),
     ]
-    return document(f"{title} · Toolcall Inspector", STYLE, tag("main", *parts))
+    return document(join([title, Html(" · Toolcall Inspector")]), STYLE, tag("main", *parts))
 
 
 def _head(run: CaseRun, title: str, versions: Mapping[str, str], answers: Answers, found: CaseFound | None) -> Html:

@@ -32,7 +32,8 @@ class SuiteTarget:
     `comment` begins a line of comment; `literals` are what a subject has for the places of the template. `reads`: the
     project is known to read the output of a case, of a format of this name. `keeps_order`: the test compares in which
     order reasoning, text and calls come, where the output streams. `reads_arguments`: a helper of the project compares
-    arguments as its own reader of JSON has them.
+    arguments as its own reader of JSON has them. `remark`: why the project may well fail a subject that the parser of
+    the case reads as expected, in a sentence; "" where nothing is known.
     """
 
     name: str
@@ -49,6 +50,7 @@ class SuiteTarget:
     reads: Callable[[Case, str], bool] = lambda case, fmt: True
     keeps_order: bool = False
     reads_arguments: bool = False
+    remark: Callable[[Subject], str] = lambda subject: ""
 
 
 @dataclass(slots=True, frozen=True)
@@ -85,6 +87,7 @@ def _header(target: SuiteTarget, subject: Subject) -> str:
     how += f" in {in_comment(seen)}" if subject.fails and seen not in ("", target.name) else ""
     said.append(f"Fails {how}: {in_comment(subject.fails)}" if subject.fails else f"Replayed {how}.")
     said += ["The case declares no tools; these are what its calls name."] if subject.made_tools else []
+    said += [remark] if (remark := target.remark(subject)) else []
     said += [f"Case: {in_comment(subject.permalink)}"] if subject.permalink else []
     said.append("Exported by Toolcall Inspector.")
     return "\n".join([f"{target.comment} {line}" for line in said])

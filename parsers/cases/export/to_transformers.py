@@ -59,6 +59,13 @@ def _checks(subject: Subject) -> list[str]:
     return found
 
 
+def _remark(subject: Subject) -> str:
+    """Of several regions of one field transformers keeps the last, and our reader of templates all."""
+    kinds = [event.kind for event in subject.events or () if event.kind != "tool_call"]
+    several = len(kinds) > len({*kinds})
+    return "transformers keeps the last text of each kind alone; the parser of this case keeps all." if several else ""
+
+
 def _same(subject: Subject, field: str, said: str) -> str:
     told = f"{python(subject.sign(field))}.join({said}.split())" if subject.soft else said
     return f"self.assertEqual({told}, {python(subject.wanted(field))})"
@@ -75,4 +82,5 @@ TRANSFORMERS = SuiteTarget(
     licence="Apache-2.0",
     literals=_literals,
     reads=lambda case, fmt: isinstance(case.parser.options.get("template"), dict),
+    remark=_remark,
 )

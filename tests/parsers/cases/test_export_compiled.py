@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from parsers.cases.case import Compare, Expect, ParserRef, RequestContext
 from parsers.cases.export.suite_target import suite_file
 from parsers.cases.export.suites import SUITES
+from parsers.cases.message_events import EventKind, MessageEvent
 from parsers.vocabulary.types import UsageError
 from tests.parsers.cases.test_export_suites import (
     CALL,
@@ -180,6 +181,26 @@ def test_a_test_for_transformers_runs_on_transformers(expect: Any, wrong: int, w
     told = found.case.model_copy(update={"parser": parser, "context": context, "compare": soft})
     source = suite_file(SUITES["transformers"], replace(found, case=told, expect=Expect.model_validate(expect))).text
     assert len(failures(source)) == wrong
+
+
+@pytest.mark.parametrize(
+    ("kinds", "told"),
+    [
+        (("reasoning", "text", "tool_call"), False),
+        (("text", "tool_call", "text"), True),
+        (("reasoning", "text", "reasoning"), True),
+        (("tool_call", "tool_call"), False),
+    ],
+)
+def test_a_test_for_transformers_says_that_of_several_texts_the_last_is_kept(
+    kinds: tuple[EventKind, ...], told: bool
+) -> None:
+    parser = ParserRef(name="response_template", engine="response_template", options={"template": TEMPLATE})
+    found = subject(case("So."))
+    events = tuple([MessageEvent(kind, "x", "f") for kind in kinds])
+    one = replace(found, case=found.case.model_copy(update={"parser": parser}), events=events)
+    lines = suite_file(SUITES["transformers"], one).text.splitlines()
+    assert any(line.startswith("# transformers keeps the last text") for line in lines) is told
 
 
 FLAT = {"open": "<c>", "close": "</c>", "repeats": True, "content": "json"}

@@ -61,6 +61,8 @@ def test_it_has_everything_of_a_run() -> None:
     ]
     assert soup.h1 is not None
     assert soup.h1.text == "The arguments are not JSON."
+    assert soup.title is not None
+    assert soup.title.text.endswith(" · Toolcall Inspector")
     words = soup.text
     assert all(
         said in words for said in ("vllm 0.33.0", "1.2.3", "qwen.py:12", "https://inspector.example/c/0a", "ab c")

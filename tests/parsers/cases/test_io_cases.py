@@ -336,6 +336,16 @@ def test_what_has_no_id_has_a_key_and_what_has_one_is_its_own_key() -> None:
     assert len({case_key(case) for case in (large, *others)}) == 5
 
 
+def test_verdicts_and_links_of_engines_are_no_part_of_a_key_and_what_is_expected_of_them_is() -> None:
+    known = {"vllm": {"verdict": "known_bug", "link": "https://example.org/1"}, "sglang": {"verdict": "required"}}
+    plain, stated = load_case(SMALL), load_case({**SMALL, "engines": known})
+    assert (case_key(stated), case_id(stated) == case_id(plain)) == (case_key(plain), False)
+    told = [
+        load_case({**SMALL, "engines": {"vllm": {**more, "expect": {"content": "A"}}}}) for more in ({}, known["vllm"])
+    ]
+    assert len({case_key(plain), *map(case_key, told)}) == 2
+
+
 def test_the_schema_knows_every_key_and_no_other() -> None:
     schema = json.loads((resources.files("parsers.cases") / "case-1.schema.json").read_text(encoding="utf-8"))
     assert list(schema["properties"]) == list(FULL)
