@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -42,12 +42,32 @@ SPECIAL = re.compile(
 )
 
 _IN_WORDS = re.compile(f"(?![ \n]){SPECIAL.pattern}")
-# What is hidden in a line of words: white space is none, nor what makes an emoji one.
-_HIDDEN = re.compile(
+# What is hidden in a line of words, where it has nothing to join: white space is none.
+_UNSEEN = (
     "[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff9-\ufffb\ufffe\uffff"
     "\ud800-\udfff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e01ef]"
 )
+_PICTURE = (
+    "[\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff][\ufe0f\U0001f3fb-\U0001f3ff]{0,2}"
+)
+# The flag of a region, by its code; more letters would be a hidden message.
+_FLAG = "\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f"
+# Scripts in which a joiner chooses the shape of a letter: Arabic and Syriac, Indic ones, Myanmar, Khmer and Mongolian.
+_SHAPED = range(0x600, 0x780), range(0x8A0, 0xE00), range(0x1000, 0x10A0), range(0x1780, 0x18B0)
+_VIRAMA = 9  # a class of combining characters
+
+
+def _joined() -> str:
+    """A pattern of what joiners and tags are for. Behind a virama a word may end with a joiner, as in Malayalam."""
+    chars = [char for char in [chr(at) for block in _SHAPED for at in block] if not re.match(_UNSEEN, char)]
+    letters = "".join([char for char in chars if unicodedata.category(char)[0] in "LM"])
+    viramas = "".join([char for char in chars if unicodedata.combining(char) == _VIRAMA])
+    shaped = f"(?<=[{letters}])[\u200c\u200d](?=[{letters}])|(?<=[{viramas}])\u200d"
+    return f"{_PICTURE}(?:\u200d{_PICTURE})+|{_FLAG}|{shaped}"
+
+
+_HIDDEN = re.compile(f"{_joined()}|({_UNSEEN})")  # only the group is hidden
 
 
 def _glyph(char: str) -> tuple[str, str]:
@@ -59,24 +79,24 @@ def _glyph(char: str) -> tuple[str, str]:
 
 def show(text: str) -> Markup:
     """`text` as HTML: escaped, special characters as glyphs."""
-    return _shown(text, breaks=False)
+    return _drawn(text, SPECIAL.finditer(text))
 
 
 def show_lines(text: str) -> Markup:
     """As `show`, with a line break after every newline glyph."""
-    return _shown(text, breaks=True)
+    return _drawn(text, SPECIAL.finditer(text), breaks=True)
 
 
 def label(text: str) -> Markup:
     """A name, a title or a tag as HTML: white space stays, what is hidden in it is a glyph."""
-    return _shown(text, breaks=False, special=_HIDDEN)
+    return _drawn(text, [match for match in _HIDDEN.finditer(text) if match[1]])
 
 
-def _shown(text: str, *, breaks: bool, special: re.Pattern[str] = SPECIAL) -> Markup:
+def _drawn(text: str, special: Iterable[re.Match[str]], *, breaks: bool = False) -> Markup:
     """Parts that are HTML already are joined as they are: to escape them as Markup takes longer than all the rest."""
     parts: list[str] = []
     at = 0
-    for match in special.finditer(text):
+    for match in special:
         parts += escape(text[at : match.start()]), _element(match[0])
         if breaks and match[0] == "\n":
             parts.append("<br>")
@@ -125,7 +145,7 @@ def seen(value: Any) -> Any:
     """What a template writes: in text that is no HTML yet, what is hidden is spelled as a JSON escape."""
     if type(value) is not str or (value.isascii() and value.isprintable()):
         return value
-    return _HIDDEN.sub(lambda match: _escaped(match[0]), value)
+    return _HIDDEN.sub(lambda match: _escaped(match[1]) if match[1] else match[0], value)
 
 
 def _escaped(char: str) -> str:
@@ -144,7 +164,7 @@ def plain(text: str) -> Markup:
 
 def _sentence(text: str) -> Markup:
     """Words with ordinary spaces and line ends; other special characters as glyphs."""
-    return _shown(text, breaks=False, special=_IN_WORDS)
+    return _drawn(text, _IN_WORDS.finditer(text))
 
 
 def brief(number: int) -> str:

@@ -158,11 +158,14 @@ def _without_verdicts(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _spelled(value: Any) -> Any:
-    """The value with the integers as text that not every JSON reader keeps."""
+    """The value with the integers as text that not every JSON reader keeps; text itself begins with a sign that no
+    number has, so that two values never become one."""
     if isinstance(value, dict):
         return {key: _spelled(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_spelled(item) for item in value]
+    if isinstance(value, str):
+        return f"={value}"
     return value if jsontext.is_portable(value) else hex(value)
 
 

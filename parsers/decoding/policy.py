@@ -8,13 +8,12 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from parsers.formats.model import Model
+from parsers.formats.model import Model, Switch
 from parsers.vocabulary.types import Piece
 from parsers.vocabulary.words import counted
 
 DecodePolicy = Literal["exact", "vllm_fast", "vllm_slow", "vllm_mistral", "sglang", "text_streamer"]
 Decoder = Literal["byte_level", "byte_fallback", "word_piece"]
-_Switch = Annotated[bool, Field(strict=True)]
 _Stop = Annotated[str, Field(min_length=1)]
 
 # In the order in which they are listed; the words are for people.
@@ -40,10 +39,10 @@ class Decode(Model):
     """
 
     policy: DecodePolicy = "exact"
-    skip_special_tokens: _Switch = False
+    skip_special_tokens: Switch = False
     stop: tuple[_Stop, ...] = ()
-    include_stop: _Switch = False
-    drop_eos: _Switch = False
+    include_stop: Switch = False
+    drop_eos: Switch = False
 
     @model_validator(mode="after")
     def _includes_something(self) -> Decode:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+NOTHING = "(empty)"
 _QUOTED = 40
-_CODE = re.compile("`([^`]*)`|“([^“”]*`[^“”]*)”")
+_CODE = re.compile("`([^`]+)`|“([^“”]*`[^“”]*)”|(?<!`)``(?!`)")
 _LISTED = 4
 
 
@@ -29,11 +30,13 @@ def quoted(text: str) -> str:
 
 
 def in_parts(sentence: str) -> Iterator[tuple[str, bool]]:
-    """A sentence in its words and what it quotes (see `quoted`), which is True: whoever shows it shows that as code."""
+    """A sentence in its words and what it quotes (see `quoted`), which is True: whoever shows it shows that as code.
+    Code of no character would not be seen: words say that nothing is quoted."""
     at = 0
     for match in _CODE.finditer(sentence):
         yield sentence[at : match.start()], False
-        yield match[1] if match[2] is None else match[2], True
+        inside = match[1] or match[2]
+        yield (NOTHING, False) if inside is None else (inside, True)
         at = match.end()
     yield sentence[at:], False
 

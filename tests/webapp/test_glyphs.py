@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import re
 import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webapp.glyphs import SPECIAL, brief, count, glyphless, plain, shorten, show, show_lines, spell
+from webapp.glyphs import SPECIAL, brief, count, glyphless, label, plain, seen, shorten, show, show_lines, spell
 
 
 @pytest.mark.parametrize(
@@ -64,6 +65,7 @@ def test_long_texts_are_shortened_with_an_ellipsis() -> None:
 def test_sentences_keep_their_spaces_and_show_code() -> None:
     assert plain('“a`” and “b”, `"c"`') == "<code>a`</code> and “b”, <code>&#34;c&#34;</code>"
     assert plain("a \u202eb") == f"a {show(chr(0x202E))}b"
+    assert plain("`` is none") == "(empty) is none"
     assert plain("not `a b` <i>") == 'not <code>a<span class="glyph">·</span>b</code> &lt;i&gt;'
 
 
@@ -79,3 +81,39 @@ def test_attributes_spell_invisible_characters(text: str, spelled: str) -> None:
 )  # fmt: skip
 def test_a_brief_number_has_at_most_four_characters(number: int, words: str) -> None:
     assert brief(number) == words
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a b\n\tc\xa0\u3000❤\ufe0f",
+        "👨\u200d👩\u200d👧 family",
+        "🧑🏽\u200d🚀🏳\ufe0f\u200d🌈❤\ufe0f\u200d🔥🙂\u200d↔\ufe0f🐈\u200d⬛",
+        "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",
+        "نمی\u200cخواهم",  # noqa: RUF001 - Persian
+        "क्\u200dष क्\u200cष",
+        "അവന്\u200d വന്നു",
+    ],
+)
+def test_titles_keep_what_joiners_and_tags_are_for(text: str) -> None:
+    assert (label(text), seen(text)) == (text, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("a\u202eb\x07", "a\\u202eb\\u0007"),
+        ("a\u200db\u200c 👨\u200d a\u200d👩", "a\\u200db\\u200c 👨\\u200d a\\u200d👩"),
+        ("👨\u200d\u200d👩 👨\u200c👩", "👨\\u200d\\u200d👩 👨\\u200c👩"),
+        ("می\u200c\u200cخو می\u200c", "می\\u200c\\u200cخو می\\u200c"),
+        ("क्\u200d\u200d", "क्\u200d\\u200d"),
+        ("\U000e0067\U000e007f", "\\udb40\\udc67\\udb40\\udc7f"),
+        ("🏴\U000e0067", "🏴\\udb40\\udc67"),
+        ("🏴" + "\U000e0068" * 7 + "\U000e007f", "🏴" + "\\udb40\\udc68" * 7 + "\\udb40\\udc7f"),
+        ("🏴\U000e0041\U000e0042\U000e0043\U000e007f", "🏴\\udb40\\udc41\\udb40\\udc42\\udb40\\udc43\\udb40\\udc7f"),
+        ("葛\U000e0100城", "葛\\udb40\\udd00城"),
+    ],
+)
+def test_whatever_else_is_hidden_in_a_title_is_a_sign(text: str, told: str) -> None:
+    assert seen(text) == told
+    assert label(text).count('<span class="glyph boxed"') == len(text) - len(re.sub(r"\\u\w{4}", "", told))

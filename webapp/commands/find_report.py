@@ -10,7 +10,7 @@ from parsers.cases.case import Case
 from parsers.cases.engines import traced_chunking
 from parsers.cases.export.found_facts import SaidWrong, departing
 from parsers.cases.export.replay_command import replay_command
-from parsers.cases.export.shell_words import in_shell, word_in_shell
+from parsers.cases.export.shell_words import in_shell, printed
 from parsers.cases.find import CaseFound
 from parsers.cases.known import known_words
 from parsers.cases.run import replayer_of
@@ -81,7 +81,7 @@ class _Commands:
         if proof is not None and proof.parser is not None:  # the format and policies of the other one are not for it
             options = replace(options, parser=proof.parser, format_file=None, policy=())
         line = " ".join([command, in_shell([*given_words(options), *context])]).rstrip()
-        return f"printf %s {word_in_shell(replayer.text)} | {line}" if edits else line
+        return f"{printed(replayer.text)} | {line}" if edits else line
 
     def chunking(self, proof: Proof | None) -> Chunking:
         """The chunking that shows a proof."""
@@ -130,7 +130,7 @@ def said_of(result: CaseFound) -> SaidWrong:
 def _offered(verdict: Verdict) -> str:
     """The command that replays what a verdict offers as an output; a long one has to be saved first."""
     text, proof = verdict.offer or "", verdict.proof or Proof()
-    source = f"printf %s {word_in_shell(text)}" if len(text) <= LONGEST else "cat output.txt"
+    source = printed(text) if len(text) <= LONGEST else "cat output.txt"
     words = [
         "toolcall-inspector",
         "replay",

@@ -4,8 +4,9 @@
 of          stays                                               goes
 ==========  ==================================================  =======================================================
 parser      its name, engine, options, markers, policies        what is no policy of ours
-its format  markers, rules, and the names of both               title (said), descriptions, notes, provenance, models,
-                                                                aliases, example
+its format  markers, rules, and the names of both               title (said), a diagnostic that is no code (said),
+                                                                descriptions, notes, provenance, models, aliases,
+                                                                example
 contract    its name, and what it says of a server              title, description, provenance, what weighs nothing
 tokenizer   its name, markers and decoder, a digest             revision; a fingerprint that is no digest
 an ending   the words of APIs                                   any other (said)
@@ -26,6 +27,7 @@ _OF_FORMATS = _PROSE | {"example", "aliases", "models"}
 _OF_CONTRACTS = _PROSE | {"title"}
 _ABOUT_SPLITS = ("tokenizer", "source", "version")
 _WEIGHED = frozenset([f"{kind}.{differs.name.lower()}" for kind, differs in WEIGHTS])
+_CODE = re.compile("[a-z0-9_]+")
 _DIGEST = re.compile("[0-9a-f]{64}")
 
 
@@ -47,14 +49,22 @@ def _format(given: Mapping[str, Json], say: Say) -> dict[str, Json]:
     if made.get("splits") is not None:
         made["splits"] = {key: say(one) if key in _ABOUT_SPLITS else one for key, one in made["splits"].items()}
     if "states" in made:
-        made["states"] = {name: _state(state) for name, state in made["states"].items()}
+        made["states"] = {name: _state(state, say) for name, state in made["states"].items()}
     return made
 
 
-def _state(given: Mapping[str, Json]) -> dict[str, Json]:
+def _state(given: Mapping[str, Json], say: Say) -> dict[str, Json]:
     made = _without(given, _PROSE)
     if "rows" in made:
-        made["rows"] = [_without(row, _PROSE) for row in made["rows"]]
+        made["rows"] = [_row(row, say) for row in made["rows"]]
+    return made
+
+
+def _row(given: Mapping[str, Json], say: Say) -> dict[str, Json]:
+    """A row, whose diagnostic is a code by habit only: the schema lets it be a sentence."""
+    made = _without(given, _PROSE)
+    if (code := made.get("diagnostic")) is not None and _CODE.fullmatch(code) is None:
+        made["diagnostic"] = say(code)
     return made
 
 

@@ -334,6 +334,8 @@ def test_what_has_no_id_has_a_key_and_what_has_one_is_its_own_key() -> None:
     assert (len({*found}), len(found[0])) == (1, 16)
     others = [with_kwargs(x=[number], y=True) for number in (-(2**53), 2**53 + 1, hex(2**53), 10**4200)]
     assert len({case_key(case) for case in (large, *others)}) == 5
+    beside = [with_kwargs(x=[2**53, value]) for value in (2**60, hex(2**60), f"={hex(2**60)}", -(2**60))]
+    assert len({case_key(case) for case in beside}) == 4
 
 
 def test_verdicts_and_links_of_engines_are_no_part_of_a_key_and_what_is_expected_of_them_is() -> None:

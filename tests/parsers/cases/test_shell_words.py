@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers.cases.export.shell_words import in_shell, word_in_shell
+from parsers.cases.export.shell_words import in_shell, printed, word_in_shell
 
 words = st.text(st.sampled_from("a '\"\\$`!\n\t\u202e\x1b\x7f8é\u200b·") | st.characters(exclude_characters="\x00"))
 
@@ -30,3 +30,13 @@ def test_a_word_without_a_hidden_character_is_as_python_quotes_it(word: str) -> 
 def test_bash_reads_the_word(word: str) -> None:
     done = subprocess.run(["bash", "-c", in_shell(["printf", "%s", word])], capture_output=True, check=True)
     assert done.stdout == word.encode("utf-8", "surrogateescape")
+
+
+@pytest.mark.parametrize("shell", ["bash", "sh"])
+@pytest.mark.parametrize("text", ["a", "-n\u202e", "a\0b", "\0007'\\c%s\x1b\n\t", "-\0é\u200b\\0"])
+def test_a_shell_prints_the_text(text: str, shell: str) -> None:
+    if shutil.which(shell) is None or (shell == "sh" and "\0" not in text and not text.isprintable()):
+        pytest.skip("there is no such shell, or it has no quotes for what is hidden")
+    command = printed(text)
+    assert command.replace("\n", "").replace("\t", "").isprintable()
+    assert subprocess.run([shell, "-c", command], capture_output=True, check=True).stdout == text.encode()

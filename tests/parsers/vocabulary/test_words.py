@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from parsers.vocabulary.words import counted, listed, quoted, shortened
+from parsers.vocabulary.words import counted, in_parts, listed, quoted, shortened
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,18 @@ def test_quoted_text_is_on_one_line_and_not_too_long() -> None:
     assert quoted("```") == "“```”"
     assert quoted("x" * 50) == f"`{'x' * 39}…`"
     assert (shortened("abc", 3), shortened("abcd", 3)) == ("abc", "ab…")
+
+
+@pytest.mark.parametrize(
+    ("said", "parts"),
+    [
+        ("a `b` c", [("a ", False), ("b", True), (" c", False)]),
+        ("“a`” b", [("", False), ("a`", True), (" b", False)]),
+        ("`` is no `b`", [("", False), ("(empty)", False), (" is no ", False), ("b", True), ("", False)]),
+        ("a ```fence", [("a ```fence", False)]),
+    ],
+)
+def test_a_sentence_has_words_and_code_and_says_where_nothing_is_quoted(
+    said: str, parts: list[tuple[str, bool]]
+) -> None:
+    assert list(in_parts(said)) == parts

@@ -181,6 +181,8 @@ REPLAY = "toolcall-inspector replay {file}"
         (Proof({"by": "cuts", "cuts": [2]}, ((0, 1, "["),)), 'seen with the chunking "cut at 2"'),
         (Proof({"by": "cuts", "cuts": [2]}, ((0, 81, "a b"),), {"finish_reason": "stop"}),
          "printf %s 'a b' | toolcall-inspector replay - --cuts 2 --finish-reason stop"),
+        (Proof({"by": "cuts", "cuts": [2]}, ((0, 81, "a\0b"),)),
+         "printf %b 'a\\0000b' | toolcall-inspector replay - --cuts 2"),
     ],
 )  # fmt: skip
 def test_a_finding_comes_with_the_command_that_shows_it(
@@ -266,6 +268,8 @@ def test_what_a_server_left_comes_with_the_command_that_replays_it(
     script(proof=proof, offer=CALL)
     command = f"printf %s {shlex.quote(CALL)} | toolcall-inspector replay - --parser qwen --reasoning-open"
     assert command in " ".join(program("find", output_file).out.replace("\n          ", "\n").split("          "))
+    script(proof=proof, offer="a\0b")
+    assert "printf %b 'a\\0000b' | toolcall-inspector replay -" in program("find", output_file).out
     script(proof=proof, offer=CALL * 500)
     assert "cat output.txt | toolcall-inspector replay - --parser qwen" in program("find", output_file).out
     assert program("replay", "-", "--parser", "qwen", "--reasoning-open", stdin=CALL.encode()).code == 0
