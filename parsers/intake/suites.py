@@ -6,7 +6,6 @@ rows with columns. What cannot be a case is in `skipped`, and the others are rea
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -16,7 +15,7 @@ from parsers.intake.case_data import RecordingError, case_data
 from parsers.intake.column_rows import read_rows
 from parsers.intake.evidence import Intake, NamedCases, Skipped, number
 from parsers.intake.plain_text import BOM, text_of
-from parsers.intake.python_modules import Modules, parsed
+from parsers.intake.python_modules import Modules
 from parsers.intake.recognise import recognise
 from parsers.intake.vllm_parsers import parser_of
 from parsers.replays.chunking import DEFAULT_COMPARED, RECORDED
@@ -53,17 +52,6 @@ def suite_in(
         rows = _rows(data, {})
         return rows if rows is not None and rows.cases else found
     return with_cases(found) if found.outputs else found
-
-
-def is_program(data: bytes) -> bool:
-    """Return whether a file is Python that does something: a value alone is a recording, whatever its name."""
-    tree = parsed(data.decode("utf-8", errors="replace"))
-    return tree is not None and not all(map(_is_value, tree.body))
-
-
-def _is_value(statement: ast.stmt) -> bool:
-    """A line `data: {...}` of an event stream is for Python a name with its type."""
-    return isinstance(statement, ast.Expr) or (isinstance(statement, ast.AnnAssign) and statement.value is None)
 
 
 def _rows(data: bytes, columns: Mapping[str, str]) -> Intake | None:

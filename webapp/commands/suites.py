@@ -17,7 +17,7 @@ from parsers.intake.dynamo_cases import read_dynamo
 from parsers.intake.layers import LAYERS
 from parsers.intake.own_tests import read_own_test
 from parsers.intake.python_modules import LARGEST, Modules
-from parsers.intake.suites import is_program, suite_in, with_cases
+from parsers.intake.suites import suite_in, with_cases
 from parsers.intake.vllm_suites import read_vllm_suite
 from parsers.vocabulary.types import UsageError
 
@@ -63,7 +63,7 @@ def recognised(
     found = recognise(data, pasted=False, filename=file, modules=modules, layers=layers)
     if as_cases and found.kind == "dynamo_yaml":
         return with_cases(found)
-    quoted = found.kind == "raw_text" or (Path(file or "").suffix == ".py" and bool(found.outputs) and is_program(data))
+    quoted = found.kind == "raw_text" or (Path(file or "").suffix == ".py" and bool(found.outputs))
     return suite_in(data, filename=file) if as_cases and quoted else found
 
 

@@ -12,7 +12,7 @@ from parsers.cases.io import dumps, loads
 from parsers.intake import recognise
 from parsers.intake.column_rows import COLUMNS, columns_of, read_rows
 from parsers.intake.evidence import Intake
-from parsers.intake.suites import is_program, suite_in
+from parsers.intake.suites import suite_in
 from parsers.intake.vllm_parsers import GUESSED, UNKNOWN, parser_of
 from parsers.intake.vllm_suites import read_vllm_suite
 from parsers.vocabulary.types import UsageError
@@ -386,19 +386,3 @@ def test_outputs_of_one_name_are_cases_of_two() -> None:
     case = loads(found.cases["lights"])
     assert (case.title, [one.text for one in case.input.deltas or ()][:1]) == ("lights", ["<tool_call>\n"])
     assert dumps(case) == found.cases["lights"]
-
-
-@pytest.mark.parametrize(
-    ("source", "program"),
-    [
-        ('"""Outputs."""\nRAW = "a"', True),
-        ("def test(): ...", True),
-        ("import a", True),
-        ('# one answer\n{"choices": []}', False),
-        ('data: {"choices": []}\n\ndata: [DONE]', False),
-        ('{"a": true,}}', False),
-        ("", False),
-    ],
-)
-def test_python_that_does_something_is_a_program_and_a_value_is_none(source: str, program: bool) -> None:
-    assert is_program(source.encode()) is program

@@ -162,8 +162,6 @@ def test_a_suite_loses_no_expectation_in_silence(program: Program, tmp_path: Pat
     (tmp_path / "test_formats.py").write_text(FIXTURES.replace("FormatFixture", "Fixture"), "utf-8")
     other = program("check", tmp_path / "test_formats.py")
     assert (other.code, "Python without samples" in other.out) == (2, True), "what code quotes is no case"
-    (tmp_path / "test_formats.py").write_text('"""Outputs."""\nRAW = "<tool_call>\\n{}\\n</tool_call>"', "utf-8")
-    assert "Python without samples" in program("check", tmp_path / "test_formats.py").out
     path = tmp_path / "rows.jsonl"
     path.write_text('{"completion": "a", "gold": {"calls": []}}\n{"completion": "a"}', "utf-8")
     columns = ("--parser", "qwen", "--column", "expect.tool_calls=gold.{}")
@@ -172,20 +170,6 @@ def test_a_suite_loses_no_expectation_in_silence(program: Program, tmp_path: Pat
     assert "rows.jsonl: Warning: 1 row without gold.calls (expect.tool_calls): 2." in done.err
     done = program("check", path, *[word.format("callz") for word in columns])
     assert (done.code, "No row has gold.callz, which expect.tool_calls was to be taken from" in done.out) == (2, True)
-
-
-ANSWER = {"choices": [{"message": {"content": "Hello"}, "finish_reason": "stop"}]}
-CHUNK = {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": "Hello"}}]}
-
-
-@pytest.mark.parametrize(
-    "text",
-    [json.dumps(ANSWER), f"# one answer\n{json.dumps(ANSWER)}", f"data: {json.dumps(CHUNK)}\n\ndata: [DONE]\n"],
-)
-def test_a_recording_is_read_whatever_its_file_is_called(program: Program, tmp_path: Path, text: str) -> None:
-    path = tmp_path / "answer.py"
-    path.write_text(text, "utf-8")
-    assert told(program("check", path).out) == [("ok", str(path))]
 
 
 @pytest.mark.parametrize("command", [("check",), ("export", "--to", "jsonl")])
