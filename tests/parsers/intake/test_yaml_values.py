@@ -36,3 +36,8 @@ def test_numbers_without_quotes_are_texts_where_an_answer_has_one_and_else_numbe
         "index": 0,
         "function": {"name": "f", "arguments": {"content": 1e5, "text": True}},
     }
+
+
+@pytest.mark.parametrize("written", ["a", "content: a", "content: [\n", "model: m\ntools:\n  content: a\n"])
+def test_what_holds_no_answer_is_none(written: str) -> None:
+    assert read_yaml_answer(written) is None
