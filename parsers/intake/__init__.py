@@ -40,6 +40,7 @@ The modules in the order in which the bytes pass them. Each imports only those a
     pretty_messages    conversations as LangChain prints them for people
     printed_values     objects as any program printed them, by the keys that they hold
     logged_values      objects that lines of a log hold
+    yaml_spelling      a scalar of YAML -> its value, or the text that it is spelled as
     yaml_values        YAML within bounds -> values; an answer that is kept so
     yaml_keys          YAML -> the lines of keys, and one that is given twice
     dynamo_cases       test cases in YAML

@@ -27,10 +27,10 @@ from parsers.intake.evidence import (
     number,
     skipped_warnings,
 )
-from parsers.intake.plain_text import without_lone_surrogates
 from parsers.intake.written_values import object_of, objects_of, word_of
 from parsers.intake.yaml_keys import Twice, keys_under
-from parsers.intake.yaml_values import YamlError, load_yaml
+from parsers.intake.yaml_spelling import plain_value, spelled_text
+from parsers.intake.yaml_values import YamlError, load_spelled
 from parsers.vocabulary.types import RecordedDelta, Recording, Request
 
 FINISH = "\u2039finish\u203a"  # the unified suite's mark for the end of the stream: no text
@@ -47,6 +47,7 @@ _CASES = "cases"
 _OF_A_GOLDEN = frozenset({"golden", "expected"})
 _OF_A_CASE = _OF_A_GOLDEN | {"request", "model_text", "chunks"}  # no engine's result has these
 _OF_A_CHUNK = frozenset({"delta_text", "delta_token_ids", "finish_reason"})
+_OF_A_TOOL = frozenset({"name", "description", "title"})  # what has a text, also in its schema
 _KINDS = ("reasoning", "text", "tool_call")
 _SHOWN = 8
 _STATES = {"none": False, "content": False, "reasoning": True, "thinking": True}
@@ -68,7 +69,7 @@ def read_dynamo(body: str) -> Intake | None:
     if _SIGN.search(body) is None or _DETAIL.search(body) is None:
         return None
     try:
-        value = load_yaml(body)
+        value = load_spelled(body)
     except YamlError as error:
         return _without_output(str(error), (Skipped(1, str(error)),))
     if not isinstance(value, dict):
@@ -115,7 +116,7 @@ def _cases(value: Payload, lines: Mapping[str, int]) -> Iterator[tuple[str, int,
         yield from [(name, lines.get(name, 1), case) for name, case in cases.items()]
     elif isinstance(cases, list):
         for at, case in enumerate(cases, 1):
-            yield str(object_of(case).get("id", f"case {at}")), lines.get(str(at), 1), case
+            yield spelled_text(object_of(case).get("id")) or f"case {at}", lines.get(str(at), 1), case
     else:
         yield "", 1, value
 
@@ -131,14 +132,14 @@ def _output(name: str, line: int, case: Any) -> _Made:
     if deltas is not None and deltas[-1] == FINISH:
         del deltas[-1]
     finish = [reason for chunk in chunks if (reason := word_of(chunk.get("finish_reason")))][-1:]
-    text = _text(case.get("model_text", request.get("input")))
+    text = spelled_text(case.get("model_text", request.get("input")))
     if deltas is None and text is None:
         raise _UnreadError(_NO_TEXT)
     fed = text or "" if deltas is None else "".join(deltas)
     output = Recording(
         fed,
         "dynamo_yaml",
-        _title(name, word_of(case.get("description")) or ""),
+        _title(name, spelled_text(case.get("description")) or ""),
         deltas=tuple([RecordedDelta(part) for part in deltas]) if deltas is not None else None,
         finish_reason=word_of(request.get("finish_reason")) or next(iter(finish), None),
         request=_request(source),
@@ -159,7 +160,7 @@ def _mappings(source: Payload, key: str) -> list[Payload] | None:
 def _delta(at: int, chunk: Payload) -> str:
     """The text of a chunk, which may be none. Raises _UnreadError where it has something else in its place."""
     given = chunk.get("delta_text")
-    text = _text(given)
+    text = spelled_text(given)
     if (text is None and given is not None) or _OF_A_CHUNK.isdisjoint(chunk):
         raise _UnreadError(f"its chunk {at:,} has no delta_text")
     return text or ""
@@ -170,18 +171,12 @@ def _title(name: str, said: str) -> str:
     return said if said and identifier(said) == name else name
 
 
-def _text(value: Any) -> str | None:
-    """Return a text, also where somebody left out the quotes of a number or of true."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return without_lone_surrogates(str(value)) if isinstance(value, str | int | float) else None
-
-
 def _request(source: Payload) -> Request:
     init = object_of(source.get("init"))
     given = _mappings(source, "tools")
-    tools = [tool if "function" in tool else {"type": "function", "function": tool} for tool in given or []]
-    named = word_of(init.get("named_tool"))
+    plain = [plain_value(tool, _OF_A_TOOL) for tool in given or []]
+    tools = [tool if "function" in tool else {"type": "function", "function": tool} for tool in plain]
+    named = spelled_text(init.get("named_tool"))
     return Request(
         tools=None if given is None else tuple(tools),
         tool_choice={"type": "function", "function": {"name": named}} if named else None,
@@ -190,13 +185,15 @@ def _request(source: Payload) -> Request:
 
 
 def _parity(expected: Any) -> Payload | None:
-    """Return what the first engine with an expectation made of the case."""
+    """Return what the first engine with an expectation made of the case. Raises _UnreadError for what no case can
+    expect."""
     engines = object_of(expected)
     for engine in _ENGINES:
         said = object_of(engines.get(engine))
         calls = objects_of(said.get("calls"))
         if calls is not None:
-            return _expectation(word_of(said.get("reasoning_text")), word_of(said.get("normal_text")), calls)
+            reasoning, content = (_expected_text(said, key) for key in ("reasoning_text", "normal_text"))
+            return _expectation(reasoning, content, [_call(call) for call in calls])
     return None
 
 
@@ -205,47 +202,63 @@ def _golden(golden: Any) -> Payload | None:
     _UnreadError for one that no case can expect."""
     if golden is None:
         return None
-    parts = objects_of(object_of(golden).get("assembled"))
-    if parts is None:
+    assembled = objects_of(object_of(golden).get("assembled"))
+    if assembled is None:
         raise _UnreadError("its golden has no list of mappings called assembled")
-    unknown = next((part.get("kind") for part in parts if part.get("kind") not in _KINDS), _KINDS[0])
-    if unknown not in _KINDS:
-        raise _UnreadError(f"its golden has a part of kind {unknown}, which no case can expect")
-    texts = [(part.get("kind"), word_of(part.get("text")) or "") for part in parts]
-    reasoning, content = ("".join([text for kind, text in texts if kind == one]) for one in ("reasoning", "text"))
-    expect = _expectation(reasoning, content, [part for part in parts if part.get("kind") == "tool_call"])
-    return {**expect, "events": list(_in_order(parts))}
+    parts = [_part(part) for part in assembled]
+    reasoning, content = ("".join([part["text"] for part in parts if part["kind"] == one]) for one in _KINDS[:2])
+    calls = [{key: part[key] for key in part if key != "kind"} for part in parts if part["kind"] == "tool_call"]
+    return {**_expectation(reasoning, content, calls), "events": list(_in_order(parts))}
+
+
+def _part(part: Payload) -> Payload:
+    """A part of a golden in a case's words. Raises _UnreadError."""
+    kind = plain_value(part.get("kind"))
+    if kind not in _KINDS:
+        raise _UnreadError(f"its golden has a part of kind {kind}, which no case can expect")
+    said = _call(part) if kind == "tool_call" else {"text": _expected_text(part, "text") or ""}
+    return {"kind": kind, **said}
 
 
 def _in_order(parts: list[Payload]) -> Iterator[Payload]:
-    """The parts in a case's words: parts of text that follow each other are one."""
+    """The parts but for empty texts: parts of text that follow each other are one."""
     before: Payload = {}
     for part in parts:
-        kind, text = part.get("kind"), word_of(part.get("text")) or ""
-        if kind == "tool_call":
-            before = {"kind": kind, **_call(part)}
+        if part["kind"] == "tool_call":
+            before = part
             yield before
-        elif kind in ("reasoning", "text") and text:
-            if before.get("kind") == kind:
-                before["text"] += text
+        elif part["text"]:
+            if before.get("kind") == part["kind"]:
+                before["text"] += part["text"]
                 continue
-            before = {"kind": kind, "text": text}
+            before = {**part}
             yield before
 
 
 def _expectation(reasoning: str | None, content: str | None, calls: list[Payload]) -> Payload:
-    """Return a case's words: no text is null; arguments are an object, or text where they are none."""
+    """Return a case's words: no text is null."""
     expect: Payload = {"content": content or None}
     if reasoning is not None:
         expect["reasoning"] = reasoning or None
-    expect["tool_calls"] = [_call(call) for call in calls]
+    expect["tool_calls"] = calls
     return expect
 
 
 def _call(call: Payload) -> Payload:
-    arguments = call.get("arguments")
-    told = {"arguments": arguments} if isinstance(arguments, dict) else {"raw": word_of(arguments) or ""}
-    return {"name": word_of(call.get("name")) or "", **told}
+    """A call in a case's words: arguments are an object, or text where they are none. Raises _UnreadError."""
+    given = call.get("arguments")
+    name = _expected_text(call, "name") or ""
+    if isinstance(given, dict):
+        return {"name": name, "arguments": plain_value(given)}
+    return {"name": name, "raw": _expected_text(call, "arguments") or ""}
+
+
+def _expected_text(given: Payload, key: str) -> str | None:
+    """A text that is expected, which may be none. Raises _UnreadError where something else is in its place."""
+    text = spelled_text(given.get(key))
+    if text is None and given.get(key) is not None:
+        raise _UnreadError(f"what it expects has no text as its {key}")
+    return text
 
 
 def _intake(value: Payload, made: list[_Made], unread: tuple[Skipped, ...]) -> Intake:

@@ -1,20 +1,23 @@
 """YAML, read without tags, merge keys and dates, and within bounds on size, depth and what aliases multiply to, so that
-reading stays linear; and an answer of an API that somebody keeps as YAML."""
+reading stays linear; and an answer of an API that somebody keeps as YAML. Keys are texts, as they are spelled."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import count
 from typing import Any
 
 import yaml
+from yaml.constructor import ConstructorError
 
 from parsers.intake.answers import found_in, log_intake
 from parsers.intake.api_families import family_of
 from parsers.intake.api_logs import response_log
 from parsers.intake.evidence import Intake
+from parsers.intake.yaml_spelling import Spelled, plain_value
 
 BYTES = 2_000_000
 EVENTS = 150_000  # the largest such file has a third of it
@@ -24,6 +27,9 @@ DIGITS = 600  # of a number: Python reads as many, however low its limit is set
 _MULTIPLIED = "Its aliases multiply to more than such a file ever holds: it is not read."
 _KEY = r"(?:id|object|role|content|choices|message|messages|response|completion|output|model)"
 _ANSWER = re.compile(rf"(?:---[^\n]*\n)?(?:#[^\n]*\n)*(?:- )?{_KEY}:(?:[ \t]|\n)")
+_TEXTS = frozenset({
+    "content", "reasoning", "reasoning_content", "text", "thinking", "arguments", "partial_json", "name",
+})  # fmt: skip
 _SAID = re.compile(r"^[ \t-]*(?:content|tool_calls):", re.MULTILINE)
 
 
@@ -35,7 +41,8 @@ def _loader() -> Any:
     """Return libyaml's reader where it is there, with no more scalar types than such a file needs. Numbers are those of
     YAML 1.2 in decimal digits, of which a longer one stays text."""
     whole, power = rf"[0-9]{{1,{DIGITS}}}", r"(?:[eE][-+]?[0-9]{1,9})"
-    loader: Any = type("Loader", (getattr(yaml, "CSafeLoader", yaml.SafeLoader),), {"yaml_implicit_resolvers": {}})
+    base = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    loader: Any = type("Loader", (base,), {"yaml_implicit_resolvers": {}, "construct_mapping": _mapping})
     for tag, pattern, first in (
         ("bool", r"^(?:true|True|TRUE|false|False|FALSE)$", "tTfF"),
         ("int", rf"^[-+]?(?:0|[1-9][0-9]{{0,{DIGITS - 1}}})$", "-+0123456789"),
@@ -43,14 +50,28 @@ def _loader() -> Any:
         ("null", r"^(?:~|null|Null|NULL|)$", ["~", "n", "N", ""]),
     ):
         loader.add_implicit_resolver(f"tag:yaml.org,2002:{tag}", re.compile(pattern), list(first))
-    loader.add_constructor("tag:yaml.org,2002:float", _float)
+    for tag, read in (("bool", _bool), ("int", int), ("float", float)):
+        loader.add_constructor(f"tag:yaml.org,2002:{tag}", partial(_spelled, read))
     return loader
 
 
-def _float(_: Any, node: Any) -> float | str:
-    """A number, and the text of one that is beyond every float: JSON has no infinity."""
-    value = float(node.value)
-    return value if math.isfinite(value) else str(node.value)
+def _bool(text: str) -> bool:
+    return text.lower() == "true"
+
+
+def _spelled(read: Callable[[str], bool | float], _: Any, node: Any) -> Spelled | str:
+    """A scalar, and the text alone of a number that is beyond every float: JSON has no infinity."""
+    text: str = node.value
+    value = read(text)
+    return text if isinstance(value, float) and not math.isfinite(value) else Spelled(value, text)
+
+
+def _mapping(loader: Any, node: Any, deep: bool = False) -> dict[str, Any]:
+    """A mapping by how its keys are spelled: 1.1 and 1.10 are two, as are true and True. Raises ConstructorError."""
+    for key, _ in node.value:
+        if not isinstance(key, yaml.ScalarNode):
+            raise ConstructorError("a mapping", node.start_mark, "a key is a list or a mapping", key.start_mark)
+    return {key.value: loader.construct_object(value, deep=deep) for key, value in node.value}
 
 
 _LOADER = _loader()
@@ -61,7 +82,7 @@ def read_yaml_answer(body: str) -> Intake | None:
     if _ANSWER.match(body) is None or _SAID.search(body) is None:
         return None
     try:
-        value = load_yaml(body)
+        value = plain_value(load_spelled(body), _TEXTS)
     except YamlError:
         return None
     if isinstance(value, dict) and family_of(value) is not None:
@@ -70,12 +91,17 @@ def read_yaml_answer(body: str) -> Intake | None:
 
 
 def load_yaml(body: str) -> Any:
-    """Return the value that is written. Raises YamlError."""
+    """Return the value that is written, as JSON. Raises YamlError."""
+    return plain_value(load_spelled(body))
+
+
+def load_spelled(body: str) -> Any:
+    """Return the value that is written, with each number and boolean as it is spelled. Raises YamlError."""
     if len(body) > BYTES:
         raise YamlError(f"The file is longer than {BYTES:,} characters: cut the cases out that are of interest.")
     try:
         _check_events(body)
-        return _as_json(yaml.load(body, Loader=_LOADER), count())
+        return _written_out(yaml.load(body, Loader=_LOADER), count())
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f" at line {mark.line + 1:,}" if mark is not None else ""
@@ -103,10 +129,10 @@ def _check_events(body: str) -> None:
             raise YamlError(f"It has {what}, which such a file does not need: it is not read.")
 
 
-def _as_json(value: Any, nodes: Iterator[int]) -> Any:
-    """Return the value with keys that JSON can hold and every alias written out, if that is not too much."""
+def _written_out(value: Any, nodes: Iterator[int]) -> Any:
+    """Return the value with every alias written out, if that is not too much."""
     if next(nodes) >= NODES:
         raise YamlError(_MULTIPLIED)
     if isinstance(value, dict):
-        return {str(key): _as_json(one, nodes) for key, one in value.items()}
-    return [_as_json(one, nodes) for one in value] if isinstance(value, list) else value
+        return {key: _written_out(one, nodes) for key, one in value.items()}
+    return [_written_out(one, nodes) for one in value] if isinstance(value, list) else value

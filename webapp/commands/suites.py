@@ -14,6 +14,7 @@ import click
 from parsers.intake import Intake, recognise
 from parsers.intake.column_rows import columns_of
 from parsers.intake.dynamo_cases import read_dynamo
+from parsers.intake.evidence import Kind
 from parsers.intake.layers import LAYERS
 from parsers.intake.own_tests import read_own_test
 from parsers.intake.python_modules import LARGEST, Modules
@@ -22,6 +23,8 @@ from parsers.intake.vllm_suites import read_vllm_suite
 from parsers.vocabulary.types import UsageError
 
 _OF_CASES = ("case", "corpus")
+# Texts that code quotes as it quotes any other; a recorded answer is one whatever the name of its file ends with.
+_QUOTES: frozenset[Kind] = frozenset({"raw_text", "text_literal", "chunk_list", "code_block", "conversation"})
 
 column_option = click.option(
     "--column",
@@ -63,8 +66,14 @@ def recognised(
     found = recognise(data, pasted=False, filename=file, modules=modules, layers=layers)
     if as_cases and found.kind == "dynamo_yaml":
         return with_cases(found)
-    quoted = found.kind == "raw_text" or (Path(file or "").suffix == ".py" and bool(found.outputs))
-    return suite_in(data, filename=file) if as_cases and quoted else found
+    return suite_in(data, filename=file) if as_cases and _is_quoted(found, file) else found
+
+
+def _is_quoted(found: Intake, file: str | None) -> bool:
+    """Return whether what was found is raw text, or an output that code quotes."""
+    if Path(file or "").suffix != ".py":
+        return found.kind == "raw_text"
+    return found.kind in _QUOTES or any(warn.code == "other_text" for warn in found.warnings)
 
 
 def modules_of(file: Path) -> Modules:

@@ -152,6 +152,26 @@ def test_all_that_a_case_says_is_read_back(target: str, name: str) -> None:
     assert (back.title == made.title) is (target != "vllm_format")
 
 
+LIKE_VALUES = (
+    "42", "1.50", "1e5", "3e-7", "0x10", "007", "1_000", "true", "True", "null", "~", "=", "<<", "2001-01-01", ".inf",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("word", LIKE_VALUES)
+def test_texts_like_values_of_yaml_are_read_back_as_texts(word: str) -> None:
+    body = f'<tool_call>\n{{"name": "{word}", "arguments": {{"{word}": "{word}", "x": 1e16}}}}\n</tool_call>'
+    tools = [{"name": word, "description": word, "parameters": {"type": "object", "title": word}}]
+    call = {"name": word, "arguments": {word: word, "x": 1e16}}
+    for text, expect in ((word, {"content": word}), (word + body, {"content": word, "tool_calls": [call]})):
+        found = subject(case(text=text, tools=tools, title=word, expect=expect))
+        assert found is not None
+        back = read_back(suite_file(SUITES["dynamo"], found).text, ".yaml")
+        again = subject(back)
+        assert again is not None
+        assert told(again, "dynamo") == told(found, "dynamo")
+        assert back.title == word
+
+
 SHAPES: dict[str, Callable[[Case], str]] = {
     "case": dumps,
     "jsonl": jsonl,

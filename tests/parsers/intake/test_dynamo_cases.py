@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,7 +27,9 @@ def case(lines: str) -> Recording:
 TEXTS: list[tuple[str, str, list[str] | None, str | None]] = [
     ("model_text: '<a>'", "<a>", None, None),
     ("model_text: true", "true", None, None),
-    ("model_text: 1.50", "1.5", None, None),
+    ("model_text: True", "True", None, None),
+    ("model_text: 1.50", "1.50", None, None),
+    ("model_text: 1e5\nchunks: [{delta_text: +1}, {delta_text: .5e3}]", "+1.5e3", ["+1", ".5e3"], None),
     ("model_text: yes", "yes", None, None),
     ("model_text: 12:30:00", "12:30:00", None, None),
     ("model_text: ''", "", None, None),
@@ -81,6 +84,23 @@ EXPECTED: list[tuple[str, dict[str, Any] | None]] = [
             "events": [{"kind": "tool_call", "name": "f", "arguments": {"1": {"2": "x"}}}],
         },
     ),
+    (
+        "request: {input: 42}\ngolden: {assembled: [{kind: reasoning, text: TRUE}, {kind: text, text: 42}]}",
+        {
+            "content": "42", "reasoning": "TRUE", "tool_calls": [],
+            "events": [{"kind": "reasoning", "text": "TRUE"}, {"kind": "text", "text": "42"}],
+        },
+    ),
+    (
+        "model_text: x\nexpected:\n  vllm:\n    reasoning_text: 1e5\n    normal_text: 0.10\n"
+        "    calls: [{name: 7, arguments: 1e5}, {name: null, arguments: {1e5: 1e5, ~: True}}]",
+        {
+            "content": "0.10", "reasoning": "1e5",
+            "tool_calls": [
+                {"name": "7", "raw": "1e5"}, {"name": "", "arguments": {"1e5": 100000.0, "~": True}},
+            ],
+        },
+    ),
 ]  # fmt: skip
 
 
@@ -104,6 +124,26 @@ UNREAD: list[tuple[str, str]] = [
         "request: {input: x}\ngolden: {assembled: [{text: a}]}",
         "its golden has a part of kind None, which no case can expect",
     ),
+    (
+        "request: {input: x}\ngolden: {assembled: [{kind: 4}]}",
+        "its golden has a part of kind 4, which no case can expect",
+    ),
+    (
+        "request: {input: x}\ngolden: {assembled: [{kind: text, text: [a]}]}",
+        "what it expects has no text as its text",
+    ),
+    (
+        "request: {input: x}\ngolden: {assembled: [{kind: tool_call, name: f, arguments: [a]}]}",
+        "what it expects has no text as its arguments",
+    ),
+    (
+        "model_text: x\nexpected: {vllm: {calls: [{name: {a: b}}]}}",
+        "what it expects has no text as its name",
+    ),
+    (
+        "model_text: x\nexpected: {dynamo: {calls: [], normal_text: {a: b}}}",
+        "what it expects has no text as its normal_text",
+    ),
     ("model_text: x\nchunks: {delta_text: a}", "its chunks are no list of mappings"),
     ("model_text: x\nchunks: [a]", "its chunks are no list of mappings"),
     ("chunks: [{delta_text: a}, {deltatext: b}]", "its chunk 2 has no delta_text"),
@@ -121,6 +161,35 @@ def test_a_case_that_is_not_read_is_named_by_its_line(lines: str, why: str, besi
     assert [output.label for output in found.outputs] == ["good"] * beside
     assert found.skipped == (Skipped(3 + beside, f"wrong: {why}"),)
     assert f"Line {3 + beside} is not read: wrong: {why}." in found.message
+
+
+def test_keys_are_told_apart_by_how_they_are_written() -> None:
+    names = ["1.1", "1.10", "1e5", "100000.0", "true", "True", "~", "null", "007", "7"]
+    found = read_dynamo("cases:\n" + "".join(f"  {name}: {{model_text: {name}x}}\n" for name in names))
+    assert found is not None
+    assert [(one.label, one.text, one.line) for one in found.outputs] == [
+        (name, f"{name}x", line) for line, name in enumerate(names, 2)
+    ]
+
+
+def test_a_case_of_a_list_is_called_by_its_id_as_it_is_written() -> None:
+    found = read_dynamo("cases:\n- {id: 1.10, model_text: a}\n- {id: 1.1, model_text: b}\n- {id: ~, model_text: c}\n")
+    assert found is not None
+    assert [one.label for one in found.outputs] == ["1.10", "1.1", "case 3"]
+
+
+def test_a_tool_has_texts_as_they_are_written_and_values_in_its_schema() -> None:
+    schema = "{properties: {x: {title: 07.0, description: 1e5, default: {name: 1e3}, minimum: 1e2}}}"
+    request = case(f"model_text: x\ntools: [{{name: 1.10, description: true, parameters: {schema}}}]").request
+    assert request is not None
+    assert request.tools is not None
+    assert request.tools[0]["function"] == {
+        "name": "1.10",
+        "description": "true",
+        "parameters": {
+            "properties": {"x": {"title": "07.0", "description": "1e5", "default": {"name": 1e3}, "minimum": 1e2}}
+        },
+    }
 
 
 def test_what_is_no_case_is_named_beside_cases() -> None:
@@ -236,6 +305,7 @@ REFUSED: list[tuple[str, str]] = [
     ("cases:\n  model_text: \x07\n", "no whole YAML"),
     ("cases:\n  model_text: \ud83d\n", "half of a UTF-16 pair"),
     ("cases:\n  model_text: *b\n", "no whole YAML"),
+    ("cases:\n  ? [model_text]\n  : {model_text: x}\n", "no whole YAML at line 2: a key is a list or a mapping"),
     ("cases:\n  model_text: [" + "a," * EVENTS + "]", "parts"),
     ("cases:\n  model_text: " + "a" * BYTES, "longer than"),
 ]
@@ -326,6 +396,55 @@ NUMBERS: list[tuple[str, Any]] = [
 @pytest.mark.parametrize(("written", "value"), NUMBERS)
 def test_numbers_are_those_of_yaml_in_decimal_digits(written: str, value: Any) -> None:
     assert json.dumps(load_yaml(f"[{written}]")) == json.dumps([value])
+
+
+# Texts that one reader of YAML or another takes for something else; PyYAML quotes those that it takes for such itself.
+LIKE_VALUES = (
+    "42", "1.50", "1e5", "12E3", "3e-7", "1e400", ".5e3", "+.5", "0x10", "0o17", "007", "08", "1_000", "1:30", "12e03",
+    "true", "True", "yes", "NO", "on", "null", "~", "=", "<<", "-", "?", ".inf", ".nan", "2001-01-01", "",
+    "2001-12-14 21:59:43.10 -5", "!!int 1", "&a", "*a", "- a", "a: b", "# a", " a ", "a\n", "\n", "\ta", "a\r\nb",
+    "\x00\x85", "'", '"', "\\", "\u2028\ufeff", "\U0001f600", "%", "@", "`",
+)  # fmt: skip
+WRITTEN_TEXTS = st.one_of(
+    st.sampled_from(LIKE_VALUES),
+    st.from_regex(r"\A[-+]?[0-9._:eExXob]{1,9}\Z"),
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=9),
+)
+
+
+@given(
+    st.dictionaries(WRITTEN_TEXTS, st.tuples(*[WRITTEN_TEXTS] * 5), min_size=1, max_size=4),
+    st.booleans(),
+)
+def test_what_pyyaml_writes_of_a_case_is_read_as_the_same_texts(cases: dict[str, tuple[str, ...]], flow: bool) -> None:
+    written = {
+        name: {
+            "request": {"input": text + more, "chunks": [{"delta_text": text}, {"delta_text": more}],
+                        "init": {"named_tool": tool}, "tools": [{"name": tool, "description": said}]},
+            "golden": {"assembled": [
+                {"kind": "reasoning", "text": said}, {"kind": "text", "text": text},
+                {"kind": "tool_call", "name": tool, "arguments": {key: "x"}},
+                {"kind": "tool_call", "name": tool, "arguments": key},
+            ]},
+        }
+        for name, (text, more, tool, said, key) in cases.items()
+    }  # fmt: skip
+    found = read_dynamo(yaml.safe_dump({"cases": written}, default_flow_style=None if flow else False, sort_keys=False))
+    assert found is not None
+    assert len(found.outputs) == len(cases)
+    for output, (name, (text, more, tool, said, key)) in zip(found.outputs, cases.items(), strict=True):
+        assert (output.label, output.text) == (name, text + more)
+        assert [delta.text for delta in output.deltas or ()] == [text, more]
+        assert output.request is not None
+        assert [one["function"] for one in output.request.tools or ()] == [{"name": tool, "description": said}]
+        choice = {"type": "function", "function": {"name": tool}}
+        assert output.request.tool_choice == (choice if tool else None)
+        calls: list[dict[str, Any]] = [{"name": tool, "arguments": {key: "x"}}, {"name": tool, "raw": key}]
+        texts = [{"kind": kind, "text": one} for kind, one in (("reasoning", said), ("text", text)) if one]
+        assert output.expect == {
+            "content": text or None, "reasoning": said or None, "tool_calls": calls,
+            "events": [*texts, *[{"kind": "tool_call", **call} for call in calls]],
+        }  # fmt: skip
 
 
 def test_a_number_of_any_length_is_read_in_bounds() -> None:

@@ -172,6 +172,28 @@ def test_a_suite_loses_no_expectation_in_silence(program: Program, tmp_path: Pat
     assert (done.code, "No row has gold.callz, which expect.tool_calls was to be taken from" in done.out) == (2, True)
 
 
+MESSAGE = '{"role": "assistant", "content": "<tool_call>\\n{\\"name\\": \\"f\\", \\"arguments\\": {}}\\n</tool_call>"}'
+ANSWER = f'{{"choices": [{{"message": {MESSAGE}}}]}}'
+OF_PYTHON: list[tuple[str, str, bool]] = [
+    ("an answer", ANSWER, True),
+    ("a stream", f'data: {{"choices": [{{"delta": {MESSAGE}}}]}}\n\ndata: [DONE]\n', True),
+    ("printed objects", "ChatCompletion(choices=[Choice(message=ChatCompletionMessage(content='Hello'))])", True),
+    ("code around an answer", f"answer = {ANSWER}\nassert parse(answer) == 1\n", False),
+    ("a text", f"RAW = {MESSAGE.partition(', ')[2].partition(': ')[2].rstrip('}')}\n", False),
+    ("deltas", '["<tool_call>", "x"]\n', False),
+]
+
+
+@pytest.mark.parametrize(("body", "read"), [row[1:] for row in OF_PYTHON], ids=[row[0] for row in OF_PYTHON])
+def test_a_recorded_answer_is_read_whatever_its_file_is_called_and_what_code_quotes_is_not(
+    program: Program, tmp_path: Path, body: str, read: bool
+) -> None:
+    path = tmp_path / "s.py"
+    path.write_text(body, "utf-8")
+    done = program("check", path, "--parser", "qwen")
+    assert ("Python without samples" not in done.out) is read
+
+
 @pytest.mark.parametrize("command", [("check",), ("export", "--to", "jsonl")])
 def test_a_case_of_yaml_that_is_not_read_is_named(program: Program, tmp_path: Path, command: tuple[str, ...]) -> None:
     path = tmp_path / "some.yaml"
