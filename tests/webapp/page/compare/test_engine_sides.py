@@ -165,7 +165,7 @@ def test_engines_are_rows_of_the_matrix_on_demand_and_those_that_are_sides_alway
 def test_an_engine_that_hung_or_took_long_is_not_asked_for_its_other_parsers(
     fakes: Runner, monkeypatch: pytest.MonkeyPatch, parser: str, seconds: float, left: str
 ) -> None:
-    write_entry(fakes.settings, "fake", fake(seconds=0.5))
+    write_entry(fakes.settings, "fake", fake(seconds=0.5 if parser == "hangs" else 10))
     entered(fakes.settings).card("fake")
     monkeypatch.setattr(module, "ENGINE_SECONDS", seconds)
     found = load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": CALL + "!"}})
