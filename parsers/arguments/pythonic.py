@@ -391,8 +391,6 @@ class Pythonic(NotationParser):
             start = built
         if in_string is not None and in_string < start:
             start = in_string
-        if start == at:
-            return state, None
         why = _IN_STRING if in_string is not None else _IN_WORD if word or key else self._builder.wanted()
         return state, ("codec", why, start, FED if at == fed else at)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 
 import pytest
@@ -164,6 +165,13 @@ def test_a_value_whose_last_white_space_may_be_structure_is_read_at_once() -> No
     reads = open_texts("dots", _DOTS.format(text), 4)
     assert sum([read.length for read in reads]) > len(text) - 12
     assert len(reads) < 12
+
+
+@pytest.mark.parametrize(("value", "read"), [("Hello you   ", "Hello you"), ("Hello you   so <", "Hello you   so <")])
+def test_white_space_that_open_text_kept_belongs_to_the_value_or_to_its_closer(value: str, read: str) -> None:
+    machine, text = build(get_format("dots")), _DOTS.format(value)
+    message = parse(machine, [Delta(n, (Piece(char),)) for n, char in enumerate(text, 1)], Context())
+    assert json.loads(message.tool_calls[0].arguments) == {"a": read}
 
 
 def open_texts(parser: str, text: str, size: int, context: Context | None = None) -> list[OpenText]:

@@ -19,8 +19,9 @@ from parsers.replays.replayer import Replayer
 from parsers.selection.registry import build, get_format
 from parsers.vocabulary.channels import Channels
 from parsers.vocabulary.events import CallEnd, ContentText, Diagnostic, Event, TextEvent
+from parsers.vocabulary.seen import Seen
 from parsers.vocabulary.stretches import Stretch
-from parsers.vocabulary.trace import Trace, parts_of
+from parsers.vocabulary.trace import StateView, Trace, parts_of
 from parsers.vocabulary.types import Context, Delta, Piece
 from tests.amount import every
 from tests.corpus import CORPORA, case_named, case_names
@@ -45,6 +46,14 @@ def test_deltas_are_a_sequence_of_deltas() -> None:
     assert Deltas(PIECES).__eq__(6) is NotImplemented
     with pytest.raises(IndexError):
         deltas[3]
+
+
+def test_steps_without_an_end_have_the_text_of_the_last_ones() -> None:
+    deltas = [Delta(1, PIECES[:1]), Delta(2, PIECES[1:3])]
+    steps, seen = Steps(deltas, "abc"), Seen.of(StateView("S"))
+    steps.add([(1, [ContentText(0, 1, "a")], (), seen, "a"), (1, [ContentText(1, 3, "bc")], (), seen, "bc")])
+    steps.close()
+    assert [event.text for _, event in steps.events() if isinstance(event, TextEvent)] == ["a", "bc"]
 
 
 def require_columns(trace: Trace) -> None:

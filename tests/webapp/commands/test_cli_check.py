@@ -25,8 +25,8 @@ CaseFile = Callable[..., Path]
 def broken(monkeypatch: pytest.MonkeyPatch) -> None:
     """A run in which a check finds an error, and one chunking of two deltas gives another message."""
 
-    def run(case: Any, **_options: Any) -> CaseRun:
-        found = run_case(case)
+    def checked(run: Any) -> CaseRun:
+        found = run_case(run.case)
         found.compared[3].same = False
         found.findings = [
             Finding("chunking", "error", "parser", "It differs.", 2),
@@ -35,7 +35,7 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> None:
         ]
         return found
 
-    monkeypatch.setattr(service(), "run_checked", run)
+    monkeypatch.setattr(service(), "checked", checked)
 
 
 @pytest.mark.replays
