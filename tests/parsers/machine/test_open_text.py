@@ -169,9 +169,11 @@ def test_a_value_whose_last_white_space_may_be_structure_is_read_at_once() -> No
 
 @pytest.mark.parametrize(("value", "read"), [("Hello you   ", "Hello you"), ("Hello you   so <", "Hello you   so <")])
 def test_white_space_that_open_text_kept_belongs_to_the_value_or_to_its_closer(value: str, read: str) -> None:
-    machine, text = build(get_format("dots")), _DOTS.format(value)
-    message = parse(machine, [Delta(n, (Piece(char),)) for n, char in enumerate(text, 1)], Context())
-    assert json.loads(message.tool_calls[0].arguments) == {"a": read}
+    text = _DOTS.format(value)
+    for size in (1, 2, 3, 7):
+        pieces = [Piece(text[at : at + size]) for at in range(0, len(text), size)]
+        message = parse(build(get_format("dots")), [Delta(n, (one,)) for n, one in enumerate(pieces, 1)], Context())
+        assert json.loads(message.tool_calls[0].arguments) == {"a": read}
 
 
 def open_texts(parser: str, text: str, size: int, context: Context | None = None) -> list[OpenText]:
