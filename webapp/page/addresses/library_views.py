@@ -18,14 +18,15 @@ from webapp.page.engines.run_of_all import RunColumn, run_columns, run_some
 from webapp.page.inspect.inspect_page import whole_number
 from webapp.page.library.importing import LEFT_ALONE, ImportForm, import_some, tags_of
 from webapp.page.library.incoming import incoming
-from webapp.page.library.library_page import library_page
+from webapp.page.library.library_page import LibraryPage, library_page, refused_page
 from webapp.page.library.outgoing import KINDS, exported_cases
-from webapp.page.library.query import LONGEST, wanted_of
+from webapp.page.library.query import wanted_of
 from webapp.quotas import client, count_collection, said_of, too_many
 from webapp.services import services
 from webapp.storage_trouble import SAYS
 from webapp.store import OverQuota
 from webapp.store.collecting import LONGEST_TITLE, Collection
+from webapp.store.listings import Wanted
 
 SECONDS = 4.0  # of work on a run of all, for one page
 
@@ -35,9 +36,13 @@ SECONDS = 4.0  # of work on a run of all, for one page
 def library(collection: str | None = None) -> Response:
     """The newest cases that a query finds, in the whole library or in a collection."""
     inside = _collection(collection)
-    before, query = whole_number(request.args.get("before")), request.args.get("q", "")[:LONGEST]
-    page = library_page(services().store, query, inside, before, datetime.now(UTC))
-    return render("library.html", page=page, columns=run_columns(entered(services().settings)))
+    before, query = whole_number(request.args.get("before")), request.args.get("q", "")
+    try:
+        page = library_page(services().store, query, inside, before, datetime.now(UTC))
+    except UsageError as error:
+        page = refused_page(services().store, query, inside, str(error))
+    status = 422 if page.refused else 200
+    return render("library.html", status=status, page=page, columns=run_columns(entered(services().settings)))
 
 
 @blueprint.get("/library/export.<kind>")
@@ -46,7 +51,7 @@ def library_export(kind: str) -> Response:
     if kind not in KINDS:
         abort(404, f"There is no such export of the library; there are {', '.join(KINDS)}.")
     inside = _collection(request.args.get("collection") or None)
-    wanted = wanted_of(request.args.get("q", ""), inside.id if inside else None)
+    wanted = _wanted(request.args.get("q", ""), inside)
     response = Response(exported_cases(kind, services().store.library.bodies(wanted)), mimetype=KINDS[kind])
     response.headers["Content-Disposition"] = f'attachment; filename="cases.{kind}"'
     return response
@@ -87,7 +92,7 @@ def collection_make() -> ResponseReturnValue:
     """Keep what a query finds as a collection, and show its delete key this once."""
     title = request.form.get("title", "").strip()[:LONGEST_TITLE]
     inside = _collection(request.form.get("collection") or None)
-    wanted = wanted_of(request.form.get("q", ""), inside.id if inside else None)
+    wanted = _wanted(request.form.get("q", ""), inside)
     if title:
         count_collection()
     made = services().store.collections.make(title, wanted) if title else None
@@ -117,10 +122,9 @@ def collection_delete(collection: str) -> Response:
 def library_run() -> ResponseReturnValue:
     """Run what a query finds by an engine, as much of it as there is time for, and show what came of it."""
     inside = _collection(request.form.get("collection") or None)
-    query, engine = request.form.get("q", "")[:LONGEST], request.form.get("engine", "")
+    query, engine = request.form.get("q", ""), request.form.get("engine", "")
     column = _column(engine)
-    run_some(services().store, services().settings, column, wanted_of(query, inside.id if inside else None),
-             SECONDS, monotonic)  # fmt: skip
+    run_some(services().store, services().settings, column, _wanted(query, inside), SECONDS, monotonic)
     asked = {"q": query, "collection": inside.id if inside else ""}
     given = {key: value for key, value in asked.items() if value}
     return redirect(f"{url_for('page.library_results', engine=engine)}{'?' if given else ''}{urlencode(given)}", 303)
@@ -131,13 +135,27 @@ def library_results(engine: str) -> Response:
     """What an engine, in the version that it has now, made of what a query finds; and how much of that is left."""
     inside = _collection(request.args.get("collection") or None)
     column, before = _column(engine), whole_number(request.args.get("before"))
-    query, store = request.args.get("q", "")[:LONGEST], services().store
-    page = library_page(store, query, inside, before, datetime.now(UTC))
+    query, store = request.args.get("q", ""), services().store
+    page = _page(query, inside, before)
     results = store.results.of([one.case.number for one in page.rows], [column.key])
     left = store.results.count_left(*column.key, page.wanted)
     run = next((one for one in store.results.all() if (one.engine, one.version) == column.key), None)
     rows = [(one, results[one.case.number].get(column.key)) for one in page.rows]
     return render("library_results.html", page=page, column=column, rows=rows, left=left, run=run)
+
+
+def _wanted(query: str, inside: Collection | None) -> Wanted:
+    try:
+        return wanted_of(query, inside.id if inside else None)
+    except UsageError as error:
+        abort(422, str(error))
+
+
+def _page(query: str, inside: Collection | None, before: int | None) -> LibraryPage:
+    try:
+        return library_page(services().store, query, inside, before, datetime.now(UTC))
+    except UsageError as error:
+        abort(422, str(error))
 
 
 def _collection(collection: str | None) -> Collection | None:

@@ -200,6 +200,35 @@ def test_a_verdict_of_another_version_is_known_where_a_case_has_it(client: Flask
     assert page(client, "/library?q=verdict:odd+tag:none").one("p.empty").words.startswith("No case in this list")
 
 
+LONG = "".join(f"text:{letter} " for letter in "abcdefghijkl") + "tag:nosuch"
+TOO_LONG = "This search is for 13 parts, and 12 is the most: nothing was looked for."
+
+
+def test_a_search_that_is_too_long_finds_nothing_and_stays_in_the_box(client: FlaskClient) -> None:
+    share(client, CALL, title="Call")
+    where = client.post("/library/collections", data={"title": "Mine", "q": ""}).headers["Location"]
+    for path in ("/library", where):
+        answer = client.get(path, query_string={"q": LONG})
+        found = parse(answer.text)
+        box = found.one("input[type=search]").attrs
+        assert (answer.status_code, box["value"], "maxlength" in box) == (422, LONG, False)
+        assert found.one(f"#{box['aria-describedby']}").words == TOO_LONG
+        assert (titles(found), found.all(".empty"), found.all("nav.library-filters section")[1:]) == ([], [], [])
+
+
+def test_nothing_is_done_about_a_search_that_is_too_long(client: FlaskClient) -> None:
+    share(client, CALL, title="Call")
+    asked = {"q": LONG}
+    answers = [
+        client.get("/library/export.jsonl", query_string=asked),
+        client.get("/library/results/builtin", query_string=asked),
+        client.post("/library/run", data={"engine": "builtin", **asked}),
+        collect(client, **asked),
+    ]
+    assert [(one.status_code, TOO_LONG in one.text) for one in answers] == [(422, True)] * 4
+    assert "not run" in page(client, "/library/results/builtin").one("table.matrix tbody tr").words
+
+
 def test_a_list_is_titled_by_what_was_looked_for(client: FlaskClient) -> None:
     share(client, CALL, title="Call")
     where = client.post("/library/collections", data={"title": "Mine", "q": ""}).headers["Location"]
