@@ -13,7 +13,8 @@ from flask.typing import ResponseReturnValue
 from parsers.vocabulary.types import UsageError
 from webapp.engines.entered import entered
 from webapp.links import public_base
-from webapp.page.addresses.subjects import blueprint, lists_by_default, render
+from webapp.page.addresses.subjects import blueprint, lists_by_default, render, sees_places
+from webapp.page.engines.listing import HIDDEN
 from webapp.page.engines.run_of_all import RunColumn, run_columns, run_some
 from webapp.page.inspect.inspect_page import whole_number
 from webapp.page.library.importing import LEFT_ALONE, ImportForm, import_some, tags_of
@@ -120,11 +121,15 @@ def collection_delete(collection: str) -> Response:
 
 @blueprint.post("/library/run")
 def library_run() -> ResponseReturnValue:
-    """Run what a query finds by an engine, as much of it as there is time for, and show what came of it."""
+    """Run what a query finds by an engine, as much of it as there is time for, and show what came of it; `again`: also
+    what it ran before, where its code may be another one by now."""
     inside = _collection(request.form.get("collection") or None)
     query, engine = request.form.get("q", ""), request.form.get("engine", "")
-    column = _column(engine)
-    run_some(services().store, services().settings, column, _wanted(query, inside), SECONDS, monotonic)
+    column, wanted, parts = _column(engine), _wanted(query, inside), services()
+    if request.form.get("again") and not column.is_fixed:
+        column = _renewed(engine)
+        parts.store.results.forget(*column.key, wanted)
+    run_some(parts.store, parts.settings, column, wanted, SECONDS, monotonic)
     asked = {"q": query, "collection": inside.id if inside else ""}
     given = {key: value for key, value in asked.items() if value}
     return redirect(f"{url_for('page.library_results', engine=engine)}{'?' if given else ''}{urlencode(given)}", 303)
@@ -141,7 +146,8 @@ def library_results(engine: str) -> Response:
     left = store.results.count_left(*column.key, page.wanted)
     run = next((one for one in store.results.all() if (one.engine, one.version) == column.key), None)
     rows = [(one, results[one.case.number].get(column.key)) for one in page.rows]
-    return render("library_results.html", page=page, column=column, rows=rows, left=left, run=run)
+    last = f"{run.last[:10]} {run.last[11:16]} UTC" if run else ""
+    return render("library_results.html", page=page, column=column, rows=rows, left=left, run=run, last=last)
 
 
 def _wanted(query: str, inside: Collection | None) -> Wanted:
@@ -165,6 +171,15 @@ def _collection(collection: str | None) -> Collection | None:
     if found is None:
         abort(404, "There is no collection at this address.")
     return found
+
+
+def _renewed(engine: str) -> RunColumn:
+    """An engine that was started anew and asked who it is: what it runs from now on is what its files have now."""
+    try:
+        entered(services().settings).renew(engine)
+    except UsageError as error:
+        abort(422, str(error) if sees_places() else f"{engine} does not answer: {HIDDEN}.")
+    return _column(engine)
 
 
 def _column(engine: str) -> RunColumn:
