@@ -14,13 +14,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
-from sqlalchemy import Connection, Engine, Select, delete, func, insert, select
+from sqlalchemy import Connection, Engine, delete, func, insert, select
 
 from parsers.cases.io import CROCKFORD
 from webapp.store.engine import writing
 from webapp.store.grams import kept
 from webapp.store.keys import digest_of, new_key, opens
-from webapp.store.listings import Listings, Wanted, lasts
+from webapp.store.listings import Listings, Wanted, in_order, lasts
 from webapp.store.schema import ID_LENGTH, collected, collections, listed
 
 MOST = 10_000  # cases of a collection
@@ -94,7 +94,7 @@ class Collections:
             return False
         with self._writer.begin() as connection:
             places = select(collected.c.number).join(listed).where(collected.c.collection == kept(collection))
-            connection.execute(_in_order(connection, places).with_for_update(of=collected)).all()
+            connection.execute(in_order(connection, places).with_for_update(of=collected)).all()
             return connection.execute(delete(collections).where(collections.c.id == kept(collection))).rowcount == 1
 
     def _rows(self, collection: str | None) -> list[Collection]:
@@ -115,12 +115,6 @@ def _there(connection: Connection, cases: Sequence[tuple[int, str]]) -> list[int
     numbers = [number for number, _ in sorted(cases, key=itemgetter(1))]
     for at in range(0, len(numbers), _BATCH):
         held = select(listed.c.number).where(listed.c.number.in_(numbers[at : at + _BATCH]))
-        held = _in_order(connection, held).with_for_update(read=True, key_share=True)
+        held = in_order(connection, held).with_for_update(read=True, key_share=True)
         found += connection.execute(held).scalars()
     return found
-
-
-def _in_order(connection: Connection, query: Select[int]) -> Select[int]:
-    """A query for listed cases in the order of their ids as Python sorts them, whatever the database sorts by."""
-    plain = "C" if connection.dialect.name == "postgresql" else "BINARY"
-    return query.order_by(listed.c.case_id.collate(plain))

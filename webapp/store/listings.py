@@ -312,6 +312,12 @@ def lasts(number: ColumnElement[int], now: str) -> ColumnElement[bool]:
     return number.not_in(select(listed.c.number).where(listed.c.expires <= now))
 
 
+def in_order(connection: Connection, query: Select[int]) -> Select[int]:
+    """A query for listed cases in the order of their ids as Python sorts them, whatever the database sorts by."""
+    plain = "C" if connection.dialect.name == "postgresql" else "BINARY"
+    return query.order_by(listed.c.case_id.collate(plain))
+
+
 def _name(value: str) -> str:
     """A name as an index has it."""
     return kept(value)[:LONGEST_LABEL]

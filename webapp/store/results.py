@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
-from sqlalchemy import Engine, Select, delete, exists, func, insert, select
+from sqlalchemy import ColumnElement, Engine, Select, delete, exists, func, insert, select
 
 from webapp.store.engine import writing
 from webapp.store.grams import kept
-from webapp.store.listings import Listings, Wanted
+from webapp.store.listings import Listings, Wanted, in_order
 from webapp.store.schema import cases, listed, tried
 from webapp.store.tallies import RESULT_TALLY, results_of
 
 LONGEST_DETAIL = 500  # characters of what was found first
+_BATCH = 500
 
 
 @dataclass(slots=True, frozen=True)
@@ -71,6 +73,22 @@ class Results:
         """Put the changes of the counts together where they are many."""
         RESULT_TALLY.tidy(self._engine)
 
+    def forget(self, engine: str, version: str, wanted: Wanted) -> None:
+        """Forget what an engine made of the cases wanted in this version: they are left to be run again. They are held
+        as a purge holds them, in the order of their ids, some at a time."""
+        query = self._listings.select(wanted, listed.c.case_id, listed.c.number).where(_done(engine, version))
+        with self._engine.connect() as connection:
+            self._listings.ready(connection, wanted)
+            numbers = [number for _, number in sorted(map(tuple, connection.execute(query)), key=itemgetter(0))]
+        for at in range(0, len(numbers), _BATCH):
+            with self._writer.begin() as connection:
+                held = select(listed.c.number).where(listed.c.number.in_(numbers[at : at + _BATCH]))
+                there = connection.execute(in_order(connection, held).with_for_update()).scalars().all()
+                these = (tried.c.engine == engine, tried.c.version == version, tried.c.number.in_(there))
+                RESULT_TALLY.take(connection, results_of(*these))
+                connection.execute(delete(tried).where(*these))
+            self.tidy()
+
     def left(
         self, engine: str, version: str, wanted: Wanted, limit: int, before: int | None = None
     ) -> list[tuple[int, str]]:
@@ -119,5 +137,9 @@ class Results:
         return found
 
     def _left(self, engine: str, version: str, wanted: Wanted, *columns: object) -> Select[tuple[int, str]]:
-        done = exists().where(tried.c.engine == engine, tried.c.version == version, tried.c.number == listed.c.number)
-        return self._listings.select(wanted, *columns).where(~done)
+        return self._listings.select(wanted, *columns).where(~_done(engine, version))
+
+
+def _done(engine: str, version: str) -> ColumnElement[bool]:
+    """The condition that an engine ran a listed case in this version."""
+    return exists().where(tried.c.engine == engine, tried.c.version == version, tried.c.number == listed.c.number)

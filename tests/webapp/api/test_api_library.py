@@ -201,3 +201,10 @@ def test_a_verdict_that_there_is_not_is_refused_with_those_there_are(client: Fla
     assert answer.status_code == 422
     assert answer.get_json()["error"]["message"].startswith("There is no verdict 'nonsense'. There are: all_hold, ")
     assert client.get(f"/api/v1/{path}?q=verdict:text_lost").status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/api/v1/library", "/api/v1/library/export"])
+def test_a_search_that_is_too_long_is_refused(client: FlaskClient, path: str) -> None:
+    answer = client.get(path, query_string={"q": " ".join(f"tag:{number}" for number in range(13))})
+    said = "This search is for 13 parts, and 12 is the most: nothing was looked for."
+    assert (answer.status_code, answer.get_json()["error"]["message"]) == (422, said)

@@ -114,3 +114,10 @@ def test_the_picture_of_what_expired_goes_with_the_import_that_sweeps_it_away(
 def test_a_check_that_there_is_not_is_refused_with_those_there_are(program: Program, command: str) -> None:
     done = program("library", command, "check:schemas")
     assert (done.code, "There is no check 'schemas'. There are: " in done.err) == (2, True)
+
+
+@pytest.mark.parametrize("command", ["find", "export"])
+def test_a_search_that_is_too_long_is_refused(program: Program, command: str) -> None:
+    done = program("library", command, "x" * 1_001)
+    assert (done.code, done.out) == (2, "")
+    assert "This search is for 1,001 characters, and 1,000 is the most: nothing was looked for." in done.err

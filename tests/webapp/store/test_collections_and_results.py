@@ -11,7 +11,7 @@ from sqlalchemy import Connection, event, func, select
 
 from tests.webapp.store.test_listings import ids, listing
 from tests.webapp.store.test_upgrade import at_revision
-from webapp.store import CaseStore, Cost, collecting, make_engine, tallies, upgrade
+from webapp.store import CaseStore, Cost, collecting, make_engine, results, tallies, upgrade
 from webapp.store.engine import writing
 from webapp.store.keeping import Keeper
 from webapp.store.listings import Wanted
@@ -132,6 +132,23 @@ def test_what_an_engine_has_not_run_in_its_version_is_left(store: CaseStore, add
     store.withdraw("b2".ljust(16, "0"), key)
     store.results.keep("vllm", "0.33", number, Result("passes", "pass"))
     assert store.results.all() == []
+
+
+def test_what_is_forgotten_is_left_to_be_run_again(
+    store: CaseStore, add: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(results, "_BATCH", 2)
+    for text in ("c1", "c2", "c3", "other"):
+        add(text)
+    numbers = [number for number, _ in store.results.left("vllm", "0.33", Wanted(), 9)]
+    for number in numbers:
+        for version in ("0.33", "0.34"):
+            store.results.keep("vllm", version, number, Result("passes", "pass"))
+    store.results.forget("vllm", "0.33", Wanted(texts=("c",)))
+    assert [body for _, body in store.results.left("vllm", "0.33", Wanted(), 9)] == ["c3", "c2", "c1"]
+    assert counted(store) == {"vllm 0.33": {"pass": 1}, "vllm 0.34": {"pass": 4}}
+    store.results.forget("vllm", "0.33", Wanted(texts=("c",)))
+    assert counted(store) == {"vllm 0.33": {"pass": 1}, "vllm 0.34": {"pass": 4}}
 
 
 def counted(store: CaseStore) -> dict[str, dict[str, int]]:

@@ -13,19 +13,21 @@ from flask.typing import ResponseReturnValue
 from parsers.vocabulary.types import UsageError
 from webapp.engines.entered import entered
 from webapp.links import public_base
-from webapp.page.addresses.subjects import blueprint, lists_by_default, render
+from webapp.page.addresses.subjects import blueprint, lists_by_default, render, sees_places
+from webapp.page.engines.listing import HIDDEN
 from webapp.page.engines.run_of_all import RunColumn, run_columns, run_some
 from webapp.page.inspect.inspect_page import whole_number
 from webapp.page.library.importing import LEFT_ALONE, ImportForm, import_some, tags_of
 from webapp.page.library.incoming import incoming
-from webapp.page.library.library_page import library_page
+from webapp.page.library.library_page import LibraryPage, library_page, refused_page
 from webapp.page.library.outgoing import KINDS, exported_cases
-from webapp.page.library.query import LONGEST, wanted_of
+from webapp.page.library.query import wanted_of
 from webapp.quotas import client, count_collection, said_of, too_many
 from webapp.services import services
 from webapp.storage_trouble import SAYS
 from webapp.store import OverQuota
 from webapp.store.collecting import LONGEST_TITLE, Collection
+from webapp.store.listings import Wanted
 
 SECONDS = 4.0  # of work on a run of all, for one page
 
@@ -35,9 +37,13 @@ SECONDS = 4.0  # of work on a run of all, for one page
 def library(collection: str | None = None) -> Response:
     """The newest cases that a query finds, in the whole library or in a collection."""
     inside = _collection(collection)
-    before, query = whole_number(request.args.get("before")), request.args.get("q", "")[:LONGEST]
-    page = library_page(services().store, query, inside, before, datetime.now(UTC))
-    return render("library.html", page=page, columns=run_columns(entered(services().settings)))
+    before, query = whole_number(request.args.get("before")), request.args.get("q", "")
+    try:
+        page = library_page(services().store, query, inside, before, datetime.now(UTC))
+    except UsageError as error:
+        page = refused_page(services().store, query, inside, str(error))
+    status = 422 if page.refused else 200
+    return render("library.html", status=status, page=page, columns=run_columns(entered(services().settings)))
 
 
 @blueprint.get("/library/export.<kind>")
@@ -46,7 +52,7 @@ def library_export(kind: str) -> Response:
     if kind not in KINDS:
         abort(404, f"There is no such export of the library; there are {', '.join(KINDS)}.")
     inside = _collection(request.args.get("collection") or None)
-    wanted = wanted_of(request.args.get("q", ""), inside.id if inside else None)
+    wanted = _wanted(request.args.get("q", ""), inside)
     response = Response(exported_cases(kind, services().store.library.bodies(wanted)), mimetype=KINDS[kind])
     response.headers["Content-Disposition"] = f'attachment; filename="cases.{kind}"'
     return response
@@ -87,7 +93,7 @@ def collection_make() -> ResponseReturnValue:
     """Keep what a query finds as a collection, and show its delete key this once."""
     title = request.form.get("title", "").strip()[:LONGEST_TITLE]
     inside = _collection(request.form.get("collection") or None)
-    wanted = wanted_of(request.form.get("q", ""), inside.id if inside else None)
+    wanted = _wanted(request.form.get("q", ""), inside)
     if title:
         count_collection()
     made = services().store.collections.make(title, wanted) if title else None
@@ -115,12 +121,15 @@ def collection_delete(collection: str) -> Response:
 
 @blueprint.post("/library/run")
 def library_run() -> ResponseReturnValue:
-    """Run what a query finds by an engine, as much of it as there is time for, and show what came of it."""
+    """Run what a query finds by an engine, as much of it as there is time for, and show what came of it; `again`: also
+    what it ran before, where its code may be another one by now."""
     inside = _collection(request.form.get("collection") or None)
-    query, engine = request.form.get("q", "")[:LONGEST], request.form.get("engine", "")
-    column = _column(engine)
-    run_some(services().store, services().settings, column, wanted_of(query, inside.id if inside else None),
-             SECONDS, monotonic)  # fmt: skip
+    query, engine = request.form.get("q", ""), request.form.get("engine", "")
+    column, wanted, parts = _column(engine), _wanted(query, inside), services()
+    if request.form.get("again") and not column.is_fixed:
+        column = _renewed(engine)
+        parts.store.results.forget(*column.key, wanted)
+    run_some(parts.store, parts.settings, column, wanted, SECONDS, monotonic)
     asked = {"q": query, "collection": inside.id if inside else ""}
     given = {key: value for key, value in asked.items() if value}
     return redirect(f"{url_for('page.library_results', engine=engine)}{'?' if given else ''}{urlencode(given)}", 303)
@@ -131,13 +140,28 @@ def library_results(engine: str) -> Response:
     """What an engine, in the version that it has now, made of what a query finds; and how much of that is left."""
     inside = _collection(request.args.get("collection") or None)
     column, before = _column(engine), whole_number(request.args.get("before"))
-    query, store = request.args.get("q", "")[:LONGEST], services().store
-    page = library_page(store, query, inside, before, datetime.now(UTC))
+    query, store = request.args.get("q", ""), services().store
+    page = _page(query, inside, before)
     results = store.results.of([one.case.number for one in page.rows], [column.key])
     left = store.results.count_left(*column.key, page.wanted)
     run = next((one for one in store.results.all() if (one.engine, one.version) == column.key), None)
     rows = [(one, results[one.case.number].get(column.key)) for one in page.rows]
-    return render("library_results.html", page=page, column=column, rows=rows, left=left, run=run)
+    last = f"{run.last[:10]} {run.last[11:16]} UTC" if run else ""
+    return render("library_results.html", page=page, column=column, rows=rows, left=left, run=run, last=last)
+
+
+def _wanted(query: str, inside: Collection | None) -> Wanted:
+    try:
+        return wanted_of(query, inside.id if inside else None)
+    except UsageError as error:
+        abort(422, str(error))
+
+
+def _page(query: str, inside: Collection | None, before: int | None) -> LibraryPage:
+    try:
+        return library_page(services().store, query, inside, before, datetime.now(UTC))
+    except UsageError as error:
+        abort(422, str(error))
 
 
 def _collection(collection: str | None) -> Collection | None:
@@ -147,6 +171,15 @@ def _collection(collection: str | None) -> Collection | None:
     if found is None:
         abort(404, "There is no collection at this address.")
     return found
+
+
+def _renewed(engine: str) -> RunColumn:
+    """An engine that was started anew and asked who it is: what it runs from now on is what its files have now."""
+    try:
+        entered(services().settings).renew(engine)
+    except UsageError as error:
+        abort(422, str(error) if sees_places() else f"{engine} does not answer: {HIDDEN}.")
+    return _column(engine)
 
 
 def _column(engine: str) -> RunColumn:

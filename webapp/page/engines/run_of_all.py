@@ -1,13 +1,15 @@
 """Running the library by an engine: which engines can, and some of the cases that one has not run yet.
 
-A case takes a dozen replays, so a request runs as many as it has time for and leaves the others; what was run is kept
-by engine and version, and a new version begins anew.
+A case takes a dozen replays, so a request runs as many as it has time for and leaves the others. What was run is kept
+by engine and version, with the commit of a revision: a new one begins anew. Of what is no revision the code may change
+under one version, as a class in a folder does, so it can be run again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from hashlib import sha256
 
 from parsers.cases.case import Case
 from parsers.cases.engines import BUILTIN, RECORDED, choose, engine_of
@@ -15,6 +17,8 @@ from parsers.cases.io import loads
 from parsers.selection.registry import known_format
 from parsers.vocabulary.types import UsageError
 from webapp.engines.entered import Engines
+from webapp.engines.entries import Entry
+from webapp.engines.protocol import Card
 from webapp.page.engines.library_cases import SILENT, RestingError, by_engine, tried
 from webapp.page.engines.listing import EngineRow, engine_rows
 from webapp.page.library.listed_case import engine_title
@@ -25,15 +29,21 @@ from webapp.store.listings import Wanted
 from webapp.store.results import Result
 
 _AT_ONCE = 50
+_LONGEST_VERSION = 64  # characters, as the database has them
 
 
 @dataclass(slots=True, frozen=True)
 class RunColumn:
-    """Who can run cases: an entered engine that said who it is, or the built-in parsers (`row` None)."""
+    """Who can run cases: an entered engine that said who it is, or the built-in parsers (`row` None).
+
+    `is_fixed`: its version stands for one code for ever; `has_version`: for one code until something is installed.
+    """
 
     engine: str
     version: str
     row: EngineRow | None = None
+    is_fixed: bool = True
+    has_version: bool = True
 
     @property
     def key(self) -> tuple[str, str]:
@@ -49,11 +59,26 @@ class RunColumn:
 def run_columns(engines: Engines) -> list[RunColumn]:
     """The built-in parsers, and every entered engine that somebody asked who it is. None is started."""
     try:
-        rows = engine_rows(engines)
+        rows, entries = engine_rows(engines), engines.entries()
     except UsageError:
-        rows = []
-    others = [RunColumn(row.name, row.card.version[:64], row) for row in rows if row.card is not None]
-    return [RunColumn(BUILTIN, installed_version()), *others]
+        rows, entries = [], {}
+    known = [(row, row.card, entries[row.name]) for row in rows if row.card is not None and row.name in entries]
+    return [RunColumn(BUILTIN, installed_version()), *[_column(*one) for one in known]]
+
+
+def _column(row: EngineRow, card: Card, entry: Entry) -> RunColumn:
+    at = f"at {entry.commit[:10]}" if entry.commit else ""
+    in_files = bool(entry.own or entry.path or entry.plugin)  # somebody's own, which they may edit
+    has_version = bool(at or (card.version and not in_files))
+    return RunColumn(row.name, _fitted(f"{card.version} {at}".strip()), row, bool(at), has_version)
+
+
+def _fitted(version: str) -> str:
+    """A version as results are kept under it: a long one by its end, and a digest that tells it from others."""
+    if len(version) <= _LONGEST_VERSION:
+        return version
+    digest = sha256(version.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{digest}...{version[11 - _LONGEST_VERSION :]}"
 
 
 def run_some(

@@ -90,7 +90,8 @@ class Row:
 @dataclass(slots=True, frozen=True)
 class LibraryPage:
     """Everything on the page. `query` is what was typed, `written` its one written form; `unknown` says which of its
-    words there are not; `engines` are those that ran any case, with their titles: the columns of squares."""
+    words there are not; `engines` are those that ran any case, with their titles: the columns of squares. `refused`:
+    why nothing was looked for."""
 
     query: str
     written: str
@@ -104,6 +105,7 @@ class LibraryPage:
     engines: Sequence[tuple[str, str]]
     first: bool
     unknown: Sequence[str]
+    refused: str = ""
 
     @property
     def heading(self) -> str:
@@ -123,7 +125,7 @@ class LibraryPage:
 def library_page(
     store: CaseStore, query: str, collection: Collection | None, before: int | None, now: datetime
 ) -> LibraryPage:
-    """The page of a query, in the whole library or in a collection."""
+    """The page of a query, in the whole library or in a collection. Raises UsageError for one that is too long."""
     wanted = wanted_of(query, collection.id if collection else None)
     found, counts = store.library.search(wanted, before=before), store.library.counts(wanted.collection)
     columns = [(one.engine, one.version) for one in store.results.all()[:MOST_ENGINES]]
@@ -140,6 +142,26 @@ def library_page(
         engines=[(engine, engine_title(engine, version)) for engine, version in columns],
         first=before is None,
         unknown=unknown_words(wanted, lambda: counts),
+    )
+
+
+def refused_page(store: CaseStore, query: str, collection: Collection | None, refused: str) -> LibraryPage:
+    """The page of a query that nothing was looked for, and why. No filter is offered: it would take the place of what
+    was typed."""
+    return LibraryPage(
+        query=query,
+        written="",
+        wanted=Wanted(collection=collection.id if collection else None),
+        rows=(),
+        found=Found((), 0, None),
+        counts=store.library.counts(collection.id if collection else None),
+        filters=(),
+        collections=store.collections.newest(),
+        collection=collection,
+        engines=(),
+        first=True,
+        unknown=(),
+        refused=refused,
     )
 
 

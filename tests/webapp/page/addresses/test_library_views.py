@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import sys
 import zipfile
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -26,9 +27,10 @@ from tests.webapp.page.dom import Node
 from tests.webapp.page.dom import page as parse
 from webapp.app import create_app
 from webapp.engines.entered import entered, use_engines
-from webapp.engines.entries import write_entry
+from webapp.engines.entries import Entry, write_entry
 from webapp.engines.patience import Patience
 from webapp.page.addresses import library_views
+from webapp.page.engines.run_of_all import run_columns
 from webapp.page.library import importing
 from webapp.page.library.library_page import age
 from webapp.page.library.listed_case import listing_of, verdict_words
@@ -198,6 +200,35 @@ def test_a_verdict_of_another_version_is_known_where_a_case_has_it(client: Flask
     client.application.extensions[EXTENSION].store.save("a" * 16, dumps(case(CALL)), "digest", "0.1", shown)
     assert titles(page(client, "/library?q=verdict:odd")) == ["Call"]
     assert page(client, "/library?q=verdict:odd+tag:none").one("p.empty").words.startswith("No case in this list")
+
+
+LONG = "".join(f"text:{letter} " for letter in "abcdefghijkl") + "tag:nosuch"
+TOO_LONG = "This search is for 13 parts, and 12 is the most: nothing was looked for."
+
+
+def test_a_search_that_is_too_long_finds_nothing_and_stays_in_the_box(client: FlaskClient) -> None:
+    share(client, CALL, title="Call")
+    where = client.post("/library/collections", data={"title": "Mine", "q": ""}).headers["Location"]
+    for path in ("/library", where):
+        answer = client.get(path, query_string={"q": LONG})
+        found = parse(answer.text)
+        box = found.one("input[type=search]").attrs
+        assert (answer.status_code, box["value"], "maxlength" in box) == (422, LONG, False)
+        assert found.one(f"#{box['aria-describedby']}").words == TOO_LONG
+        assert (titles(found), found.all(".empty"), found.all("nav.library-filters section")[1:]) == ([], [], [])
+
+
+def test_nothing_is_done_about_a_search_that_is_too_long(client: FlaskClient) -> None:
+    share(client, CALL, title="Call")
+    asked = {"q": LONG}
+    answers = [
+        client.get("/library/export.jsonl", query_string=asked),
+        client.get("/library/results/builtin", query_string=asked),
+        client.post("/library/run", data={"engine": "builtin", **asked}),
+        collect(client, **asked),
+    ]
+    assert [(one.status_code, TOO_LONG in one.text) for one in answers] == [(422, True)] * 4
+    assert "not run" in page(client, "/library/results/builtin").one("table.matrix tbody tr").words
 
 
 def test_a_list_is_titled_by_what_was_looked_for(client: FlaskClient) -> None:
@@ -491,3 +522,119 @@ def test_an_engine_with_one_parser_of_which_nobody_knows_what_it_reads_runs_what
     cell = page(client, "/library/results/mine").all("table.matrix tbody td")[-3]
     assert cell.words.partition(" ")[0] in ("passes", "fails", "warns")
     use_engines(get_settings())
+
+
+@pytest.fixture
+def parsers_of_mine(tmp_path: Path) -> Path:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "pp.py").write_text(GOOD, "utf-8")
+    return folder
+
+
+GOOD = """class P:
+    version = "1.0"
+    def begin(self, request=None): pass
+    def feed(self, text, *more): return {"content": text}
+    def finish(self, *reason): return None
+"""
+BAD = GOOD.replace('return {"content": text}', 'raise ValueError("boom, it is of another size")')
+
+
+def enter(settings: Settings, folder: Path, **more: Any) -> None:
+    given = {"class": "pp:P", "python": sys.executable, "path": str(folder), "seconds": 20}
+    write_entry(settings, "mine", Entry.model_validate({**given, **more}))
+    entered(settings).renew("mine")
+
+
+def results(client: FlaskClient) -> Node:
+    return page(client, "/library/results/mine")
+
+
+@pytest.fixture
+def entering(make: Callable[..., Flask]) -> Iterator[tuple[FlaskClient, Settings]]:
+    app = make()
+    settings = app.extensions[EXTENSION].settings
+    use_engines(settings)
+    client = app.test_client()
+    data = {
+        "schema": 1,
+        "parser": {"name": "passthrough"},
+        "input": {"text": "Hello."},
+        "expect": {"content": "Hello."},
+    }
+    give(client, "x.json", json.dumps(data).encode(), listed="1")
+    yield client, settings
+    use_engines(get_settings())
+
+
+@pytest.mark.replays
+def test_a_revision_is_run_anew_though_it_says_the_same_version(
+    entering: tuple[FlaskClient, Settings], parsers_of_mine: Path
+) -> None:
+    client, settings = entering
+    enter(settings, parsers_of_mine, rev="HEAD", commit="a" * 40)
+    client.post("/library/run", data={"engine": "mine"})
+    found = results(client)
+    assert "1 right of 1 cases that this version ran" in found.words
+    assert found.one("h1").words.endswith("by mine 1.0 at aaaaaaaaaa")
+    assert "Run again" not in found.words
+    (parsers_of_mine / "pp.py").write_text(BAD, "utf-8")
+    enter(settings, parsers_of_mine, rev="HEAD", commit="b" * 40)
+    found = results(client)
+    assert found.one("button.primary[type=submit]").words == "Run the other 1"
+    assert "This version has run nothing yet" in found.words
+    client.post("/library/run", data={"engine": "mine"})
+    assert "1 wrong of 1 cases that this version ran" in results(client).one("main").words
+    said = {one.words.split(": ")[0] for one in page(client).all("svg.squares title")}
+    assert said == {"mine 1.0 at aaaaaaaaaa", "mine 1.0 at bbbbbbbbbb"}
+
+
+@pytest.mark.replays
+@pytest.mark.parametrize(
+    ("version", "said"), [('"1.0"', "Its files may have changed since"), ('""', "It says no version")]
+)
+def test_a_class_of_a_folder_is_run_again_and_its_results_are_of_no_version(
+    entering: tuple[FlaskClient, Settings], parsers_of_mine: Path, version: str, said: str
+) -> None:
+    client, settings = entering
+    file = parsers_of_mine / "pp.py"
+    file.write_text(GOOD.replace('"1.0"', version), "utf-8")
+    enter(settings, parsers_of_mine)
+    assert "It has run nothing yet" in results(client).words
+    client.post("/library/run", data={"engine": "mine"})
+    found = results(client)
+    assert "1 right of 1 cases that it ran, the last one" in found.words
+    assert (said in found.words, "this version" in found.words) == (True, False)
+    assert found.one("button[name=again]").words == "Run again"
+    file.write_text(BAD.replace('"1.0"', version), "utf-8")
+    client.post("/library/run", data={"engine": "mine"})
+    assert "1 right of 1" in results(client).words, "what was run is not run again by itself"
+    client.post("/library/run", data={"engine": "mine", "again": "1"})
+    assert "1 wrong of 1 cases that it ran" in results(client).one("main").words
+    assert len(page(client).all("svg.squares title")) == 1
+    file.write_text("nothing", "utf-8")
+    answer = client.post("/library/run", data={"engine": "mine", "again": "1"})
+    assert (answer.status_code, "1 wrong of 1" in results(client).words) == (422, True), "nothing is lost"
+
+
+@pytest.mark.replays
+def test_what_has_one_code_for_ever_is_not_run_again(client: FlaskClient) -> None:
+    share(client, CALL, title="Call")
+    asked = {"engine": "builtin", "again": "1"}
+    client.post("/library/run", data=asked)
+    before = page(client, "/library/results/builtin").one("time").attrs["datetime"]
+    client.post("/library/run", data=asked)
+    found = page(client, "/library/results/builtin")
+    assert (found.one("time").attrs["datetime"], "Run again" in found.words) == (before, False)
+
+
+def test_long_versions_are_told_apart(entering: tuple[FlaskClient, Settings], parsers_of_mine: Path) -> None:
+    _, settings = entering
+    found = set()
+    for ending in ("a", "bb"):
+        (parsers_of_mine / "pp.py").write_text(GOOD.replace("1.0", f"{ending}{'1' * 90}"), "utf-8")
+        enter(settings, parsers_of_mine, rev="HEAD", commit="c" * 40)
+        found.add(run_columns(entered(settings))[-1].version)
+    assert len(found) == 2
+    assert {(len(one), one.endswith("1 at cccccccccc")) for one in found} == {(64, True)}

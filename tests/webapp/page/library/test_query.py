@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from urllib.parse import quote_plus
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webapp.page.library.query import MOST_PARTS, query_of, toggled, wanted_of
+from parsers.vocabulary.types import UsageError
+from webapp.page.library.query import LONGEST, MOST_BYTES, MOST_PARTS, query_of, toggled, wanted_of
 from webapp.store.listings import FACETS, Wanted
 
 # What is typed, and the substrings and filters that it asks for.
@@ -58,6 +61,32 @@ def test_of_tags_several_hold_at_once() -> None:
     assert toggled(wanted_of("tag:a"), "tag", "b") == "tag:a tag:b"
 
 
-def test_a_query_has_an_end() -> None:
-    assert len(wanted_of(" ".join(f"tag:{n}" for n in range(40))).facets) == MOST_PARTS
-    assert len(wanted_of("x" * 5_000).texts[0]) == 1_000
+# What is typed at the limit, what is typed beyond it, and what is said of that.
+LIMITS = [
+    ("tag:a " * 40 + " ".join(f"tag:{n}" for n in range(11)), " tag:z", "13 parts, and 12"),
+    ("x" * 1_000, "x", "1,001 characters, and 1,000"),
+    ('text:"' + "x" * 999 + '" y', "z", "1,001 characters, and 1,000"),
+    ("\U0001f600" * 450, "x", "1,801 bytes in UTF-8, and 1,800"),
+    ('text:"' + '\\"' * 1_000 + '"', " tag:x", "1,001 characters, and 1,000"),
+    (" " * 3_000, " ", "3,001 characters, and 1,000"),
+]
+
+
+@pytest.mark.parametrize(("typed", "more", "said"), LIMITS)
+def test_a_query_that_is_too_long_is_refused_and_never_cut(typed: str, more: str, said: str) -> None:
+    wanted = wanted_of(typed)
+    assert wanted_of(query_of(wanted.facets, wanted.texts)) == wanted, "what was taken is taken in its written form"
+    with pytest.raises(UsageError, match=f"^This search is for {said} is the most: nothing was looked for.$"):
+        wanted_of(typed + more)
+
+
+def test_a_query_up_to_the_limit_fits_into_the_first_line_of_a_request() -> None:
+    wide = (MOST_BYTES - LONGEST) // 3  # of four bytes, which are twelve in an address; a quote is six, with its escape
+    letters = '"' * (LONGEST - wide) + "\U0001f600" * wide
+    size = -(-LONGEST // MOST_PARTS)
+    texts = [letters[at : at + size] for at in range(0, LONGEST, size)]
+    texts = [one[:-1] + letter for one, letter in zip(texts, "abcdefghijkl", strict=True)]
+    query = query_of((), texts)
+    assert wanted_of(query).texts == tuple(texts)
+    path = f"GET /library/results/{'e' * 40}?collection={'c' * 16}&before=1000000000&q={quote_plus(query)} HTTP/1.1"
+    assert 7_500 < len(path) < 8_190
