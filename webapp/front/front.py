@@ -115,7 +115,9 @@ class Front:
 
     def _look_after(self) -> None:
         """Until the end, let children give back what they hold for nobody any more, and now and then take leave of
-        shares that ended: nobody need ask for anything."""
+        shares that ended, and mend counts of the library: nobody need ask for anything."""
+        with suppress(*TROUBLES):
+            self._store.mend_counts(closely=True)
         for look in count(1):
             if self._closed.wait(LOOK_SECONDS):
                 return
@@ -123,6 +125,7 @@ class Front:
             if look % SWEEP_LOOKS == 0:
                 with suppress(*TROUBLES):
                     self._store.sweep(limit=SWEPT)
+                    self._store.mend_counts()
 
     def state(self) -> CrewState:
         """Return what the children do at this moment."""

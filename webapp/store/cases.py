@@ -66,6 +66,7 @@ from webapp.store.shares import (
     without,
 )
 from webapp.store.spending import Client, Cost, Spending
+from webapp.store.tallies import FACET_TALLY, RESULT_TALLY
 
 DELETED, EXPIRED, TAKEN_DOWN = "deleted", "expired", "taken down"  # how a case ended
 SWEPT = 20  # shares that ended, of which a save takes leave
@@ -284,6 +285,11 @@ class CaseStore:
             parts += 1
         if emptied or parts:
             self._forget_log()
+
+    def mend_counts(self, *, closely: bool = False) -> None:
+        """Count anew what a server of an older version changed and did not count; see `Tally.mend`."""
+        for tally in (RESULT_TALLY, FACET_TALLY):
+            tally.mend(self.engine, closely=closely)
 
     def sweep_quietly(self, limit: int | None = None, case_id: str | None = None) -> None:
         """The same beside something else, which goes on where the database takes nothing at the moment."""

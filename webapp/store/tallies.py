@@ -3,6 +3,8 @@
 A change is a row: one more, or one fewer. To count is to add them up, and now and then who writes puts all of them
 together to one for each kind, in a transaction of its own. So two that write never wait for each other's counts,
 whatever else they hold, who reads waits for nobody, and what is read stays as short as there are kinds.
+
+A server of a version that knew no counts may write beside: what is there and what was counted are compared at times.
 """
 
 from __future__ import annotations
@@ -13,7 +15,20 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Connection, Engine, Select, Table, delete, func, insert, literal, select
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    Engine,
+    Select,
+    Table,
+    delete,
+    func,
+    insert,
+    literal,
+    select,
+    text,
+)
 from sqlalchemy.exc import DBAPIError
 
 from webapp.store.engine import writing
@@ -29,7 +44,8 @@ class Tally:
 
     table: Table
     kinds: tuple[str, ...]
-    all: Callable[[], Iterator[Select[Any]]]  # what is counted, as rows of `columns`
+    rows: Callable[[], Iterable[Select[Any]]]  # what is counted, a row for each
+    all: Callable[[], Iterator[Select[Any]]]  # the same, counted: rows of `columns`
     dated: int = 0
 
     @property
@@ -53,6 +69,32 @@ class Tally:
         connection.execute(delete(self.table))
         for query in self.all():
             connection.execute(insert(self.table).from_select(self.columns, query))
+
+    def mend(self, engine: Engine, *, closely: bool) -> None:
+        """Count all anew where what was counted is not what is there; `closely`: also where only the kinds are others.
+        Who writes waits meanwhile before counting, so nothing comes between what is deleted and what is counted."""
+        with engine.connect() as connection:
+            if not self._is_off(connection, closely):
+                return
+        with writing(engine).begin() as connection:
+            if engine.dialect.name == "postgresql":
+                connection.execute(text(f"LOCK TABLE {self.table.name} IN SHARE ROW EXCLUSIVE MODE"))
+            if self._is_off(connection, closely):
+                self.recount(connection)
+
+    def _is_off(self, connection: Connection, closely: bool) -> bool:
+        there = [select(func.count()).select_from(query.subquery()).scalar_subquery() for query in self.rows()]
+        counted = select(func.coalesce(func.sum(self.table.c.many), 0)).scalar_subquery()
+        known, *found = connection.execute(select(counted, *there)).one()
+        if known != sum(found):
+            return True
+        return closely and self._by_kind(self.counted(connection)) != self._by_kind(
+            [tuple(row) for query in self.all() for row in connection.execute(query)]
+        )
+
+    def _by_kind(self, rows: Iterable[Sequence[Any]]) -> dict[tuple[Any, ...], int]:
+        many = len(self.kinds)
+        return {tuple(row[:many]): int(row[many]) for row in rows if row[many]}
 
     def counted(self, connection: Connection) -> list[tuple[Any, ...]]:
         """Kinds, how many, and where it is known when the last one came."""
@@ -126,5 +168,5 @@ def how_often(query: Select[Any]) -> Select[Any]:
     return query.add_columns(func.count()).group_by(*kinds)
 
 
-RESULT_TALLY = Tally(tried_counts, ("engine", "version", "severity"), _all_results, dated=2)
-FACET_TALLY = Tally(facet_counts, ("facet", "value"), _all_facets)
+RESULT_TALLY = Tally(tried_counts, ("engine", "version", "severity"), lambda: (results_of(),), _all_results, dated=2)
+FACET_TALLY = Tally(facet_counts, ("facet", "value"), facets_of, _all_facets)

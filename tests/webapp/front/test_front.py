@@ -12,6 +12,7 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
+from sqlalchemy import delete, update
 from sqlalchemy.exc import OperationalError
 from werkzeug.test import Client, EnvironBuilder
 
@@ -24,7 +25,9 @@ from webapp.children.program import Program
 from webapp.front import front as module
 from webapp.front.front import LIGHT, Front
 from webapp.services import EXTENSION
-from webapp.store import Sharing
+from webapp.store import CaseStore, Listing, Sharing
+from webapp.store.engine import writing
+from webapp.store.schema import facet_counts
 
 MakeFront = Callable[..., Front]
 TOKEN = "0123456789abcdef" * 2
@@ -497,6 +500,24 @@ def test_shares_that_ended_are_swept_away_though_nobody_asks_and_whatever_the_da
     front.warm_up()
     until(lambda: not store.expired())
     assert store.count() == 0
+
+
+def test_what_an_older_server_did_not_count_is_counted_anew_while_a_server_runs(
+    make_front: MakeFront, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(module, "SWEEP_LOOKS", 1)
+    front = make_front(replay_processes=1)
+    store: CaseStore = front._app.extensions[EXTENSION].store
+    store.save("a" * 16, "{}", "digest", "1.0", Listing("T", "qwen", "builtin", "all_hold", "pass", "text"))
+    other = update(facet_counts).where(facet_counts.c.facet == "parser").values(value="odd")
+    with writing(store.engine).begin() as connection:
+        connection.execute(other)
+    front.warm_up()
+    until(lambda: store.library.counts().values["parser"] == [("qwen", 1)])
+    with writing(store.engine).begin() as connection:
+        connection.execute(delete(facet_counts))
+    until(lambda: store.library.counts().total == 1)
 
 
 def test_who_waits_for_it_has_seen_a_child_start_and_end(

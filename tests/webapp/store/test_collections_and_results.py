@@ -5,9 +5,10 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
-from sqlalchemy import Connection, event, func, select
+from sqlalchemy import Connection, delete, event, func, insert, select, update
 
 from tests.webapp.store.test_listings import ids, listing
 from tests.webapp.store.test_upgrade import at_revision
@@ -16,7 +17,7 @@ from webapp.store.engine import writing
 from webapp.store.keeping import Keeper
 from webapp.store.listings import Wanted
 from webapp.store.results import Result
-from webapp.store.schema import tried_counts
+from webapp.store.schema import facet_counts, tried_counts
 
 
 @pytest.fixture
@@ -228,6 +229,65 @@ def test_what_nothing_is_left_of_has_no_row_and_the_time_of_the_last_result_stay
         tallies.RESULT_TALLY.put_together(connection)
     (after,) = store.results.all()
     assert (changes(store), after.counts, after.last) == (1, {"pass": 1}, before.last)
+
+
+def by_engine_and_facet(store: CaseStore) -> tuple[Any, ...]:
+    return counted(store), [one.last for one in store.results.all()], store.library.counts()
+
+
+MISCOUNTED = [
+    ("all that was listed", delete(facet_counts), False),
+    ("all results", delete(tried_counts), False),
+    ("one kind", delete(facet_counts).where(facet_counts.c.facet == "engine"), False),
+    ("too many", insert(facet_counts).values(facet="verdict", value="odd", many=1), False),
+    ("another kind", update(facet_counts).where(facet_counts.c.facet == "parser").values(value="odd"), True),
+    ("another version", update(tried_counts).values(version="odd"), True),
+]
+
+
+@pytest.mark.parametrize(("wrong", "closely"), [one[1:] for one in MISCOUNTED], ids=[one[0] for one in MISCOUNTED])
+def test_what_an_older_server_did_not_count_is_counted_anew(
+    store: CaseStore, add: Callable[[str], str], wrong: Any, closely: bool
+) -> None:
+    for text in ("a1", "b2"):
+        add(text)
+    for number, _ in store.results.left("vllm", "0.33", Wanted(), 9):
+        store.results.keep("vllm", "0.33", number, Result("passes", "pass"))
+    right = by_engine_and_facet(store)
+    with writing(store.engine).begin() as connection:
+        connection.execute(wrong)
+    assert by_engine_and_facet(store) != right
+    if closely:
+        store.mend_counts()
+        assert by_engine_and_facet(store) != right, "that is looked for where a server starts"
+    store.mend_counts(closely=closely)
+    assert by_engine_and_facet(store) == right
+
+
+@pytest.mark.parametrize("closely", [False, True])
+def test_right_counts_are_left_as_they_are(store: CaseStore, add: Callable[[str], str], closely: bool) -> None:
+    begun: list[bool] = []
+    add("a1")
+    event.listen(store.engine, "begin", lambda one: begun.append("inspector_writes" in one.get_execution_options()))
+    store.mend_counts(closely=closely)
+    assert begun == [False, False]
+
+
+def test_what_is_listed_while_counts_are_mended_is_counted_once(store: CaseStore, add: Callable[[str], str]) -> None:
+    def mend() -> None:
+        with writing(store.engine).begin() as connection:
+            connection.execute(delete(facet_counts))
+        store.mend_counts()
+
+    with ThreadPoolExecutor() as pool:
+        done = [pool.submit(add, f"c{number:02}") for number in range(40)] + [pool.submit(mend) for _ in range(10)]
+        for one in done:
+            one.result(60)
+    store.mend_counts()
+    before = by_engine_and_facet(store)
+    assert before[2].total == 40
+    store.mend_counts(closely=True)
+    assert by_engine_and_facet(store) == before
 
 
 def test_many_engines_and_versions_are_not_put_together_again_and_again(
