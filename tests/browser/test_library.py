@@ -105,6 +105,26 @@ def test_axe_finds_nothing_in_a_full_library(page: Page, tmp_path: Path) -> None
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+def test_on_a_narrow_screen_results_are_a_list_and_nothing_of_an_outcome_is_cut_off(page: Page, tmp_path: Path) -> None:
+    page.goto("/library/import")
+    page.get_by_label("File", exact=True).set_input_files(corpus(tmp_path, "A narrow page shows <tool_call>"))
+    page.get_by_role("button", name="Import").click()
+    expect(page.locator("[data-import-status]")).to_contain_text("1 stored")
+    page.goto("/library?q=narrow")
+    page.locator("summary", has_text="Run it").click()
+    page.get_by_role("button", name="Run 1 case").click()
+    page.set_viewport_size({"width": 390, "height": 844})
+    cells = page.locator(".library-results tbody :is(th, td)")
+    expect(cells).to_have_count(4)
+    boxes = [cell.bounding_box() for cell in cells.all()]
+    assert all(box is not None and box["x"] + box["width"] <= 390 for box in boxes)
+    assert page.evaluate(
+        "document.querySelector('.scroll').scrollWidth <= document.querySelector('.scroll').clientWidth"
+    )
+    for screen in on_each_screen(page):
+        assert (screen, violations(page, screen)) == (screen, [])
+
+
 PARTS = """async ([text, lines]) => {
     const { partsOf } = await import("/static/js/import_parts.js");
     const found = [];
