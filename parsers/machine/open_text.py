@@ -138,21 +138,17 @@ class OpenTextReader(Part):
         if self._leads or not text:
             return self._feed_silent(text)
         start, kind = self._base, self._open_kind
-        if tail is None:
-            end = start + len(text)
-            self._base = end
-            self.examined += len(text)
-        else:
+        fed = end = start + len(text)
+        if tail is not None:
             if not (solid := text.rstrip(tail.chars)):
                 self._end_open_text()
                 return self._read_delta(delta, text)
-            kept, size = self._kept, len(text)
-            self._base = start + size
-            self.examined += size
-            end = start + len(solid)
+            kept = self._kept
             if kept or solid != text:  # as `_passed` says
-                self._kept, self._open_view = text[len(solid) :], None
+                self._kept, self._open_view, end = text[len(solid) :], None, start + len(solid)
                 start, text = start - len(kept), kept + solid
+        self.examined += fed - self._base
+        self._base = fed
         if kind is not CallArguments:
             return [kind(start, end, text)]
         self._calls.argued = self._calls.written = True
