@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import configparser
-import logging
 import os
 import re
 import runpy
 import shutil
-import socket
 import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -47,21 +44,6 @@ def test_gunicorn_is_told_an_application_that_is_there() -> None:
     assert told["workers"] == 2
 
 
-def test_a_worker_says_that_the_server_is_ready_and_gunicorn_does_not_before(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as told:
-        told.bind(str(tmp_path / "notify"))
-        told.settimeout(10)
-        monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
-        read = runpy.run_path(str(DEPLOY / "gunicorn.conf.py"))
-        assert "NOTIFY_SOCKET" not in os.environ
-        read["post_worker_init"](SimpleNamespace(log=logging.getLogger()))
-        assert told.recv(100) == b"READY=1"
-    assert "NOTIFY_SOCKET" not in os.environ
-    assert unit()["Service"]["NotifyAccess"] == "all"  # a worker is no main process
-
-
 def test_gunicorn_makes_nothing_in_the_home_of_nobody() -> None:
     assert runpy.run_path(str(DEPLOY / "gunicorn.conf.py"))["control_socket_disable"] is True
 
@@ -87,6 +69,7 @@ def test_the_unit_starts_gunicorn_and_not_again_and_again() -> None:
     service = unit()["Service"]
     assert service["ExecStart"].split()[1:] == ["--config", "/etc/toolcall-inspector/gunicorn.conf.py"]
     assert service["RestartPreventExitStatus"] == "3 4"
+    assert service["NotifyAccess"] == "all"  # a worker, which says that the server is ready, is no main process
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd-analyze")

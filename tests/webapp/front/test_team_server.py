@@ -85,12 +85,22 @@ def eventually(true: Any, seconds: float = PATIENCE) -> None:
 
 
 @pytest.fixture
-def team(postgresql: Cluster, tmp_path: Path) -> Iterator[Team]:
+def systemd(tmp_path: Path) -> Iterator[socket.socket]:
+    """Where a unit of `Type=notify` says that it is ready."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as told:
+        told.bind(str(tmp_path / "notify"))
+        told.settimeout(PATIENCE)
+        yield told
+
+
+@pytest.fixture
+def team(postgresql: Cluster, tmp_path: Path, systemd: socket.socket) -> Iterator[Team]:
     url, port = postgresql.database(), free_port()
     upgrade(engine := make_engine(url))
     engine.dispose()
+    environ = {**environment(url, tmp_path), "NOTIFY_SOCKET": str(tmp_path / "notify")}
     with (tmp_path / "log").open("wb") as log:
-        master = subprocess.Popen(command(port), cwd=ROOT, env=environment(url, tmp_path), stderr=log)
+        master = subprocess.Popen(command(port), cwd=ROOT, env=environ, stderr=log)
     found = Team(master, port, url)
     try:
         eventually(lambda: answers(found))
@@ -153,6 +163,15 @@ def test_nothing_acknowledged_is_lost_with_a_worker(team: Team) -> None:
     assert victim not in team.workers()
     assert before & team.workers() != set()
     eventually(lambda: not any(Path(f"/proc/{one}").exists() for one in children))
+
+
+def test_each_worker_says_that_the_server_is_ready_and_gunicorn_does_not_before(
+    team: Team, systemd: socket.socket
+) -> None:
+    assert [systemd.recv(100), systemd.recv(100)] == [b"READY=1", b"READY=1"]
+    systemd.setblocking(False)
+    with pytest.raises(BlockingIOError):
+        systemd.recv(100)
 
 
 def test_what_one_worker_stored_every_worker_shows(team: Team) -> None:
