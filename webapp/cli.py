@@ -102,7 +102,7 @@ class _Program(click.Group):
 
 def _show_version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
     if wanted:
-        from webapp.runs.exports import installed_version
+        from webapp.release import installed_version
 
         click.echo(f"{PROGRAM} {installed_version()}")
         ctx.exit()

@@ -32,6 +32,7 @@ ROOMS = (
 )
 # The same for `webapp`: what is nearest to the program first. The rooms of the page are rooms of their own.
 WEB_ROOMS = (
+    "release",
     "settings",
     "mounting",
     "request_log",

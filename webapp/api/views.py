@@ -56,7 +56,8 @@ from webapp.page.library.listed_case import listing_of
 from webapp.page.library.tokenizer_shelf import delete
 from webapp.quotas import FULL_SECONDS, client, count_upload
 from webapp.readiness import in_the_way
-from webapp.runs.exports import TARGETS, exported, installed_version, run_for, save
+from webapp.release import installed_version
+from webapp.runs.exports import TARGETS, exported, run_for, save
 from webapp.runs.prepare import with_defaults
 from webapp.runs.unrun import is_unrun, save_unrun
 from webapp.security import api_error, check_limit

@@ -19,7 +19,7 @@ from parsers.vocabulary.types import FormatError, UsageError
 from webapp.guests.narrowed import find
 from webapp.guests.requests import CaseAsked, OutputsAsked, refused
 from webapp.guests.tasks import check, outputs
-from webapp.runs.exports import installed_version
+from webapp.release import installed_version
 from webapp.settings import Settings, get_settings
 
 PROTOCOL = 1

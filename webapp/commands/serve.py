@@ -32,8 +32,8 @@ from webapp.front.forwarding import CutShortError
 from webapp.front.front import Front
 from webapp.front.leaving import HUNG_UP
 from webapp.observed import measured
+from webapp.release import installed_version
 from webapp.request_log import set_up
-from webapp.runs.exports import installed_version
 from webapp.security import REFUSAL
 from webapp.settings import Settings, get_settings
 

@@ -45,7 +45,7 @@ from parsers.cases.run import CaseRun
 from parsers.vocabulary.types import UsageError
 from webapp.cli import one_line
 from webapp.commands.case_outcomes import CaseResult
-from webapp.runs.exports import NAME, installed_version
+from webapp.release import NAME, installed_version
 from webapp.runs.prepare import stored_form
 
 OPTION = "--upload"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version as version_of
 from pathlib import PurePosixPath
 
 from werkzeug.exceptions import Gone as GoneForGood
@@ -31,13 +29,13 @@ from parsers.vocabulary.types import UsageError
 from parsers.wire.chunks import Dialect
 from webapp.engines import ENGINES, choose
 from webapp.engines.entered import engine_title, entered
+from webapp.release import NAME, installed_version
 from webapp.runs.answers import answers_of
 from webapp.runs.prepare import Prepared, error_place, stored_form
 from webapp.runs.runner import Run, Runner
 from webapp.storage_trouble import taken_back
 from webapp.store import CaseStore, Gone, Listing, Saved, Sharing, StoredCase, TakenDown
 
-NAME = "toolcall-inspector"
 MOST_TITLE, MOST_NOTES, MOST_FLAGS = 500, 50_000, 100  # of a case that is stored
 
 
@@ -102,14 +100,6 @@ def filename(title: str, suffix: str) -> str:
     words = "".join(char if char.isascii() and char.isalnum() else " " for char in title.lower()).split()
     joint = "_" if suffix.startswith("_") else "-"
     return (joint.join(words)[:60].strip(joint) or "case") + suffix
-
-
-def installed_version() -> str:
-    """The version of this program, as installed."""
-    try:
-        return version_of(NAME)
-    except PackageNotFoundError:
-        return "0"
 
 
 def save(

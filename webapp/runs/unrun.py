@@ -11,7 +11,8 @@ from parsers.cases.engines import engine_of
 from parsers.cases.io import identified
 from webapp.engines import ENGINES
 from webapp.engines.entered import entered
-from webapp.runs.exports import installed_version, put
+from webapp.release import installed_version
+from webapp.runs.exports import put
 from webapp.security import check_limit
 from webapp.settings import Settings
 from webapp.store import CaseStore, Listing, Saved, Sharing

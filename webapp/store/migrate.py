@@ -5,7 +5,8 @@ by servers of the version before, and somebody has to choose the moment and have
 only, and a server that finds another schema there says so and does not start.
 
 The migrations are files of this package, run by Alembic without a configuration file, so an installed wheel carries
-them. All of them run in one transaction that holds the write lock from its start: two servers that start together
+them. Alembic itself is imported only where there is something to migrate: nearly never, and it takes a fifth of a
+second. All of them run in one transaction that holds the write lock from its start: two servers that start together
 on one database migrate it once, and a migration that fails leaves the database as it was.
 """
 
@@ -15,19 +16,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from alembic import command
-from alembic.config import Config
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, text
+from sqlalchemy import Connection, Engine, inspect, text
 from sqlalchemy.exc import DBAPIError
 
 from parsers.vocabulary.types import UsageError
 from webapp.store.engine import in_memory, writing
 
+if TYPE_CHECKING:
+    from alembic.config import Config
+
 MIGRATIONS = Path(__file__).parent / "migrations"
+_STAMP = "alembic_version"  # the table in which Alembic keeps the revision of a database
 _POSTGRESQL_LOCK = 0x7C15_BEC7  # any number; the same in every version, so that all of them wait for each other
 
 
@@ -81,6 +82,8 @@ def _migrate(connection: Connection) -> Upgraded:
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _POSTGRESQL_LOCK})
     found = _revision(connection)  # again, now that nobody else can change it
+    from alembic import command
+
     config = alembic_config()
     config.attributes["connection"] = connection
     command.upgrade(config, "head")
@@ -88,24 +91,28 @@ def _migrate(connection: Connection) -> Upgraded:
 
 
 def _revision(connection: Connection) -> Upgraded:
-    before = MigrationContext.configure(connection).get_current_revision()
-    known, after = _of_this_version()
+    before, known = _stamped(connection), known_revisions()
     if before is not None and before not in known:
         raise UsageError(
             f"the database {_shown(connection.engine)} has schema {before}, newer than this version's"
-            f" {after}; install the newer toolcall-inspector, or set TOOLCALL_INSPECTOR_DATABASE_URL to another"
+            f" {known[-1]}; install the newer toolcall-inspector, or set TOOLCALL_INSPECTOR_DATABASE_URL to another"
             " database"
         )
-    return Upgraded(before, after)
+    return Upgraded(before, known[-1])
+
+
+def _stamped(connection: Connection) -> str | None:
+    """The revision that Alembic wrote into the database; None where it never did."""
+    if not inspect(connection).has_table(_STAMP):
+        return None
+    found: str | None = connection.execute(text(f"SELECT version_num FROM {_STAMP}")).scalar_one_or_none()  # noqa: S608
+    return found
 
 
 @cache
-def _of_this_version() -> tuple[frozenset[str], str]:
-    """All revisions that this version knows, and the newest. Their scripts are read once."""
-    scripts = ScriptDirectory.from_config(alembic_config())
-    after = scripts.get_current_head()
-    assert after is not None  # noqa: S101 - the package ships at least one migration
-    return frozenset([script.revision for script in scripts.walk_revisions()]), after
+def known_revisions() -> tuple[str, ...]:
+    """All revisions that this version knows, the oldest first, by the names of their files: `r0012_counted.py`."""
+    return tuple(sorted(path.name[1:5] for path in (MIGRATIONS / "versions").glob("r[0-9]*_*.py")))
 
 
 def _shown(engine: Engine) -> str:
@@ -126,6 +133,8 @@ def _said(engine: Engine, found: Upgraded) -> str:
 
 def alembic_config() -> Config:
     """Return what alembic.ini would say. To run a command, put an open connection into `attributes["connection"]`."""
+    from alembic.config import Config
+
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     return config

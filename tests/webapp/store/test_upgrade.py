@@ -1,18 +1,21 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, column, insert, inspect, table
 
 from parsers.vocabulary.types import UsageError
 from tests.postgresql import Cluster
 from webapp.store import CaseStore, make_engine, open_store, upgrade
 from webapp.store.engine import writing
-from webapp.store.migrate import alembic_config
+from webapp.store.migrate import alembic_config, known_revisions
 from webapp.store.schema import metadata
 
 HEAD = "0012"
@@ -42,6 +45,17 @@ def test_an_empty_database_is_brought_to_the_newest_schema(database_url: str) ->
     assert upgrade(engine) == (None, HEAD)
     assert {name for name in inspect(engine).get_table_names() if not name.startswith(GRAMS)} == TABLES
     engine.dispose()
+
+
+def test_the_names_of_the_files_say_the_revisions_that_alembic_finds_in_them() -> None:
+    scripts = ScriptDirectory.from_config(alembic_config())
+    assert [one.revision for one in scripts.walk_revisions()] == [*reversed(known_revisions())]
+
+
+def test_a_database_that_is_up_to_date_is_opened_without_alembic(migrated: str) -> None:
+    program = "import sys, webapp.store; webapp.store.open_store(sys.argv[1]).close(); print('alembic' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program, migrated], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
 
 
 def test_upgrading_again_does_nothing(migrated: str) -> None:

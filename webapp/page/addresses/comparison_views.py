@@ -19,6 +19,7 @@ from webapp.page.compare.compare_form import rules_of
 from webapp.page.compare.compare_page import sides_page
 from webapp.page.compare.comparison_report import Origin, comparison_report
 from webapp.page.compare.sides import Replayed
+from webapp.release import installed_version
 from webapp.runs import exports
 from webapp.services import services
 from webapp.storage_trouble import taken_back
@@ -42,7 +43,7 @@ def _report(subject: Subject, asked: Asked, sides: list[Replayed]) -> Response:
         services().runner, sides, rules_of(subject.case, asked, sides), links=CompareLinks(base, asked), inspect=""
     )
     link = f"{public_base()}{page.links.url()}" if base else ""
-    text = comparison_report(page, sides, Origin(subject.heading, exports.installed_version(), link))
+    text = comparison_report(page, sides, Origin(subject.heading, installed_version(), link))
     return _file(text, exports.filename(f"{subject.heading} compared", ".md"), "text/markdown")
 
 

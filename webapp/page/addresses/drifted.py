@@ -10,7 +10,8 @@ from parsers.compare.divergence import ANY_ID, same_message
 from parsers.vocabulary.types import Message
 from webapp.engines.entered import engine_title
 from webapp.page.addresses.subjects import Subject
-from webapp.runs.exports import installed_version, outcome_of
+from webapp.release import installed_version
+from webapp.runs.exports import outcome_of
 from webapp.services import services
 
 

@@ -24,7 +24,7 @@ from webapp.page.form.setup import case_line, read_setup
 from webapp.page.search.search_page import search_panes
 from webapp.page.sharing.embedded import Embedded, embedded, unrun
 from webapp.page.sharing.preview_picture import drawn, forget_picture, keep_picture, picture_file
-from webapp.runs.exports import installed_version
+from webapp.release import installed_version
 from webapp.runs.unrun import is_unrun
 from webapp.security import check_limit, policy_of
 from webapp.services import services

@@ -22,7 +22,7 @@ from webapp.engines.protocol import Card
 from webapp.page.engines.library_cases import SILENT, RestingError, by_engine, tried
 from webapp.page.engines.listing import EngineRow, engine_rows
 from webapp.page.library.listed_case import engine_title
-from webapp.runs.exports import installed_version
+from webapp.release import installed_version
 from webapp.settings import Settings
 from webapp.store import CaseStore
 from webapp.store.listings import Wanted

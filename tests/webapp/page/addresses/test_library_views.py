@@ -34,7 +34,7 @@ from webapp.page.engines.run_of_all import run_columns
 from webapp.page.library import importing
 from webapp.page.library.library_page import age
 from webapp.page.library.listed_case import listing_of, verdict_words
-from webapp.runs.exports import installed_version
+from webapp.release import installed_version
 from webapp.services import EXTENSION
 from webapp.settings import Settings, get_settings
 from webapp.store import CaseStore, Listing, Sharing
