@@ -11,7 +11,6 @@ A search that nobody asks about for a minute is given up. At most MOST_WAITING w
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import traceback
 from collections.abc import Callable, Mapping
@@ -24,7 +23,6 @@ from webapp.cache import ByteCache
 from webapp.children.endings import ChildError, Ending
 from webapp.children.jobs import Failure, Job, Jobs, Kind
 from webapp.children.program import Program
-from webapp.engines import ENGINES
 from webapp.engines.entered import engine_reply
 from webapp.jobs.search_program import CLOCK_TIMES, settings_of_child
 from webapp.settings import ENV_PREFIX, Settings
@@ -59,10 +57,11 @@ class Crowded(Exception):  # noqa: N818 - what happened, not what went wrong
 
 @dataclass(slots=True, frozen=True)
 class Asked:
-    """A case by its key, with its JSON where it may have to be searched."""
+    """A case by its key, with its JSON where it may have to be searched. `entered`: of an entered engine."""
 
     key: str
     case: bytes = field(default=b"", repr=False)
+    entered: bool = False
 
 
 @dataclass(slots=True, frozen=True)
@@ -110,7 +109,7 @@ class SearchJobs(Jobs[Asked, dict[str, Any], Written]):
         First do what the question says: known: nothing; start, or start it `again`; cancel; wait so many `seconds`.
         {"full": True} where it cannot be started for all that wait, {"lacks": True} where it needs the case.
         """
-        asked = Asked(question["key"], question.get("raw", b""))
+        asked = Asked(question["key"], question.get("raw", b""), question.get("entered", False))
         if question["do"] == "start":
             job = self.known(asked)
             if not asked.case and (job is None or (question["again"] and job.state in self.renewed)):
@@ -131,9 +130,7 @@ class SearchJobs(Jobs[Asked, dict[str, Any], Written]):
 
     def may_hang(self, given: Asked) -> bool:
         """A search of an entered engine: its parsers are anybody's."""
-        found = json.loads(given.case or b"[]")
-        engines = [(one.get("parser") or {}).get("engine") for one in (found if isinstance(found, list) else [found])]
-        return any(engine is not None and engine not in ENGINES for engine in engines)
+        return given.entered
 
     def full(self) -> Exception:
         return Crowded()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +20,7 @@ from parsers.search.found import Progress
 from parsers.vocabulary.types import UsageError
 from webapp.cache import ByteCache
 from webapp.children.jobs import Failure, State
+from webapp.engines import ENGINES
 from webapp.engines.entered import engine_stamp
 from webapp.jobs.search_jobs import PROGRAM, TIMES, SearchJobs
 from webapp.jobs.search_program import read_result
@@ -104,7 +105,7 @@ class Searches:
 
     def start_between(self, pair: Pair, *, again: bool = False) -> SearchJob:
         """The search between two cases of one output; see `start`."""
-        return self._started(SearchJob(_key_of_pair(pair)), lambda: written_pair(pair), again=again)
+        return self._started(SearchJob(_key_of_pair(pair)), lambda: written_pair(pair), pair, again=again)
 
     def known(self, case: Case) -> SearchJob | None:
         """The search of a case if it is here; nothing is begun."""
@@ -116,11 +117,14 @@ class Searches:
 
         Raises Busy where as many run and wait as may.
         """
-        return self._started(SearchJob(_key_of(case)), lambda: written_case(case), again=again)
+        return self._started(SearchJob(_key_of(case)), lambda: written_case(case), [case], again=again)
 
-    def _started(self, job: SearchJob, written: Callable[[], bytes], *, again: bool) -> SearchJob:
+    def _started(
+        self, job: SearchJob, written: Callable[[], bytes], cases: Iterable[Case], *, again: bool
+    ) -> SearchJob:
         if not self._refresh(job, {"do": "start", "again": again}):
-            self._refresh(job, {"do": "start", "again": again, "raw": written()})
+            entered = any(case.parser.engine not in {None, *ENGINES} for case in cases)
+            self._refresh(job, {"do": "start", "again": again, "raw": written(), "entered": entered})
         return job
 
     def cancel(self, case: Case) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import subprocess
@@ -340,10 +339,18 @@ def test_searches_end_with_the_server(rest: str, tmp_path: Path) -> None:
     assert errors == ""
 
 
-@pytest.mark.parametrize(
-    ("parser", "risky"), [({"engine": "mine"}, True), ({"engine": "fallback"}, False), ({}, False), (None, False)]
-)
-def test_a_search_of_an_entered_engine_may_hang(parser: dict[str, str] | None, risky: bool) -> None:
-    searches = SearchJobs(get_settings())
-    assert searches.may_hang(Asked("k", json.dumps({"parser": parser}).encode())) == risky
-    assert not searches.may_hang(Asked("k"))
+@pytest.mark.parametrize(("engines", "risky"), [(["mine"], True), (["fallback", "mine"], True), (["fallback"], False)])
+def test_a_search_of_an_entered_engine_may_hang(engines: list[str], risky: bool) -> None:
+    asked: list[dict[str, Any]] = []
+    known: dict[str, Any] = {"state": "waiting", "ahead": 0, "progress": None, "failure": None}
+
+    def ask(question: dict[str, Any]) -> dict[str, Any]:
+        asked.append(question)
+        return known if "raw" in question else {"lacks": True}
+
+    plain = case_of("text")
+    cases = [plain.model_copy(update={"parser": plain.parser.model_copy(update={"engine": one})}) for one in engines]
+    searches = Searches(get_settings(), ask=ask)
+    searches.start(cases[0]) if len(cases) == 1 else searches.start_between((cases[0], cases[1]))
+    jobs = SearchJobs(get_settings())
+    assert [jobs.may_hang(Asked("", b"", one.get("entered", False))) for one in asked] == [False, risky]
