@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache, partial
+from operator import attrgetter
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -98,6 +99,7 @@ class ViewState:
 
 
 PLAIN = {field.name: field.default for field in fields(ViewState)}
+_values = attrgetter(*PLAIN)
 _BEHIND_ALL = 10**9  # more steps than any run has
 _IS_PLAIN_WORD = re.compile(r"\w+=[\w.:,~-]*", re.ASCII).fullmatch  # quoting leaves it as it is; a page has hundreds
 
@@ -168,7 +170,7 @@ class Links:
 
     def query(self, **changes: Any) -> str:
         """The view state with `changes`, as a query string without defaults."""
-        changed = {key: getattr(self.state, key) for key in PLAIN} | {"report": False, "find": False, **changes}
+        changed = dict(zip(PLAIN, _values(self.state), strict=True)) | {"report": False, "find": False, **changes}
         said = {key: int(value) if value is True else value for key, value in changed.items() if value != PLAIN[key]}
         if said.get("step") == _BEHIND_ALL:
             said["step"] = "end"

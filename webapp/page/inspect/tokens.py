@@ -28,6 +28,8 @@ from webapp.tokenizers.adapter import TokenizerAdapter
 KINDS = {"text": "ordinary", "special": "special", "added": "added, not special", "partial": "part of a character",
          "unknown": "not in the vocabulary"}  # fmt: skip
 COLOURS = 8
+_CURRENT = Markup(' aria-selected="true" tabindex="0" data-token')
+_OTHER = Markup(' aria-selected="false" tabindex="-1" data-token')
 LOOK = 64  # tokens to look ahead for the end of a character: it has four bytes, but unknown ids may stand between
 LONGEST = 4  # bytes of a character
 COMPARED = 2_000  # distinct ids looked at before a vocabulary is taken for that of stored tokens
@@ -272,9 +274,8 @@ class _Token:
     @property
     def attributes(self) -> Markup:
         """Return what the list box says of this option."""
-        selected = "true" if self.current else "false"
-        said = Markup(' aria-selected="{}" tabindex="{}" data-token').format(selected, 0 if self.current else -1)
-        return said + Markup(' data-same="{}"').format(self.same) if self.same else said
+        same = f' data-same="{self.same}"' if self.same else ""
+        return (_CURRENT if self.current else _OTHER) + Markup(same)  # noqa: S704 - of numbers alone
 
 
 @dataclass(slots=True)
