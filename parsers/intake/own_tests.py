@@ -69,7 +69,8 @@ def _case(known: Mapping[str, Any]) -> Case:
     sent: Sequence[Any] = rows.get(label(RECORDED)) or next(iter(rows.values()), [])
     if RECORDED in asked:
         return _with_deltas(case, sent, asked)
-    pieces, theirs = numbered(case.pieces() or ()), case.parser.engine is not None
+    theirs = "VOCABULARY" in known  # the test makes the parser of an engine, for which all tokens have ids
+    pieces = numbered(case.pieces() or ()) if theirs else case.pieces() or ()
     if [text for text, _ in sent] == [delta.text for delta in apply(asked[0], pieces, case.mode(), halves=theirs)]:
         return case
     return _with_deltas(case, sent, (RECORDED, *asked[1:]))

@@ -141,7 +141,9 @@ def _of_engine(tested: EngineParser, case: Case, ids: TestedIds, cut: Mapping[Ch
     own = {"CLASS": list(tested.own_class.partition(":")[::2]), "REQUEST": request_of(case.to_context())}
     values = own if tested.own_class else _of_server(tested, case, ids)
     values = {**values, "VOCABULARY": dict(ids.vocabulary), "PROMPT_IDS": ids.prompt(case)}
-    tokens = {number: text for row in cut.values() for delta in row for number, text in ids.tokens(delta.pieces)}
+    tokens = dict[int, str]()
+    for number, text in [one for row in cut.values() for delta in row for one in ids.tokens(delta.pieces)]:
+        tokens[number] = max(tokens.get(number, ""), text, key=len)  # some chunkings cut a token that others have whole
     rows = "".join([f"  {number}: {text!r},\n" for number, text in tokens.items()])
     return [*[_constant(name, value) for name, value in values.items()], f"TOKENS = {{\n{rows}}}"]
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
+from itertools import count
 from typing import Any
 
 from parsers.cases import jsontext
@@ -54,8 +55,8 @@ class ParserNames:
 class TestedTokens:
     """The tokens of an output as a test feeds them: each with an id, `vocabulary` the ids of markers.
 
-    `deltas` are texts with the ids that come with them; `sizes` how many tokens each of them has, None where text
-    comes later than its ids; `prompt` are the ids of markers at the end of the prompt.
+    `deltas` are texts with the ids that come with them; `sizes` how many tokens each of them has, None where some
+    text comes later than its id; `prompt` are the ids of markers at the end of the prompt.
     """
 
     tokens: tuple[tuple[int, str], ...]
@@ -181,17 +182,56 @@ class Subject:
 
     @cached_property
     def tokens(self) -> TestedTokens:
-        """The output in tokens, each of which has an id."""
-        ids = TestedIds(self.case, self.parser, self.format, self.pieces, self.deltas)
+        """The output in tokens, each of which has an id; those that a server sent are whole, wherever text is cut."""
+        ids, deltas = self._ids, [(delta.text, tuple(self._ids.ids(delta))) for delta in self.deltas]
+        if self._ids_come_early:
+            return self._tested(ids.tokens(self.pieces), deltas, None)
+        rows = [ids.tokens(whole) for whole in self._whole]
+        halved = any(_is_rest(piece) for delta in self.deltas for piece in delta.pieces)
+        return self._tested([one for row in rows for one in row], deltas, None if halved else [*map(len, rows)])
+
+    @cached_property
+    def cut_tokens(self) -> TestedTokens:
+        """The same for a suite that feeds nothing but whole tokens: what is cut is several of them, none a server's."""
+        if self._ids_come_early:
+            return self.tokens
+        sent = {id(piece) for piece in self.pieces}
+        rows = [
+            self._ids.tokens([piece if id(piece) in sent else replace(piece, recorded=False) for piece in delta.pieces])
+            for delta in self.deltas
+        ]
+        deltas = [
+            (delta.text, tuple([number for number, _ in row])) for delta, row in zip(self.deltas, rows, strict=True)
+        ]
+        return self._tested([one for row in rows for one in row], deltas, [*map(len, rows)])
+
+    @property
+    def _whole(self) -> Iterator[list[Piece]]:
+        """The pieces of each delta, with a token that a server sent whole where it begins."""
+        sent = iter([piece for piece in self.pieces if _is_sent(piece)])
+        for delta in self.deltas:
+            yield [next(sent) if _is_sent(piece) else piece for piece in delta.pieces]
+
+    @cached_property
+    def _ids(self) -> TestedIds:
+        return TestedIds(self.case, self.parser, self.format, self.pieces, self.deltas)
+
+    @property
+    def _ids_come_early(self) -> bool:
+        """Return whether some text comes later than its ids, which are those of whole tokens then."""
+        fed = [piece for delta in self.deltas for piece in delta.pieces]
         late = any(delta.early_ids not in (None, _of_pieces(delta)) for delta in self.deltas)
-        # ids that come before their text are those of whole tokens, whatever halves of these a delta has
-        rows = [ids.tokens(self.pieces)] if late else [ids.tokens(delta.pieces) for delta in self.deltas]
+        return late or (fed != [*self.pieces] and any(delta.early_ids is not None for delta in self.deltas))
+
+    def _tested(
+        self,
+        tokens: Sequence[tuple[int, str]],
+        deltas: Sequence[tuple[str, tuple[int, ...]]],
+        sizes: Sequence[int] | None,
+    ) -> TestedTokens:
+        counted = None if sizes is None else tuple(sizes)
         return TestedTokens(
-            tuple([token for row in rows for token in row]),
-            ids.vocabulary,
-            tuple([(delta.text, tuple(ids.ids(delta))) for delta in self.deltas]),
-            None if late else tuple([len(row) for row in rows]),
-            tuple(ids.prompt(self.case)),
+            tuple(tokens), self._ids.vocabulary, tuple(deltas), counted, tuple(self._ids.prompt(self.case))
         )
 
     def parts(self) -> list[dict[str, Any]]:
@@ -232,6 +272,16 @@ class Subject:
         if tool is None and thinking is None:
             raise UsageError(f"{engine} has no parser that reads {self.format.name}: export the case to another suite")
         return tool, thinking
+
+
+def _is_sent(piece: Piece) -> bool:
+    """Return whether a piece is a token that a server sent, or the first part of one."""
+    return piece.recorded and piece.token_id is not None
+
+
+def _is_rest(piece: Piece) -> bool:
+    """Return whether a piece is a further part of a token that a server sent, whose id has come."""
+    return piece.recorded and piece.token_id is None
 
 
 def _of_pieces(delta: Delta) -> tuple[int, ...]:
@@ -470,24 +520,29 @@ class TestedIds:
         told = known_format(parser) is not None and bool(fmt.tokens)  # else nobody says which are tokens
         texts = [*fmt.tokens, *fmt.end_tokens]
         texts += [] if told else [one for one in unmistakable_markers() if one in case.text()]
-        for number, text in enumerate(dict.fromkeys(texts)):
-            known.setdefault(text, OWN_IDS + number)
+        sent = {one.text: one.token_id for one in tokens if one.recorded and one.token_id is not None and one.text}
+        for number, text in enumerate(dict.fromkeys(texts)):  # a marker is the token that a server sent for it
+            known.setdefault(text, sent.get(text, OWN_IDS + number))
         self.vocabulary: Mapping[str, int] = known
-        self._made = dict(known)
-        self._texts: dict[int, str] = {}
-        for piece in [*tokens, *[piece for delta in deltas for piece in delta.pieces]]:  # which may be cut
-            if piece.token_id is not None and len(piece.text) >= len(self._texts.get(piece.token_id, "")):
-                self._texts[piece.token_id] = piece.text
+        self._made, self._parts = {**sent, **known}, count(_MADE + len(known))
+        self._texts: dict[int, str] = {}  # of tokens whose ids are ours
+        for piece in [*tokens, *[piece for delta in deltas for piece in delta.pieces]]:  # some of the latter are cut
+            own = None if piece.recorded else piece.token_id
+            if own is not None and len(piece.text) >= len(self._texts.get(own, "")):
+                self._texts[own] = piece.text
+        for number, text in self._texts.items():  # before any part of a token asks for an id of the same text
+            self._made.setdefault(text, number)
 
     def tokens(self, pieces: Sequence[Piece]) -> list[tuple[int, str]]:
-        """The tokens of pieces of the output: of a delta, or all of them as they were given."""
-        return [self._token(piece) for piece in pieces if piece.recorded or piece.text]
+        """The tokens of pieces of the output: of a delta, or all of them as they were given. No id comes with the rest
+        of a token that a server sent."""
+        return [self._token(piece) for piece in pieces if _is_sent(piece) or (piece.text and not piece.recorded)]
 
     def ids(self, delta: Delta) -> list[int]:
         """The ids that come with a delta."""
         if delta.early_ids is None:
             return [number for number, _ in self.tokens(delta.pieces)]
-        return [self._made.get(self._texts.get(one, ""), one) for one in delta.early_ids]
+        return [self._made[self._texts[one]] if one in self._texts else one for one in delta.early_ids]
 
     def prompt(self, case: Case) -> list[int]:
         """The ids of the markers at the end of the prompt, which tell whether reasoning is open."""
@@ -498,8 +553,6 @@ class TestedIds:
     def _token(self, piece: Piece) -> tuple[int, str]:
         if piece.recorded and piece.token_id is not None:
             return piece.token_id, piece.text
-        if piece.text in self._made:
-            return self._made[piece.text], piece.text
-        if piece.token_id is not None and self._texts[piece.token_id] == piece.text:
-            return piece.token_id, piece.text
-        return self._made.setdefault(piece.text, _MADE + len(self._made)), piece.text
+        if piece.text not in self._made:
+            self._made[piece.text] = next(self._parts)
+        return self._made[piece.text], piece.text

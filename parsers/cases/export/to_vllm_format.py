@@ -32,7 +32,7 @@ _WHOLE = """said = parser.extract_tool_calls(FIXTURE.raw_output, request)
 
 def _literals(subject: Subject) -> Literals:
     tool = _tool_parser(subject)
-    tokens, sizes = subject.tokens, subject.tokens.sizes
+    tokens, sizes = subject.cut_tokens, subject.cut_tokens.sizes
     if sizes is None:
         raise UsageError(f"text that comes later than its ids is nothing this suite has: {_WHERE}")
     rows = "".join([f"    ({number}, {python(text)}),\n" for number, text in tokens.tokens])
