@@ -21,11 +21,12 @@ _PLAIN = (*TYPES.values(), type(None))
 
 
 class UnresolvedError(Exception):
-    """A value that the file does not tell. `why`: a few words, for behind a colon."""
+    """A value that the file does not tell. `why`: a few words, for behind a colon; `told`: what is lost by it is named
+    already."""
 
     def __init__(self, why: str) -> None:
         super().__init__(why)
-        self.why = why
+        self.why, self.told = why, False
 
 
 def within(value: Any) -> Any:

@@ -15,6 +15,7 @@ from typing import Any
 
 from parsers.intake.evidence import Skipped
 from parsers.intake.python_functions import FUNCTIONS, ITEMS, TYPES, UnresolvedError, plain
+from parsers.intake.python_makers import asks_for, calls_of, goes_round, makers_in
 from parsers.intake.python_statements import Statements
 from parsers.intake.python_values import (
     Class,
@@ -35,6 +36,7 @@ LARGEST = 2_000_000  # characters of a file
 DEEPEST = 30  # calls within calls
 _STEPS = 200_000
 _STEPS_A_CHARACTER = 100
+_UNREACHED = "it is not known whether it is reached"
 _KNOWN_MODULES = frozenset({"json", "functools", "dataclasses", "copy"})
 
 
@@ -99,10 +101,16 @@ class _Reader(Statements):
         self._why_alone: dict[int, str] = {}  # the same in bodies of functions, whose parameters are not known
         self._alone, self._keys = False, set[str]()
         self._unbuilt: list[Skipped] = []
+        self._makers = set[str]()  # functions that make records
+        self._reached: set[int] = set()  # places of calls of these that made some
+        self._lost: dict[tuple[int, str], Skipped] = {}  # what asks for some that are not known
+        self._lost_alone: dict[int, Skipped] = {}  # the same in bodies of functions
+        self._notes = self._within = 0  # how much was said, and how many records are being made
 
     def read(self, tree: ast.Module, builders: Mapping[str, str]) -> None:
         """Read all of a file."""
         top = Scope()
+        self._makers |= makers_in(tree, self.named)
         self.each(tree.body, top)
         for name, keys in builders.items():
             self._build(top.names.get(name), top.names.get(keys))
@@ -120,12 +128,24 @@ class _Reader(Statements):
     def unread(self, tree: ast.Module) -> Iterator[Skipped]:
         """The calls of a file that should have made a record and did not."""
         yield from self._unbuilt
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and last_part(node.func) in self.named:
-                told = self._why.get(id(node), {})
-                if not told and id(node) not in self._done:
-                    told = {self._why_alone.get(id(node), "it is not known whether it is reached"): None}
-                yield from [Skipped(node.lineno, why) for why in told]
+        yield from self._lost.values()
+        yield from [one for place, one in self._lost_alone.items() if place not in self._reached | self._done]
+        yield from self._unreached(tree)
+        for node in calls_of(tree, self.named):
+            told = self._why.get(id(node), {})
+            if not told and id(node) not in self._done:
+                told = {self._why_alone.get(id(node), _UNREACHED): None}
+            yield from [Skipped(node.lineno, why) for why in told]
+
+    def _unreached(self, tree: ast.Module) -> Iterator[Skipped]:
+        """The calls of what makes records of which nothing is told. What a record is made of is told with it."""
+        named = {*self._lost_alone, *[place for place, _ in self._lost], *self._reached}
+        lines = {one.line for one in self._lost.values()}  # of statements, which name what is in them
+        for record in calls_of(tree, self.named):
+            named |= {id(call) for call in calls_of(record, self._makers)}
+        for call in calls_of(tree, self._makers):
+            if id(call) not in named and call.lineno not in lines:
+                yield Skipped(call.lineno, _UNREACHED)
 
     def _build(self, builder: Any, keys: Any) -> None:
         for key in keys if isinstance(builder, Function) and isinstance(keys, dict) else ():
@@ -138,10 +158,69 @@ class _Reader(Statements):
 
     def _note(self, node: ast.Call, why: str) -> None:
         """Say why a call makes no record."""
+        self._notes += 1
         if self._alone:
             self._why_alone.setdefault(id(node), why)
         else:
             self._why.setdefault(id(node), {})[why] = None
+
+    def missed(self, node: ast.AST, error: UnresolvedError) -> None:
+        """Name what a statement loses that makes records, where no call of it is named for that."""
+        own = calls_of(node, self.named)
+        untold = any(id(one) not in self._done for one in own)  # which is told of each that is not reached
+        if error.told or untold or isinstance(node, ast.FunctionDef | ast.ClassDef):
+            return
+        if self._alone or isinstance(node, ast.expr):  # a decorator: what it is given is often a record, and no more
+            for call in [*own, *calls_of(node, self._makers)]:
+                self._lost_alone.setdefault(id(call), Skipped(call.lineno, error.why))
+            return
+        made = {id(call.func) for call in calls_of(node, {*self.named, *self._makers}) if self._is_made(call)}
+        named = [one for one in asks_for(node, {*self.named, *self._makers}) if goes_round(node) or id(one) not in made]
+        for one in named[:1]:
+            self._lose(one, error.why)
+
+    def _is_made(self, call: ast.Call) -> bool:
+        return id(call) in self._reached or id(call) in self._done
+
+    def _lose(self, node: ast.expr, why: str) -> None:
+        """Say that what stands here makes no records, and why."""
+        if self._alone:
+            self._lost_alone.setdefault(id(node), Skipped(node.lineno, why))
+        else:
+            self._lost.setdefault((id(node), why), Skipped(node.lineno, why))
+
+    def _call(self, node: ast.Call, scope: Scope) -> Any:
+        """A call; where the file itself calls what makes records and it makes none, that is said."""
+        notes, made = self._notes, len(self.records)
+        try:
+            found = super()._call(node, scope)
+        except UnresolvedError as error:
+            if not error.told and self._is_outermost() and self._makes_records(node, scope):
+                self._lose(node, error.why)
+                error.told = True
+            raise
+        if last_part(node.func) in self._makers:
+            if not (self._alone and self._notes > notes and len(self.records) == made):
+                self._reached.add(id(node))
+            elif self._is_outermost():
+                self._lose(node, "what it is called with is not known")
+        return found
+
+    def _is_outermost(self) -> bool:
+        """Return whether a call is of the file, or of a body that is read by itself, and of no argument of a record."""
+        return not self._within and len(self._through) == (1 if self._alone else 0)
+
+    def _makes_records(self, node: ast.Call, scope: Scope) -> bool:
+        """Return whether a call is of what makes records."""
+        name = last_part(node.func)
+        if name != "replace" or name in self._makers:
+            return name in self._makers
+        try:
+            told = self.value(node.func, scope)
+        except UnresolvedError:  # a method of a text
+            return False
+        found = known_function(told) if isinstance(told, Outside) else told
+        return isinstance(found, Own) and found.name == "dataclasses.replace"
 
     def _bodies(self, body: Iterable[ast.stmt], scope: Scope) -> Iterator[tuple[ast.FunctionDef, Scope]]:
         for node in body:
@@ -174,6 +253,7 @@ class _Reader(Statements):
             if tree is not None:
                 self.left += _STEPS
                 self._known_modules[name] = inner = Scope()
+                self._makers |= makers_in(tree, self.named)
                 made, self.records = self.records, []  # those are of that file
                 self.each(tree.body, inner)
                 self.records = made
@@ -183,7 +263,7 @@ class _Reader(Statements):
 
     def called(self, function: Any, node: ast.Call, given: list[Any], more: dict[str, Any]) -> Any:
         """What a call gives: a record, or what the function returns. A record that cannot be told is Outside."""
-        kind = self.named.get(last_part(node.func))
+        kind = self._kind_of(function, node)
         if kind is not None and isinstance(function, Class | Outside):
             return self._made(kind, function, node, given, more)
         if isinstance(function, Outside):
@@ -200,15 +280,23 @@ class _Reader(Statements):
             return FUNCTIONS[function.__name__](*given, **more)
         raise UnresolvedError(function.why if isinstance(function, Outside) else "what is called is not known")
 
+    def _kind_of(self, function: Any, node: ast.Call) -> str | None:
+        """The class of the record that a call makes: by how it is called, or by what has another name here."""
+        own = function.name.rpartition(".")[2] if isinstance(function, Class | Outside) else ""
+        return self.named.get(last_part(node.func)) or (own if own in self.kinds else None)
+
     def given(self, node: ast.Call, scope: Scope) -> tuple[list[Any], dict[str, Any]]:
         """The arguments of a call; those of a record are Outside where they cannot be told."""
         if last_part(node.func) not in self.named:
             return super().given(node, scope)
+        self._within += 1
         try:
             return super().given(node, scope)
         except UnresolvedError as error:
             self._note(node, error.why)
             return [], {"": Outside("", error.why)}
+        finally:
+            self._within -= 1
 
     def _made(
         self, kind: str, function: Class | Outside, node: ast.Call, given: list[Any], more: dict[str, Any]

@@ -8,6 +8,7 @@ changes nothing.
 from __future__ import annotations
 
 import ast
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -70,12 +71,17 @@ class Statements(Expressions):
             try:
                 self._statement(node, scope)
             except UnresolvedError as error:
+                self.missed(node, error)
                 self._unknown(_given_by(node), scope, error.why)
             except _ReturnError as done:
                 return done.value
             except (_BreakError, _ContinueError):
                 break
         return None
+
+    @abstractmethod
+    def missed(self, node: ast.AST, error: UnresolvedError) -> None:
+        """Hear that what a statement does is not known, for whoever names what is lost by it."""
 
     def _run(self, body: Iterable[ast.stmt], scope: Scope) -> None:
         for node in body:
@@ -112,9 +118,10 @@ class Statements(Expressions):
     def _expression(self, node: ast.Expr, scope: Scope) -> None:
         try:
             self.value(node.value, scope)
-        except UnresolvedError:
+        except UnresolvedError as error:
             if not isinstance(node.value, ast.Call) or not isinstance(node.value.func, ast.Name):
                 raise
+            self.missed(node, error)
 
     def _if(self, node: ast.If, scope: Scope) -> None:
         self._run(node.body if self.value(node.test, scope) else node.orelse, scope)
@@ -153,7 +160,8 @@ class Statements(Expressions):
         for one in node.decorator_list:
             try:
                 found = self.value(one, scope)
-            except UnresolvedError:
+            except UnresolvedError as error:
+                self.missed(one, error)
                 found = None  # its arguments may make records all the same
             own = known_function(found) if isinstance(found, Outside) else found
             wrapped = wrapped or not (isinstance(own, Own) and own.name in KEEPING)

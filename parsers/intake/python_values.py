@@ -241,8 +241,16 @@ class Expressions(ABC):
 
     def _items(self, node: ast.List | ast.Tuple | ast.Set, scope: Scope) -> list[Any]:
         found: list[Any] = []
-        for one in node.elts:
-            found += many(self.value(one.value, scope)) if isinstance(one, ast.Starred) else [self.value(one, scope)]
+        missed: UnresolvedError | None = None
+        for one in node.elts:  # all of them, whichever is not known: each may make a record
+            try:
+                found += (
+                    many(self.value(one.value, scope)) if isinstance(one, ast.Starred) else [self.value(one, scope)]
+                )
+            except UnresolvedError as error:
+                missed = missed or error
+        if missed is not None:
+            raise missed
         return found
 
     def _dict(self, node: ast.Dict, scope: Scope) -> dict[Any, Any]:

@@ -276,6 +276,57 @@ def test_a_file_gives_the_records_that_it_makes(source: str, values: list[Any], 
     assert [one.why for one in found.skipped] == why
 
 
+MADE = "def build(n):\n    return R(f'{n}')\nA = build(1)\n"
+LOST: list[tuple[str, list[Any], list[int]]] = [  # behind MADE: what is read, and the lines of what is lost
+    ("B = build(2)", ["2"], []),
+    ("B = build(os.getpid())", [], [4]),
+    ("B = [\n    build(2),\n    build(os.getpid()),\n    build(3)]", ["2", "3"], [6]),
+    ("B = [build(2), build(os.getpid()), build(os.getpid())]", ["2"], [4, 4]),
+    ("for n in [3, 4]:\n    m = n + os.x\n    build(m)", [], [6]),
+    ("for n in [3, 4, 'a']:\n    m = n + 1\n    build(m)", ["4", "5"], [6]),
+    ("while os.x:\n    build(2)", [], [5]),
+    ("B = [build(n) for n in os.listdir()]", [], [4]),
+    ("B = {k: build(k) for k in (1, os.x())}", [], [4]),
+    ("B = list(map(build, [1]))", [], [4]),
+    ("if os.x:\n    B = build(2)", [], [5]),
+    ("B = build(2) if os.x else build(3)", [], [4]),
+    ("build(os.x())", [], [4]),
+    ("h.go(build(os.x()))", [], [4]),
+    ("B = build(*os.x)\nC = build(**os.x)", [], [4, 5]),
+    ("mk = lambda n: build(n)\nB = mk(2)\nC = mk(os.x())", ["2"], [6]),
+    ("mk = build\nB = mk(2)\nC = mk(os.x())", ["2"], [6]),
+    ("from functools import partial\nmk = partial(build)\nB = mk(2)\nC = mk(os.x())", ["2"], [7]),
+    ("S = R\nB = S(2)\nC = S(os.x())", [2], [6]),
+    ("from dataclasses import replace\nB = replace(A, x=2)\nC = replace(A, x=os.x())", [2], [6]),
+    ("def pair(n):\n    return build(n), build(n + 1)\nB = pair(1)\nC = pair(os.x())", ["1", "2"], [7]),
+    ("from helpers import make\nB = make(2)\nC = make(os.x())", [2], [6]),
+    ("B: list[R] = load('x')", [], [4]),
+    ("class T:\n    B = build(os.x())", [], [5]),
+    ("class T:\n    def made(self):\n        return build(os.x())\n    def test(self):\n        self.made()",
+     [], [6, 8]),
+    ("def test_a():\n    B = build(os.x())", [], [5]),
+    ("def test_a(x):\n    if x:\n        build(2)\n    for y in x:\n        build(y)", [], [6, 8]),
+    ("@mark.parametrize('n', [2, 3])\ndef test_a(n):\n    B = build(n)", [], [6]),
+    ("@mark.parametrize('n', [build(2), build(os.x())])\ndef test_a(n):\n    pass", ["2"], [4]),
+    ("async def test_a():\n    build(2)", [], [5]),
+    ("with open('f') as f:\n    B = build(f.read())", [], [5]),
+    ("try:\n    B = build(2)\nexcept E:\n    pass", [], [5]),
+    ("assert build(2)", [], [4]),
+    ("B = sorted([build(2)], key=len)\nC = build(3).y.z", ["2", "3"], []),
+    ("'a'.replace('a', os.x())\nother.replace(1, os.x())", [], []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("source", "values", "lines"), LOST)
+def test_no_record_of_a_function_that_others_are_made_by_is_lost_in_silence(
+    source: str, values: list[Any], lines: list[int]
+) -> None:
+    found = read(MADE + source, **OTHERS)
+    assert [one.fields["x"] for one in found.records] == ["1", *values]
+    assert [one.line for one in found.skipped] == lines
+    assert all(one.why for one in found.skipped)
+
+
 OTHERS = {
     "helpers": "TOOLS = ['t']\nfrom deeper import *\nfrom deeper import MORE\nR(0)\ndef make(a):\n    return R(a)",
     "deeper": "MORE = [1]\nimport helpers",

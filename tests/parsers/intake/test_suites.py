@@ -11,7 +11,7 @@ import pytest
 from parsers.cases.io import dumps, loads
 from parsers.intake import recognise
 from parsers.intake.column_rows import COLUMNS, columns_of, read_rows
-from parsers.intake.evidence import Intake
+from parsers.intake.evidence import Intake, Skipped
 from parsers.intake.suites import suite_in
 from parsers.intake.vllm_parsers import GUESSED, UNKNOWN, parser_of
 from parsers.intake.vllm_suites import read_vllm_suite
@@ -71,6 +71,13 @@ def test_samples_keep_their_names_and_what_is_not_read_is_named_by_its_line() ->
     assert [warn.code for warn in found.warnings] == ["skipped"] * 4
     plain = loads(found.cases["plain"])
     assert (plain.context.reasoning_open, plain.context.prompt_tail) == (None, None)
+
+
+def test_a_sample_of_a_function_that_makes_others_is_named_where_its_argument_is_not_known() -> None:
+    call = "Sample(id=f'm-{n}', tokens=[(1, 'Hi')], expected_content='Hi')"
+    found = read_vllm_suite(f"import os\ndef build(n):\n    return {call}\nA = build(1)\nB = build(os.getpid())\n")
+    assert found is not None
+    assert ([*found.cases], found.skipped) == (["m-1"], (Skipped(5, "os is of another file"),))
 
 
 def test_without_the_file_it_imports_a_sample_is_not_guessed() -> None:
