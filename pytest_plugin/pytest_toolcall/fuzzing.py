@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from pytest_toolcall.case_files import SMALL, item_names
+from pytest_toolcall.inspector import InspectorError
 from pytest_toolcall.items import NOT_SMALLER, UNSTEADY, CaseFailedError, CaseItem, ParserItem, parser_of_case
 from pytest_toolcall.served import Served
 from pytest_toolcall.session import session_of
@@ -45,18 +46,35 @@ def fuzz_items(session: pytest.Session, items: Sequence[pytest.Item]) -> Iterato
     known: dict[str, CaseItem] = {}
     for case in [case for case in cases if not case.path.name.endswith(SMALL)] or cases:
         known.setdefault(_parser_of(case.text), case)
-    formats = named or [one for one in known if one]
-    if not formats:
+    wanted = {name: _asked(name, known.get(name), named=bool(named)) for name in named or [one for one in known if one]}
+    if not wanted:
         yield FuzzItem.from_parent(session, name="toolcall-fuzz", callobj=parser_of_case)
+    formats = _each_once(config, wanted)
     shown = item_names(formats)
     for name in formats:
         beside = known.get(name) or (cases[0] if cases else None)
         parent: Any = session if beside is None else beside.parent
         item: FuzzItem = FuzzItem.from_parent(parent, name=f"toolcall-fuzz[{shown[name]}]", callobj=parser_of_case)
-        item.asked, item.before = {"format": name}, names_in(item.folder)
-        if beside is not None and (not named or name == "auto"):  # the parser of a case may be called anything
-            item.asked = {"case": beside.text}
+        item.asked, item.before = wanted[name], names_in(item.folder)
         yield item
+
+
+def _asked(name: str, beside: CaseItem | None, *, named: bool) -> Mapping[str, str]:
+    """What says which format is meant: its name, or a case of it, for the parser of a case may be called anything."""
+    return {"format": name} if beside is None or (named and name != "auto") else {"case": beside.text}
+
+
+def _each_once(config: pytest.Config, wanted: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """The first name of each format, for one may have several; which, the inspector knows. Where that says nothing of
+    a name it is one of its own, so that its test tells of that."""
+    found: dict[str, str] = {}
+    for name, asked in wanted.items():
+        try:
+            own = "" if len(wanted) == 1 else session_of(config).ask("outputs", {**asked, "count": 1})["format"]
+        except InspectorError:
+            own = f"{name} "  # no name of a format
+        found.setdefault(own, name)
+    return [*found.values()]
 
 
 class FuzzItem(ParserItem):

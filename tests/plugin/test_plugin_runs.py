@@ -255,6 +255,17 @@ def test_the_engine_that_is_named_is_tried_too_and_nothing_is_found_in_ours(tmp_
     assert "qwen: 1 generated outputs, nothing was found; the same again: --toolcall-seed 1" in out
 
 
+NAMED = ("--toolcall-format", "hermes", "--toolcall-format", "qwen")
+
+
+def test_a_format_of_several_names_is_tried_once(tmp_path: Path) -> None:
+    cases = {f"{name}__case__json": case(parser={"name": name}) for name in ("qwen", "hermes", "glm45_moe", "nobodys")}
+    write(tmp_path, **cases)
+    words = ("--toolcall-fuzz", "0", "--toolcall-engine", "builtin:qwen", "--toolcall-seed", "1")
+    tried = [re.findall(r"toolcall-fuzz\[(\w+)\]", run(tmp_path, *words, *more).out) for more in ((), NAMED)]
+    assert [sorted({*names}) for names in tried] == [["glm45_moe", "hermes"], ["hermes"]]
+
+
 def test_the_smallest_form_of_a_failure_is_not_written_twice(tmp_path: Path) -> None:
     expect = {"tool_calls": [{"name": "g", "arguments": {}}]}
     smallest = case('<tool_call>\n{"name": "g", "arguments":{}}\n</tool_call>', expect=expect)
