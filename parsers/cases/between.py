@@ -53,7 +53,9 @@ class SearchBetween:
         seed: int = 0,
         max_replays: int = MAX_REPLAYS,
         budget: Budget | None = None,
+        stated: bool = False,
     ) -> None:
+        """`stated`: the cases say what is right, and the second parser gives it."""
         self.cases = cases
         case, known = cases[0], tuple(pieces or cases[0].pieces() or characters(cases[0].text()))
         first, second = [_replayer(one, known, engines) for one in cases]
@@ -67,6 +69,7 @@ class SearchBetween:
             max_replays=max_replays,
             honest_only=case.compare.cuts == "honest",
             budget=budget,
+            stated=stated,
         )
 
     def run(self) -> Iterator[Progress]:

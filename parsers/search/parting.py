@@ -47,10 +47,12 @@ Made = TypeVar("Made", Outcome, Trace)
 
 @dataclass(frozen=True)
 class Pair:
-    """Two parsers of one output and request."""
+    """Two parsers of one output and request. `stated`: the second one is right, so that no contract allows anything
+    else."""
 
     first: Replayer
     second: Replayer
+    stated: bool = False
 
     @property
     def sides(self) -> tuple[Replayer, Replayer]:
@@ -60,7 +62,7 @@ class Pair:
     def changed(self, edits: Sequence[Edit], context: Mapping[str, Any]) -> Pair:
         """The same for a changed output and request."""
         first = self.first.changed(edits, context)
-        return Pair(first, _with(self.second, first))
+        return Pair(first, _with(self.second, first), self.stated)
 
     def foresee(self, chunkings: Iterable[Chunking]) -> None:
         """Say which replays will be asked of both."""
@@ -87,7 +89,7 @@ class Pair:
     def allows(self, outcomes: tuple[Outcome, Outcome]) -> bool:
         """Return whether the contract of an engine allows what it gives beside our own parser, which reads rightly."""
         boxes = [side.black_box for side in self.sides]
-        if boxes[0] == boxes[1] or outcomes[0].raised is not None or outcomes[1].raised is not None:
+        if self.stated or boxes[0] == boxes[1] or outcomes[0].raised is not None or outcomes[1].raised is not None:
             return False
         place = boxes.index(True)
         own, ours, theirs = self._own[place], outcomes[1 - place].message, outcomes[place].message
@@ -109,7 +111,7 @@ class Pair:
 
     def swapped(self) -> Pair:
         """The other one first."""
-        return Pair(self.second, self.first)
+        return Pair(self.second, self.first, self.stated)
 
 
 def _as_sent(message: Message) -> Message:
@@ -153,6 +155,7 @@ class Parts:
     rules: Rules
     kind: Hashable
     right: tuple[bool, bool]
+    stated: bool = False
     replays: int = 0
 
     @classmethod
@@ -166,12 +169,12 @@ class Parts:
         first, second = [
             own is not None and one.raised is None and same_message(one.message, own.message, LOOSE) for one in outcomes
         ]
-        return cls(pair.second, rules, kind, (first, second))
+        return cls(pair.second, rules, kind, (first, second), pair.stated)
 
     def holds(self, replayer: Replayer, chunking: Chunking) -> bool:
         """See Target."""
         self.replays += 2
-        found = Parts.at(Pair(replayer, _with(self.other, replayer)), chunking, self.rules)
+        found = Parts.at(Pair(replayer, _with(self.other, replayer), self.stated), chunking, self.rules)
         return found is not None and found.kind == self.kind and all(map(operator.ge, found.right, self.right))
 
 
@@ -186,7 +189,8 @@ class _Known:
 
 
 class Parting:
-    """A search for a difference of two replayers of one case. It takes what `Search` takes."""
+    """A search for a difference of two replayers of one case. It takes what `Search` takes, and whether it is `stated`
+    that the second one is right."""
 
     def __init__(
         self,
@@ -201,10 +205,11 @@ class Parting:
         honest_only: bool = False,
         shrinks: int = SHRINKS,
         budget: Budget | None = None,
+        stated: bool = False,
     ) -> None:
         self.replays = 0
         first = replace(first, budget=budget)
-        self._pair = Pair(first, _with(replace(second, budget=budget), first))
+        self._pair = Pair(first, _with(replace(second, budget=budget), first), stated)
         self._rules = shared_rules(first, second, rules)
         self._seed = seed
         self._shrinks = shrinks
@@ -336,7 +341,7 @@ class Parting:
         form = shrinker.form
         small = pair.first.with_pieces(form.pieces)
         small = small_request(small, form.chunking, shrinker.target, pair.first)
-        found = Pair(small, _with(pair.second, small))
+        found = Pair(small, _with(pair.second, small), pair.stated)
         return self._parted(found.swapped() if swapped else found, form.chunking, self._known.change)
 
     def _parted(self, pair: Pair, chunking: Chunking, change: str) -> Parted:

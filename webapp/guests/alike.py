@@ -6,28 +6,62 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from parsers.cases.case import Expect
 from parsers.cases.expect import Difference, trace_differences
 from parsers.cases.run import CaseRun
 from parsers.cases.tested import CaseTest, Tried
+from parsers.compare.divergence import shared_prefix
+from parsers.search.sweep import MARKUP
 from parsers.vocabulary.events import Failure
 from parsers.vocabulary.types import Message
 
 Kind = tuple[str, str]
 RAISED = "raised"
+_TEXTS = ("content", "reasoning")
 
 
 def is_alike(whole: CaseTest, small: CaseTest, check: str) -> bool:
     """Return whether a smaller case fails as the one that it comes from: under every chunking where that does, with
-    nothing that it does not show, or else, where nothing is expected of that, by an error of the same check. The
-    smaller one may expect more: what that one says nothing of does not count."""
+    nothing that it does not show, and losing no text of another sort or place; or else, where nothing is expected of
+    that, by an error of the same check. The smaller one may expect more: what that one says nothing of does not count.
+    """
     expect = whole.run.case.known.expect
     if expect is None or not whole.failing:
         return check in {one.check for one in whole.errors}
     always = [len(one.failing) == len(one.replays) for one in (whole, small)]
     found = {one for one in kinds_of(small.run, small.smallest) if _is_said(one, expect)}
-    return always[0] == always[1] and bool(found) and found <= kinds_of(whole.run, whole.smallest)
+    if always[0] != always[1] or not found or not found <= kinds_of(whole.run, whole.smallest):
+        return False
+    said = {one.field for one in whole.smallest.different}
+    return {one for one in lost_in(small) if one.field in said} <= lost_in(whole)
+
+
+class Lost(NamedTuple):
+    """Text that did not come: of which field, whether it is markup and which, and whether it stood behind a call."""
+
+    field: str
+    markup: str
+    behind: bool
+
+
+def lost_in(found: CaseTest) -> frozenset[Lost]:
+    """What texts a case loses in the replay that is shown."""
+    one, expect = found.smallest, found.run.case.known.expect
+    text, names = found.run.case.text(), [call.name for call in (expect.in_fields.tool_calls if expect else None) or ()]
+    first = min([text.find(name) for name in names if name and name in text], default=len(text))
+    return frozenset(_lost(one.different, text, first))
+
+
+def _lost(different: Iterable[Difference], text: str, first: int) -> Iterator[Lost]:
+    for one in different:
+        if one.field in _TEXTS and _how(one) == "lost":
+            begin = shared_prefix(one.expected, one.actual)
+            end = len(one.expected) - shared_prefix(one.expected[begin:][::-1], one.actual[begin:][::-1])
+            gone = one.expected[begin:end].strip()
+            markup = MARKUP.match(gone)
+            yield Lost(one.field, markup.group() if markup is not None else "", bool(gone) and text.rfind(gone) > first)
 
 
 def _is_said(kind: Kind, expect: Expect) -> bool:

@@ -55,7 +55,8 @@ def find(asked: CaseAsked, settings: Settings, ask: Ask, seconds: float, most: i
         found = _by_search(subject, whole, end, most)
         if found.case is not None or monotonic() > end:
             return found
-        return _beside(subject, whole, end, most) or found
+        beside = _beside(subject, whole, end, most)
+        return found if beside is None or (beside.case is None and found.headline != NONE) else beside
 
 
 def _by_search(subject: Subject, whole: CaseTest, end: float, most: int) -> Smaller:
@@ -83,7 +84,9 @@ def _beside(subject: Subject, whole: CaseTest, end: float, most: int) -> Smaller
     if as_test(subject.run(right)[0]).failing:
         return None
     ready = subject.prepared(subject.case.model_copy(update={"replay": (whole.smallest.chunking,)}))
-    search = SearchBetween((ready.case, right), pieces=ready.stored, engines=subject.engines, max_replays=most)
+    search = SearchBetween(
+        (ready.case, right), pieces=ready.stored, engines=subject.engines, max_replays=most, stated=True
+    )
     late = _is_late(search, end)
     small = search.result().smallest
     if small is None:
@@ -92,8 +95,9 @@ def _beside(subject: Subject, whole: CaseTest, end: float, most: int) -> Smaller
     gives = subject.run(small)[0].trace
     expected = small.model_copy(update={"expect": accept(said)})
     wrong = harm(said, gives.message) if gives.failure is None else "the parser failed"
-    kept = _kept(subject, whole, expected, f"Beside what {grammar.name} reads, {wrong}.", "expectation")
-    return kept and kept.model_copy(update={"late": late})
+    headline = f"Beside what {grammar.name} reads, {wrong}."
+    kept = _kept(subject, whole, expected, headline, "expectation") or Smaller(headline=f"{NONE} {ELSE} {headline}")
+    return kept.model_copy(update={"late": late})
 
 
 def _is_late(search: _Searching, end: float) -> bool:

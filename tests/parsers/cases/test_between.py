@@ -35,8 +35,8 @@ def given(text: str = TEXT, engine: str | None = None, **more: Any) -> Any:
     return load_case({"schema": 1, "parser": parser, "input": {"text": text}, "tools": TOOLS, **more})
 
 
-def searched(known: Mapping[str, Engine], text: str = TEXT, **more: Any) -> Any:
-    made = SearchBetween((given(text, **more), given(text, "mine", **more)), engines=known)
+def searched(known: Mapping[str, Engine], text: str = TEXT, *, stated: bool = False, **more: Any) -> Any:
+    made = SearchBetween((given(text, **more), given(text, "mine", **more)), engines=known, stated=stated)
     assert [one.stage for one in made.run()][-1] == "done"
     return made.result()
 
@@ -84,6 +84,13 @@ def test_what_the_contract_allows_is_no_difference() -> None:
     allowed = searched(engines(LosesAfter), TWO, contract="vllm")
     assert allowed.found.allowed > 0
     assert not allowed.differ or allowed.found.first.change
+
+
+def test_where_a_case_states_what_is_right_no_contract_allows_another_message() -> None:
+    stated = searched(engines(LosesAfter), TWO, contract="vllm", stated=True)
+    assert (stated.differ, stated.found.allowed, stated.found.first.change) == (True, 0, "")
+    assert stated.smallest is not None
+    assert stated.found.smallest.text == stated.smallest.text()
 
 
 def test_all_of_it_is_json() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from parsers.cases.io import loads
+from parsers.cases.tested import CaseTest, as_test
 from parsers.vocabulary.types import UsageError
 from tests.webapp.guests.serving import (
     CALL,
@@ -24,10 +25,11 @@ from tests.webapp.guests.serving import (
     served,
 )
 from webapp.guests import narrowed
+from webapp.guests.alike import is_alike
 from webapp.guests.answers import MOST_RUNS, Answers, Known, WantedError, digest
 from webapp.guests.narrowed import ELSE, NONE, NOT_TRUE, TOO_SLOW, find
 from webapp.guests.requests import CaseAsked, OutputsAsked, Smaller
-from webapp.guests.tasks import check, outputs, stand_in_for
+from webapp.guests.tasks import check, outputs, stand_in_for, subject_of
 from webapp.settings import Settings
 
 LONGER = f"Let me see what the weather will be like.{CALL}"
@@ -75,6 +77,54 @@ def test_what_is_wrong_under_every_chunking_is_made_small_beside_the_built_in_pa
     assert len(loads(smaller.case).text()) < len(LONGER)
     assert fails(Musing, smaller.case)
     assert not fails(Hermes, smaller.case)
+
+
+BEHIND = 'ab <tool_call>\n{"name": "f", "arguments": {"a": "b"}}\n</tool_call> z'
+TWICE = ' <tool_call><tool_call>{"name":"f","arguments":{}}\n</tool_call>'
+F = [{"name": "f", "parameters": {"type": "object"}}]
+
+
+def of_f(output: str, content: str, arguments: dict[str, Any]) -> str:
+    expect = {"content": content, "tool_calls": [{"name": "f", "arguments": arguments}]}
+    return case_text(output, parser={"name": "qwen"}, tools=F, expect=expect)
+
+
+@pytest.mark.replays
+def test_text_that_is_lost_behind_a_call_is_lost_there_in_the_smaller_case() -> None:
+    expect = {"content": "ab  z", "tool_calls": [{"name": "f", "arguments": {"a": "b"}}]}
+    smaller = found(Hermes, BEHIND, parser={"name": "qwen"}, tools=F, expect=expect)
+    assert smaller.case is not None
+    case = loads(smaller.case)
+    assert (case.text()[-1:], case.expect is not None and case.expect.content) == ("z", "z")
+
+
+OTHERS = [
+    (of_f(f"{BEHIND}z", "ab  zz", {"a": "b"}), True),
+    (of_f(TWICE, " <tool_call>", {}), False),  # a marker is lost, in front of the call
+    (of_f(BEHIND.replace("ab ", "").replace(" z", ""), "z", {"a": "b"}), False),  # what stands nowhere is not behind it
+]
+
+
+@pytest.mark.parametrize(("other", "alike"), OTHERS)
+def test_a_case_that_loses_other_text_does_not_fail_alike(other: str, alike: bool) -> None:
+    card, ask = served(Hermes)
+
+    def tested(text: str) -> CaseTest:
+        return as_test(subject_of(CaseAsked(case=text, card=card), Settings(), ask).run()[0])
+
+    whole, small = tested(of_f(BEHIND, "ab  z", {"a": "b"})), tested(other)
+    assert small.failing
+    assert is_alike(whole, small, "expectation") is alike
+
+
+@pytest.mark.replays
+def test_where_only_another_failure_can_be_made_smaller_that_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(narrowed, "is_alike", lambda *_: False)
+    monkeypatch.setattr(narrowed, "_by_search", lambda *_: Smaller(headline=NONE))
+    expect = {"content": "ab  z", "tool_calls": [{"name": "f", "arguments": {"a": "b"}}]}
+    smaller = found(Hermes, BEHIND, parser={"name": "qwen"}, tools=F, expect=expect)
+    words = f"{NONE} {ELSE} Beside what qwen reads, `z` is lost from the content."
+    assert (smaller.case, smaller.headline) == (None, words)
 
 
 @pytest.mark.replays
