@@ -22,7 +22,7 @@ from parsers.cases.find import CaseFound
 from parsers.cases.io import dumps, identified, loads
 from parsers.cases.message_events import events_of
 from parsers.cases.outcome_words import WrittenOutcome, dumped
-from parsers.cases.run import CaseRun, api_stream, sent_of, settled_case, sse
+from parsers.cases.run import CaseRun, api_stream, replayer_of, sent_of, settled_case, sse, tried_chunkings
 from parsers.cases.stored_outcome import Outcome, outcome_digest
 from parsers.vocabulary.trace import Finding, Trace
 from parsers.vocabulary.types import UsageError
@@ -323,10 +323,13 @@ def _pytest_file(run: Prepared | CaseRun, case: Case, expect: Expect | None) -> 
     told = settled_case(case, run.pieces) if case.decode else case
     grammar, (kind, own) = grammar_of(run.case, run.selection), _engine(case.parser.engine)
     ours = case.parser.engine in ENGINES
+    choice = choose(run.case)
+    replayer = run.replayer if isinstance(run, Prepared) else replayer_of(run.case, choice, run.stored)
     return pytest_file(
         told,
         told.pieces() if case.decode else run.pieces,
         expect=expect,
+        chunkings=tried_chunkings(run.case, choice, replayer),
         parser=None if case.parser.format is not None else run.format.name if not kind else grammar.name,
         keep_engine=ours,
         due=run.decoded.due if run.decoded else None,
