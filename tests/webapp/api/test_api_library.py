@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 from parsers.cases.corpus import case_texts
 from tests.webapp.api.conftest import CALL
 from webapp.api.answers import LibraryCases, LibraryImport
-from webapp.api.operations import MOST_ROWS
+from webapp.api.operations import MOST_ROWS, OPERATIONS
 from webapp.page.library import importing
 
 CASES, IMPORT = TypeAdapter[Any](LibraryCases), TypeAdapter[Any](LibraryImport)
@@ -43,6 +43,36 @@ def test_a_case_is_listed_where_the_request_says_so(client: FlaskClient, case: C
     (row,) = found(client)["cases"]
     assert (row["id"], row["parser"], row["engine"], row["verdict"]) == (saved["id"], "qwen", "builtin", "all_hold")
     assert (row["severity"], row["tags"], row["title"]) == ("pass", ["n"], "")
+
+
+@pytest.mark.parametrize("word", ["", "0", "false"])
+def test_words_that_turn_listing_off_list_nothing(client: FlaskClient, word: str) -> None:
+    assert client.post(f"/api/v1/cases?listed={word}", json=numbered(1)).get_json()["listed"] is False
+    assert client.post(f"/api/v1/library/import?listed={word}", data=lines(1, 2)).status_code == 200
+    assert found(client)["total"] == 0
+
+
+@pytest.mark.parametrize("word", ["no", "off", "on", "2", "-1", "01", "%20"])
+@pytest.mark.parametrize("path", ["/api/v1/cases?", "/api/v1/library/import?name=x.jsonl&"])
+def test_a_word_that_neither_lists_nor_leaves_it_is_refused_and_stores_nothing(
+    client: FlaskClient, path: str, word: str
+) -> None:
+    answer = client.post(f"{path}listed={word}", data=lines(1), content_type="application/json")
+    assert (answer.status_code, answer.get_json()["error"]["code"]) == (422, "not_possible")
+    assert answer.get_json()["error"]["message"].startswith("listed=")
+    assert client.post("/api/v1/cases", json=numbered(1)).status_code == 201
+    assert found(client)["total"] == 0
+
+
+def test_every_switch_of_the_description_takes_the_words_that_it_names(client: FlaskClient) -> None:
+    names = {name for one in OPERATIONS for name, key in one.query.items() if "true" in key.schema.get("enum", ())}
+    assert names == {"listed", "run", "accept"}
+    stored = client.post("/api/v1/cases?run=true&listed=true", json=numbered(1)).get_json()
+    assert stored["listed"] is True
+    assert client.post("/api/v1/cases?run=maybe", json=numbered(1)).status_code == 422
+    export = f"/api/v1/cases/{stored['id']}/export/pytest"
+    statuses = [client.get(f"{export}?accept={word}").status_code for word in ("true", "false", "yes")]
+    assert statuses == [200, 422, 422]
 
 
 def test_an_import_lists_where_the_request_says_so(client: FlaskClient) -> None:

@@ -120,6 +120,14 @@ def test_a_share_says_whether_it_is_in_the_library(client: FlaskClient) -> None:
 
 
 @pytest.mark.replays
+@pytest.mark.parametrize(("word", "status", "rows"), [("1", 200, 1), ("on", 200, 1), ("false", 200, 0), ("no", 422, 0)])
+def test_only_a_tick_lists_a_case(client: FlaskClient, word: str, status: int, rows: int) -> None:
+    saved = client.post("/cases", data={"case": dumps(case(CALL)), "listed": word})
+    assert saved.status_code == (201 if status == 200 else status)
+    assert give(client, "one.case.json", dumps(case(CALL)).encode(), listed=word).status_code == status
+    assert client.get("/api/v1/library").json["total"] == rows  # type: ignore[index]
+
+
 def test_a_case_is_listed_by_sharing_it_again_with_the_tick(client: FlaskClient) -> None:
     made = share(client, CALL, title="First", note=" a\r\n\r\nb", listed="")
     box = 'name="listed" value="1" checked'
