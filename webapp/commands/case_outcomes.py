@@ -58,7 +58,7 @@ class CaseResult:
     `id` is the key of the case, "" where there is none. `wrong` is all that is wrong; `worse` and `better` are what of
     it was not before, and the other way round; `said` is a digest of its message. `details` say where it fails, the
     command that shows it last. `link` is where it was uploaded to, and `run` what is uploaded, or `written` where the
-    server does not know who ran it. `late`: an engine had no time for all chunkings, which are `left_out`; `is_away`:
+    server does not know the engine that ran it. `late`: an engine had no time for all chunkings, which are `left_out`; `is_away`:
     it cannot be run at all. `said_at`: where more is said of what this engine makes of it, as the case has it. `spread`
     is what is not as expected with all chunkings under which it is not, of those that were `tried`, and `findings` what
     checks find, with the chunkings that show it. `replayed`: what replays it again, until its lines are told.
@@ -265,7 +265,7 @@ def _result(title: str, again: str, case: Case, by: By, columns: Mapping[str, st
     except UsageError as error:
         found = CaseResult(title, "unusable", why=reason(str(error), again))
     found.engine, found.seconds, found.id = by.label, perf_counter() - began, case_key(case)
-    found.written = case if by.label else None
+    found.written = case if by.label or (case.parser.engine and not by.word) else None
     return found
 
 
