@@ -288,6 +288,20 @@ def test_an_engine_that_is_called_base_is_tested_like_others_where_it_is_alone(
     assert program("check", suite(3), "--engine", "base").code == 1
 
 
+def test_another_message_of_head_under_one_chunking_is_told_with_that_one(
+    program: Program, enter: Callable[..., None]
+) -> None:
+    enter("old")
+    enter("new", "many=10")
+    chunkings = [{"by": "token"}, {"by": "char"}, {"by": "whole"}]
+    Path("one.case.json").write_text(json.dumps(case("f v letters", expect=None, replay=chunkings)), "utf-8")
+    words = ("--engine", "base=old", "--engine", "head=new", "--engine", "same=old")
+    done = program("check", "one.case.json", *words)
+    none, where = "none is known to be right", "one.case.json [head] (character by character)"
+    told = f"1 case gives another message than base, and {none}: {where}"
+    assert (done.code, last_lines(done, "2 runs")[1:]) == (0, [told]), done.out
+
+
 def test_another_message_of_head_that_nobody_judges_is_told(program: Program, enter: Callable[..., None]) -> None:
     enter("old")
     enter("new", "loses=x")
