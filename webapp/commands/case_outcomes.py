@@ -59,10 +59,11 @@ class CaseResult:
     it was not before, and the other way round; `said` are digests of its messages, by the
     names of their chunkings, and `apart` those under which `base` gives another one. `details` say where it fails, the
     command that shows it last. `link` is where it was uploaded to, and `run` what is uploaded, or `written` where the
-    server does not know the engine that ran it. `late`: an engine had no time for all chunkings, which are `left_out`; `is_away`:
-    it cannot be run at all. `said_at`: where more is said of what this engine makes of it, as the case has it. `spread`
-    is what is not as expected with all chunkings under which it is not, of those that were `tried`, and `findings` what
-    checks find, with the chunkings that show it. `replayed`: what replays it again, until its lines are told.
+    server does not know the engine that ran it. `late`: an engine had no time for all chunkings, which are `left_out`;
+    `is_away`: it cannot be run at all. `said_at`: where more is said of what this engine makes of it, as the case has
+    it. `spread` is what is not as expected with all chunkings under which it is not, of those that were `tried`, and
+    `findings` what checks find, with the chunkings that show it. `replayed`: what replays it again, until its lines are
+    told.
     """
 
     name: str

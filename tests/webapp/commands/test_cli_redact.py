@@ -34,6 +34,17 @@ def test_a_case_is_written_without_its_words(program: Program, case_file: Callab
 
 
 @pytest.mark.replays
+def test_an_untitled_case_of_a_corpus_has_its_name_for_a_title_without_its_words(
+    program: Program, case_file: Callable[..., Path], tmp_path: Path
+) -> None:
+    (tmp_path / "some.cases.json").write_text(f'{{"Secret city": {case_file().read_text("utf-8")}}}', "utf-8")
+    made = loads(program("redact", f"{tmp_path}/some.cases.json::Secret city").out)
+    assert made.title
+    assert len(made.title.split()) == 2
+    assert not {"Secret", "city"} & {*made.title.split()}
+
+
+@pytest.mark.replays
 def test_it_goes_to_standard_output_without_a_file(program: Program, case_file: Callable[..., Path]) -> None:
     done = program("redact", case_file())
     assert loads(done.out).source is not None
