@@ -271,7 +271,8 @@ def export(case_id: str, target: str) -> ResponseReturnValue:
     dialect = dialect_of(request.args.get("dialect", ""))
     job = services().searches.known(run.case) if target in ("markdown", "html") else None
     found = None if job is None else job.result
-    made = exported(run, target, accept=is_asked("accept"), permalink=_permalink(case_id), dialect=dialect, found=found)
+    accept, link = is_asked("accept"), _permalink(case_id)
+    made = exported(run, target, accept=accept, permalink=link, dialect=dialect, found=found, case_id=case_id)
     response = Response(utf8(made.text), content_type=f"{made.mimetype}; charset=utf-8")
     response.headers["Content-Disposition"] = f'attachment; filename="{made.filename}"'
     return response

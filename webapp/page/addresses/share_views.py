@@ -267,9 +267,9 @@ def export(subject: Subject, target: str) -> Response:
     began = thread_time()
     if target not in TARGETS:
         abort(404, f"There is no such export; there are {', '.join(TARGETS)}.")
-    case, permalink = subject.case, None
+    case, permalink, case_id = subject.case, None, ""
     if subject.kind == "case":
-        permalink = case_link(subject.name)
+        permalink, case_id = case_link(subject.name), subject.name
     run = services().runner.run(case)
     expect, problem = _expectation()
     if TARGETS[target].tests and expect is None and case.known.expect is None:
@@ -283,7 +283,7 @@ def export(subject: Subject, target: str) -> Response:
     dialect = dialect_of(request.values.get("dialect", ""))
     job = services().searches.known(case) if target in ("markdown", "html") else None
     found = None if job is None else job.result
-    made = exports.exported(again, target, permalink=permalink, dialect=dialect, found=found)
+    made = exports.exported(again, target, permalink=permalink, dialect=dialect, found=found, case_id=case_id)
     response = Response(utf8(made.text), mimetype=made.mimetype)
     response.headers["Content-Disposition"] = f'attachment; filename="{made.filename}"'
     return response

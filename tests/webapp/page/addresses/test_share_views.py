@@ -397,6 +397,30 @@ def test_an_export_of_nothing_is_refused(client: FlaskClient) -> None:
     assert client.post("/export/case").status_code == 422
 
 
+@pytest.mark.replays
+@pytest.mark.parametrize("target", [target for target in TARGETS if target not in ("transformers", "llamacpp")])
+def test_files_of_untitled_outputs_have_names_of_their_own(client: FlaskClient, target: str) -> None:
+    names = []
+    for text in ("one output", "another output"):
+        case = a_case(
+            f"{text} {OUTPUT}", tools=[{"name": "f"}], expect={"tool_calls": [{"name": "g", "arguments": {}}]}
+        )
+        case_id = client.post("/api/v1/cases", json=json.loads(case)).get_json()["id"]
+        stored = [f"/c/{case_id}/export/{target}", f"/api/v1/cases/{case_id}/export/{target}"]
+        answers = [client.post(f"/export/{target}", data={"case": case}), *map(client.get, stored)]
+        said = [answer.headers["Content-Disposition"].partition("filename=")[2].strip('"') for answer in answers]
+        assert all(case_id[:8] in name and len(name) < 50 for name in said[1:])
+        assert said[1] == said[2]
+        names.append({*said})
+    assert names[0].isdisjoint(names[1])
+
+
+def test_a_name_that_leaves_no_letters_is_no_title_for_a_file(client: FlaskClient) -> None:
+    path, _ = share(client, "letters", title="日本")
+    case_id, answer = path.rpartition("/")[2], client.get(f"{path}/export/case")
+    assert answer.headers["Content-Disposition"] == f'attachment; filename="case-{case_id[:8]}.case.json"'
+
+
 @pytest.mark.parametrize(
     ("title", "suffix", "name"),
     [
