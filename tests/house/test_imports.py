@@ -43,6 +43,7 @@ WEB_ROOMS = (
     "bodies",
     "compression",
     "glyphs",
+    "switches",
     "fields",
     "formats",
     "trouble",
