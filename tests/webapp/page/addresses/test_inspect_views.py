@@ -329,12 +329,13 @@ def test_a_long_output_opens_before_its_chunkings_are_compared(client: FlaskClie
     assert "data-report-pending" not in second
 
 
-def test_static_files_with_a_hash_are_kept_for_ever(client: FlaskClient) -> None:
+@pytest.mark.parametrize("path", ["/static/js/main.js", "/style/page.css"])
+def test_static_files_with_a_hash_are_kept_for_ever(client: FlaskClient, path: str) -> None:
     html = client.get("/help").text
-    path = re.search(r'href="(/static/css/base.css\?v=[0-9a-f]{12})"', html)
-    assert path
+    hashed = re.search(rf'(?:href|src)="({path}\?v=[0-9a-f]{{12}})"', html)
+    assert hashed
     ages = []
-    for address in (path[1], "/static/css/base.css"):
+    for address in (hashed[1], path):
         with client.get(address) as answer:
             ages.append(answer.cache_control.max_age)
     assert ages == [365 * 24 * 3600, None]
