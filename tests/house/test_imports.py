@@ -50,6 +50,7 @@ WEB_ROOMS = (
     "storage_trouble",
     "readiness",
     "security",
+    "stylesheets",
     "observed",
     "write_access",
     "clients",

@@ -34,6 +34,7 @@ def found(client: FlaskClient, query: str = "") -> dict[str, Any]:
     return made
 
 
+@pytest.mark.replays
 def test_a_case_is_listed_where_the_request_says_so(client: FlaskClient, case: Case) -> None:
     client.post("/api/v1/cases", json=case())
     assert found(client) == {"total": 0, "more": None, "cases": []}
@@ -125,6 +126,7 @@ def test_what_an_import_stores_has_a_key_that_withdraws_it(client: FlaskClient) 
     assert client.get(address).status_code == 410
 
 
+@pytest.mark.replays
 def test_an_import_that_lists_a_case_of_others_shares_it_with_a_key_of_its_own(
     client: FlaskClient,
 ) -> None:
@@ -196,6 +198,7 @@ WRONG = [
 ]
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(("path", "status"), WRONG)
 def test_what_cannot_be_asked_is_said(client: FlaskClient, path: str, status: int) -> None:
     answer = client.get(path)
@@ -218,6 +221,7 @@ def test_the_description_says_which_values_a_key_has_at_this_route(
     assert [one["schema"] for one in route["parameters"] if one["name"] == key] == [schema]
 
 
+@pytest.mark.replays
 def test_the_description_says_what_travels(shared_app: Flask) -> None:
     paths = shared_app.test_client().get("/api/v1/openapi.json").get_json()["paths"]
     answers = paths["/api/v1/library/export"]["get"]["responses"]["200"]["content"]
@@ -225,6 +229,7 @@ def test_the_description_says_what_travels(shared_app: Flask) -> None:
     assert set(paths["/api/v1/library/import"]["post"]["requestBody"]["content"]) == {"application/octet-stream"}
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("path", ["library", "library/export"])
 def test_a_verdict_that_there_is_not_is_refused_with_those_there_are(client: FlaskClient, path: str) -> None:
     answer = client.get(f"/api/v1/{path}?q=verdict:nonsense")

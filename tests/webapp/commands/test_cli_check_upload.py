@@ -122,6 +122,7 @@ def team(team_app: Flask) -> Iterator[str]:
     thread.join()
 
 
+@pytest.mark.replays
 def test_a_failing_case_is_stored_by_the_server_and_its_link_is_told(
     program: Program, case_file: CaseFile, team: str, tmp_path: Path
 ) -> None:
@@ -172,6 +173,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     use_engines(get_settings())
 
 
+@pytest.mark.replays
 @pytest.mark.usefixtures("mine")
 def test_a_case_whose_engine_the_server_does_not_know_goes_as_it_is_written(
     program: Program, case_file: CaseFile, server: Server
@@ -184,6 +186,7 @@ def test_a_case_whose_engine_the_server_does_not_know_goes_as_it_is_written(
     assert "uploaded to https://team.example/c/x" in done.out
 
 
+@pytest.mark.replays
 @pytest.mark.usefixtures("mine")
 def test_a_case_that_names_such_an_engine_itself_is_kept_as_it_is_written(
     program: Program, case_file: CaseFile, server: Server
@@ -199,6 +202,7 @@ def test_a_case_that_names_such_an_engine_itself_is_kept_as_it_is_written(
     assert "uploaded to https://team.example/c/x" in done.out
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
@@ -267,6 +271,7 @@ def test_a_server_is_asked_again_when_it_says_and_no_sooner(
     assert (slept, said in done.out + done.err) == (waited, True)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("secret", [True, False])
 def test_a_job_that_runs_again_with_its_secret_has_the_same_keys(
     program: Program, case_file: CaseFile, server: Server, secret: bool
@@ -314,6 +319,7 @@ def test_no_more_than_some_are_posted(
     assert (len(server.asked), said in done.out) == (2, True)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("header", [(), ("--upload-header", "X-Secret: hush")])
 def test_a_run_goes_on_where_one_before_has_posted_as_many_as_may_be(
     program: Program,

@@ -50,6 +50,7 @@ def test_it_goes_to_standard_output_without_a_file(program: Program, case_file: 
     assert loads(done.out).source is not None
 
 
+@pytest.mark.replays
 def test_a_file_that_cannot_be_written_and_one_that_is_no_case_are_told(
     program: Program, case_file: Callable[..., Path], tmp_path: Path
 ) -> None:
@@ -81,6 +82,7 @@ def test_what_stays_is_named_and_another_verdict_is_exit_code_one(
     assert "not replaced, as nobody tried for want of time: u" in done.err
 
 
+@pytest.mark.replays
 @pytest.mark.usefixtures("own_engines")
 def test_its_searches_make_nothing_small(
     program: Program, case_file: Callable[..., Path], monkeypatch: pytest.MonkeyPatch

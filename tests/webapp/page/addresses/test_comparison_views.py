@@ -78,6 +78,7 @@ def test_there_is_no_other_export(client: FlaskClient) -> None:
     assert client.get(f"{EXAMPLE}/comparison/sse").status_code == 404
 
 
+@pytest.mark.replays
 def test_a_shared_comparison_opens_as_it_was(client: FlaskClient) -> None:
     answer = saved(client, BESIDE, **{"beside.1": OTHER})
     assert answer.status_code == 201

@@ -73,6 +73,7 @@ def test_an_exported_test_runs_the_template(client: FlaskClient, tmp_path: Path)
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("target", ["case", "jsonl", "markdown", "sse"])
 def test_other_exports_have_the_run(client: FlaskClient, target: str) -> None:
     answer = client.post(f"/export/{target}", data={"case": case_text(client)})
@@ -145,6 +146,7 @@ def test_the_key_of_each_sharer_withdraws_their_share(client: FlaskClient) -> No
     assert client.get(path).status_code == 410
 
 
+@pytest.mark.replays
 def test_a_share_ends_by_itself_where_its_sharer_chose_that(client: FlaskClient) -> None:
     store = client.application.extensions[EXTENSION].store
     assert 'name="expires"' in client.post("/share", data={"case": a_case()}).text
@@ -172,6 +174,7 @@ DROPPED = [
 ]
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(("given", "said"), DROPPED)
 def test_words_that_a_known_case_does_not_take_over_are_named(
     client: FlaskClient, given: dict[str, str], said: str
@@ -197,6 +200,7 @@ def test_a_title_that_a_known_case_without_one_does_not_take_over_is_named_when_
 SAID = {"title": "Acme", "notes": ["secret", "and more"], "flags": ["a"]}
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("form", "kept"),
     [
@@ -219,6 +223,7 @@ def test_a_field_that_is_emptied_says_nothing_and_one_that_is_not_sent_leaves_wh
     assert (listed["title"], listed["tags"]) == (kept.get("title", ""), kept.get("flags", []))
 
 
+@pytest.mark.replays
 def test_a_shared_case_leads_with_title_and_note_and_keeps_its_tokens(client: FlaskClient) -> None:
     path, _ = share(client, "lead", title="The title", note="What <b>is</b> wrong\r\nhere")
     html = client.get(path).text
@@ -237,6 +242,7 @@ def test_the_link_points_at_where_its_sharer_stood_or_the_first_finding(client: 
     )
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("view", "leads"),
     [
@@ -319,6 +325,7 @@ def test_a_case_is_deleted_by_its_key_only(client: FlaskClient) -> None:
     assert "was deleted on" in gone.text
 
 
+@pytest.mark.replays
 def test_a_posted_run_says_that_it_is_shared_until_that_is_deleted(client: FlaskClient) -> None:
     token = client.post("/run", data={"text": "kept", "parser": "qwen"}).headers["X-Held-Run"]
     share_page = BeautifulSoup(client.get(f"/r/{token}/share").text, "html.parser")
@@ -355,6 +362,7 @@ def test_a_suite_that_cannot_say_a_case_is_not_offered_and_says_why(client: Flas
     assert "this case brings none along" in answer.text
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("target", [target for target in TARGETS if target != "transformers"])
 def test_every_export_is_a_download(client: FlaskClient, target: str) -> None:
     path, _ = share(client, f"export {target}")
