@@ -31,6 +31,7 @@ from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Delta, Piece, ToolCall, UsageError
 
 _THINKING = "qwen3"
+_LONGEST_PARSER = 40  # characters of it in the name of a test
 OWN_IDS = 2_000_000  # above every vocabulary
 _MADE = OWN_IDS + 1_000  # of what is cut out of tokens
 _NUMBERED = OWN_IDS + 500_000  # of tokens that no server gave one
@@ -74,6 +75,7 @@ class Subject:
     `whole`: it is read by the code that the engine has for an output that does not stream. `expect` says in texts and
     calls what its events say, `in_parts` are the texts that these alone say; `only_order`: nothing but that of its
     parts is wrong; `only_spelling`: nothing but how arguments are written that mean the same to most readers of JSON.
+    `key` tells it from other cases of its parser.
     """
 
     case: Case
@@ -92,6 +94,7 @@ class Subject:
     only_order: bool = False
     in_parts: frozenset[str] = frozenset()
     only_spelling: bool = False
+    key: str = ""
 
     @property
     def title(self) -> str:
@@ -100,8 +103,9 @@ class Subject:
 
     @property
     def slug(self) -> str:
-        """The title as the end of a name in any language."""
-        return identifier(self.case.title or self.parser)
+        """The title as the end of a name in any language; of a case without one the parser, and what tells it from
+        others."""
+        return identifier(self.case.title or f"{self.parser[:_LONGEST_PARSER]} {self.key}")
 
     @property
     def chunks(self) -> tuple[str, ...]:
@@ -298,11 +302,13 @@ def subject_of(
     own_class: str = "",
     permalink: str | None = None,
     one_shot: bool = False,
+    key: str = "",
 ) -> Subject:
     """The subject of a run; `expect` where the case expects nothing. Raises UsageError where nobody says what is right.
 
     A chunking that fails is looked for among the replays that the run has: the one of fewest deltas. `one_shot`: the
-    engine reads an output that does not stream by other code, which is tested where only that fails.
+    engine reads an output that does not stream by other code, which is tested where only that fails. `key` tells the
+    case from others of its parser.
     """
     wanted = compared(expect or run.case.known.expect)
     # one whose message is that of the traced one has steps where the case states the order, which may still be another
@@ -337,6 +343,7 @@ def subject_of(
         bool(failing) and not unordered(trace),
         _said_in_parts(wanted),
         bool(failing) and all(map(_is_spelling, trace_differences(wanted, trace, run.case.compare))),
+        key,
     )
 
 

@@ -59,6 +59,7 @@ def late(given_case: Case, evidence: Evidence) -> Choice:
     return replace(builtin(own, evidence), make=lambda: BlackBox("late", Late(own)), black_box=True)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("target", [name for name, suite in SUITES.items() if suite.keeps_order])
 def test_an_order_that_only_some_chunkings_change_is_tested_under_one_of_them(target: str) -> None:
     sizes = [{"by": "token"}, {"by": "token", "size": 2}]

@@ -322,6 +322,7 @@ STANDINS = {
 }
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_the_stand_alone_test_fails_where_the_check_does(row: Row, monkeypatch: pytest.MonkeyPatch) -> None:
     found, *_ = subjects(row)
@@ -365,6 +366,7 @@ def failures_of_pytest(source: str) -> list[str]:
     return found
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("target", STANDINS)
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_a_test_of_a_suite_fails_where_the_check_does(target: str, row: Row, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -180,6 +180,7 @@ LIKE_VALUES = (
 )  # fmt: skip
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("word", LIKE_VALUES)
 def test_texts_like_values_of_yaml_are_read_back_as_texts(word: str) -> None:
     body = f'<tool_call>\n{{"name": "{word}", "arguments": {{"{word}": "{word}", "x": 1e16}}}}\n</tool_call>'
@@ -222,6 +223,7 @@ def test_our_own_files_are_read_back_as_they_were(shape: str) -> None:
     assert tried > 10
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("chunking", CHUNKINGS, ids=lambda one: Chunking.model_validate(one).model_dump_json())
 def test_the_test_of_an_engine_is_read_back_with_its_chunking(chunking: dict[str, Any]) -> None:
     case = case_named("qwen/parallel").model_copy(update={"replay": (Chunking.model_validate(chunking),)})

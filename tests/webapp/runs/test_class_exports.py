@@ -156,6 +156,7 @@ def by_the_worker(kind: type, names: dict[str, Any], deltas: Any, path: str = "s
     return [one for one in replay["sent"] if one is not None]
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("kind", [Own, Detector, DictDetector, Streaming, DictStreaming, Several])
 def test_a_class_is_called_and_heard_as_by_the_worker(kind: type, monkeypatch: pytest.MonkeyPatch) -> None:
     names = exported(kind, monkeypatch)

@@ -72,6 +72,7 @@ def by_the_worker(deltas: Any, reason: str | None) -> list[Call]:
     return LOGS[-1]
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("reason", REASONS)
 def test_the_file_that_stands_alone_ends_as_the_worker(reason: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     given = case("Hello there", context={"finish_reason": reason}, expect={"content": ""})
