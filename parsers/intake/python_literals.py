@@ -71,9 +71,7 @@ def words_of(node: ast.AST) -> Iterator[tuple[str, str]]:
             func=ast.Attribute(value=ast.Constant(value=str(sign)), attr="join"),
             args=[ast.Call(func=ast.Attribute(value=text, attr="split"), args=[])],
         ):
-            told = text.values[0] if isinstance(text, ast.BoolOp) else text  # x or ""
-            if isinstance(told, ast.Name | ast.Attribute):
-                yield last_part(told), sign
+            yield last_part(text.values[0] if isinstance(text, ast.BoolOp) else text), sign  # x or ""
 
 
 def constants(tree: ast.Module) -> dict[str, Any]:
