@@ -18,7 +18,7 @@ from jinja2 import BytecodeCache, StrictUndefined
 from jinja2.bccache import Bucket
 
 from parsers.cases.jsontext import utf8
-from webapp import api, banned, compression, quotas, storage_trouble, write_access
+from webapp import api, banned, compression, quotas, storage_trouble, stylesheets, write_access
 from webapp.engines.entered import use_engines
 from webapp.formats.folder import formats_folder, refusals
 from webapp.glyphs import FILTERS, seen
@@ -33,12 +33,12 @@ from webapp.security import init_app
 from webapp.services import EXTENSION, Services
 from webapp.settings import PATIENCE, Settings, get_settings
 from webapp.store import open_store
+from webapp.stylesheets import YEAR
 from webapp.tokenizers.hub import Downloads
 from webapp.tokenizers.library import TokenizerLibrary, use
 from webapp.tokenizers.shared import SharedTokenizers
 
 PACKAGE = Path(__file__).resolve().parent
-YEAR = 365 * 24 * 3600
 _SENT_SECONDS = 10  # beside work and waiting
 SEARCHES, TOKENIZERS, ENGINES = "searches", "tokenizers", "engines"  # whom another process is asked for
 
@@ -93,6 +93,7 @@ def create_app(settings: Settings | None = None, ask: Ask | None = None) -> Flas
     app.jinja_env.filters.update(FILTERS)
     app.jinja_env.finalize = seen
     app.jinja_env.globals["static"] = _static_url
+    stylesheets.init_app(app)
     app.jinja_env.globals["longest_wait"] = _longest_wait(settings)
     app.jinja_env.globals["has_sweeps"] = settings.sweeps is not None
     init_app(app, settings, error_page)

@@ -18,6 +18,7 @@ from parsers.cases.engines import FALLBACK
 from parsers.cases.jsontext import JsonError
 from webapp.engines.response_template.about import NAME as RESPONSE_TEMPLATE
 from webapp.engines.response_template.shape import extract
+from webapp.switches import is_ticked
 
 POLICY = "policy."  # what the names of the form's policies begin with
 CHOICES = ("auto", "none", "required")
@@ -151,7 +152,7 @@ class _Kind:
 
 def _switch(on: Any = True) -> _Kind:
     """A box; `on` is what a case says where it is ticked."""
-    return _Kind(bool, lambda held: on if held else None, lambda value: value == on, lambda value: value == on)
+    return _Kind(is_ticked, lambda held: on if held else None, lambda value: value == on, lambda value: value == on)
 
 
 WORD, HIDDEN = _Kind(), _Kind(str)

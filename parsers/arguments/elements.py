@@ -19,7 +19,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any, ClassVar, Literal
 
@@ -40,13 +39,15 @@ _Kind = Literal["new", "text", "object", "array"]
 @dataclass(slots=True)
 class _Element(Part):
     """An open element. `kept` is text that waits: white space before the first thing, or half of a bare closing tag;
-    `listed` the name of the last thing in it, if more of that name make a list."""
+    `listed` the name of the last thing in it, if more of that name make a list; `place` says that it is inside."""
 
+    APART: ClassVar[frozenset[str]] = frozenset({"place"})
     name: str
     schema: Mapping[str, Any] | None
     kind: _Kind = "new"
     kept: Placed = field(default_factory=Placed)
     listed: str | None = None
+    place: CodecState | None = None
 
 
 class Elements(ArgumentParser):
@@ -291,22 +292,23 @@ class Elements(ArgumentParser):
         return f"{ESCAPED}|<" if plain else None
 
     def look(self, fed: int) -> Standing:
-        in_tag, start = self.scope == TAG, self._build.held_from()
-        state = _IN_TAG if in_tag else _inside("/".join([element.name for element in self._stack[-8:]]))
+        in_tag, start, top = self.scope == TAG, self._build.held_from(), self._stack[-1] if self._stack else None
+        state = _IN_TAG if in_tag else _OUTSIDE if top is None else top.place or self._inside(top)
         if start is not None:
             return state, self._waits(self._build.wanted(), start, fed)
-        kept = self._stack[-1].kept if self._stack else []
-        if kept:
-            return state, self._waits("What follows says whether this is part of the value.", kept[0][1], fed)
+        if top is not None and top.kept:
+            return state, self._waits("What follows says whether this is part of the value.", top.kept[0][1], fed)
         return state, self._waits("A tag is read whole.", self._lead, fed) if in_tag else None
+
+    def _inside(self, top: _Element) -> CodecState:
+        """The state inside the innermost element, which stays as it is."""
+        path = "/".join([element.name for element in self._stack[-8:]])
+        top.place = CodecState(f"in {path}") if path else _OUTSIDE
+        return top.place
 
 
 _IN_TAG = CodecState("in a tag")
-
-
-@lru_cache(maxsize=64)  # asked for after every delta
-def _inside(path: str) -> CodecState:
-    return CodecState(f"in {path}" if path else "between arguments")
+_OUTSIDE = CodecState("between arguments")
 
 
 def _half_closer(text: str, name: str) -> int:

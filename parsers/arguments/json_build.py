@@ -251,11 +251,12 @@ class JsonBuilder(Part):
 
     def held_from(self) -> int | None:
         """The first raw offset of what waits: a group, a string, a key; None where nothing does."""
-        start = self._kept[0][0].start if self._kept else None
-        if self._frames and (key := self._frames[-1].key):
-            start = key[0][1] if start is None else min(start, key[0][1])
-        if self._string:
-            start = self._string[0][1] if start is None else min(start, self._string[0][1])
+        kept, frames, string = self._kept, self._frames, self._string
+        start = kept[0][0].start if kept else None
+        if frames and (key := frames[-1].key) and (start is None or key[0][1] < start):
+            start = key[0][1]
+        if string and (start is None or string[0][1] < start):
+            start = string[0][1]
         return start
 
     def wanted(self) -> str:

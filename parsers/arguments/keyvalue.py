@@ -23,7 +23,7 @@ from parsers.arguments.json_build import PAIRS, NotationParser, Piece
 from parsers.arguments.json_value import escape_json
 from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.json_values import is_json
-from parsers.vocabulary.seen import Standing
+from parsers.vocabulary.seen import FED, Standing
 from parsers.vocabulary.states import Part
 from parsers.vocabulary.trace import CodecState, Stand, Tail
 
@@ -342,20 +342,21 @@ class KeyValue(NotationParser):
         state = _OUTSIDE.get(self._phase)
         if state is None:
             state = (_in_string if self.scope == _STRING else _between_tokens)(len(self._stack))
-        built, at = self._builder.held_from(), self._at
-        if built is None and not (self._tail.pieces or self._word or self._pieces):
+        built, word, pieces, tail = self._builder.held_from(), self._word, self._pieces, self._tail.pieces
+        if built is None and not (tail or word or pieces):
             return state, None  # as it is after most deltas
-        start, tail = at, self._tail.at
-        if self._word and self._committed:
-            start = min(start, self._word_at)
-        if self._pieces:
-            start = min(start, self._pieces[0][1])
-        if built is not None:
-            start = min(start, built)
-        if tail is not None and tail <= start:
-            return state, self._waits(_TAIL.why, tail, fed) if tail < at else None
-        why = "A word is read whole." if self._word else self._builder.wanted()
-        return state, self._waits(why, start, fed) if start < at else None
+        start = at = self._at
+        if word and self._committed and self._word_at < start:
+            start = self._word_at
+        if pieces and pieces[0][1] < start:
+            start = pieces[0][1]
+        if built is not None and built < start:
+            start = built
+        if tail and tail[0][1] <= start:
+            start, why = tail[0][1], _TAIL.why
+        else:
+            why = "A word is read whole." if word else self._builder.wanted()
+        return state, ("codec", why, start, FED if at == fed else at) if start < at else None
 
 
 _OUTSIDE = {

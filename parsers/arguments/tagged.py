@@ -44,7 +44,7 @@ from parsers.arguments.tag_places import BETWEEN, CLOSER_WAITS, IN_KEY, TAG_WAIT
 from parsers.vocabulary.drops import CUT, Cause, DropReason
 from parsers.vocabulary.events import Segment
 from parsers.vocabulary.json_values import is_strict_json
-from parsers.vocabulary.seen import Reason, Standing
+from parsers.vocabulary.seen import FED, Reason, Standing
 from parsers.vocabulary.states import NOWHERE, Pieces, Placed
 from parsers.vocabulary.trace import Tail
 
@@ -570,21 +570,22 @@ class Tagged(ArgumentParser):
 
     def look(self, fed: int) -> Standing:
         scope = self.scope
-        if scope == OPEN:
-            state = BETWEEN
-        elif scope == KEY:
-            state = IN_KEY
+        waits: tuple[Reason, int] | None = None
+        if scope in (OPEN, KEY):
+            state = BETWEEN if scope == OPEN else IN_KEY
+            if scope == KEY and self._key and self._opener is None:
+                waits = "A parameter's name is sent whole.", self._key_at
         else:
             state = (before_value if scope == GAP else in_value)("".join(self._key))
-        found = self._what_waits(scope)
-        return state, None if found is None else self._waits(*found, fed)
+            if scope == GAP:
+                waits = "A parameter's name is sent with its value.", self._key_start
+        if waits is None and (waits := self._waits_of_value(scope)) is None:
+            return state, None
+        at = self._at
+        return state, ("codec", *waits, FED if at == fed else at)
 
-    def _what_waits(self, scope: str | None) -> tuple[Reason, int] | None:
-        """Why something waits in a scope, and from where on."""
-        if scope == KEY and self._key and self._opener is None:
-            return "A parameter's name is sent whole.", self._key_at
-        if scope == GAP:
-            return "A parameter's name is sent with its value.", self._key_start
+    def _waits_of_value(self, scope: str | None) -> tuple[Reason, int] | None:
+        """Why the value waits, or a tag in a scope, and from where on."""
         tag = self._opener or self._closer or (None if self._doubt is None else (self._doubt, 0))
         if tag is None and scope not in (VALUE, _CDATA):
             return None

@@ -110,4 +110,5 @@ class TaggedBody(Tagged):
             self.scope = self._object.scope
 
     def look(self, fed: int) -> Standing:
-        return super().look(fed) if self._object is None else self._object.look(fed)
+        own = self._object
+        return Tagged.look(self, fed) if own is None else own.look(fed)  # super() takes longer

@@ -198,6 +198,11 @@ class Expect(Model):
     events: tuple[ExpectedEvent, ...] | None = None
 
     @property
+    def is_of_parser(self) -> bool:
+        """Return whether it says anything that a parser decides: the finish reason is a server's."""
+        return any(told is not None for told in (self.reasoning, self.content, self.tool_calls, self.events))
+
+    @property
     def in_fields(self) -> Expect:
         """Return the same with the texts and calls that `events` alone say, for whoever compares them without order."""
         if self.events is None:

@@ -30,8 +30,8 @@ from parsers.compare.beside import Compared, compare_chunking
 from parsers.decoding import Decoded, decode_pieces, schedule, settle_pieces
 from parsers.formats.model import Format
 from parsers.machine.program import Program
-from parsers.replays.chunking import DEFAULT_COMPARED, TRACED, WHOLE, Chunking, Sent, by_characters
 from parsers.replays.chunking import RECORDED as AS_RECORDED
+from parsers.replays.chunking import TRACED, WHOLE, Chunking, Sent, by_characters, compared_with
 from parsers.replays.cut_grades import CutGrade, Grader, studied
 from parsers.replays.recorded import ServerStream, server_stream
 from parsers.replays.replayer import Replayer, Replays, Rerender
@@ -86,6 +86,12 @@ class CaseRun:
         return [*[self.late] * bool(self.late), *noticed]
 
     @property
+    def chunking(self) -> Chunking:
+        """The chunking under study: the first that the case asks for, or of honest cuts another one."""
+        told = self.trace.chunking
+        return Chunking.model_validate({key: told[key] for key in told if key != "cuts" or told["by"] == "cuts"})
+
+    @property
     def plays(self) -> bool:
         """Return whether a recorded stream was played back: then there is one replay only."""
         return engine_of(self.case) == RECORDED
@@ -133,15 +139,11 @@ def checked_in_parts(
     case: Case, choice: Choice, replayer: Replayer, stored: tuple[Piece, ...], *, compare: bool = True
 ) -> Generator[float, None, CaseRun]:
     """The same in parts, most of which take far less than a replay. Yields how much is done, from 0 to 1."""
-    chunkings, rules, honest_only = chunkings_of(case, choice), case.compare.rules(), case.compare.cuts == "honest"
-    traced = studied(replayer, chunkings, honest_only=honest_only)
+    chunkings, rules = chunkings_of(case, choice), case.compare.rules()
+    traced = _traced(case, choice, replayer)
     trace = replayer.trace(traced)
-    others = chunkings[1:] or [chunking for chunking in DEFAULT_COMPARED if chunking != traced]
     ended = trace.failure is not None and trace.failure.ended  # every other replay would cost a process as well
-    others = others if compare and not choice.plays and not ended else []
-    if honest_only:
-        grader = Grader(replayer)
-        others = [chunking for chunking in others if grader.chunking(chunking) is CutGrade.HONEST]
+    others = _others(case, choice, replayer, traced) if compare and not ended else []
     says_order = case.known.expect is not None and case.known.expect.events is not None  # which a message does not
     compare_with = partial(compare_chunking, replayer, trace=trace, rules=rules, in_full=says_order)
     made, late = yield from _compared(replayer, others, compare_with, Patience(choice.spent))
@@ -182,6 +184,26 @@ def checked_in_parts(
         late=late,
         left_out=tuple(dict.fromkeys(left_out)),
     )
+
+
+def tried_chunkings(case: Case, choice: Choice, replayer: Replayer) -> list[Chunking]:
+    """The chunkings that the check of a case tries, the one under study first. Raises as `chunkings_of`."""
+    traced = _traced(case, choice, replayer)
+    whole = [] if choice.plays else [WHOLE]
+    return list(dict.fromkeys([traced, *_others(case, choice, replayer, traced), *whole]))
+
+
+def _traced(case: Case, choice: Choice, replayer: Replayer) -> Chunking:
+    return studied(replayer, chunkings_of(case, choice), honest_only=case.compare.cuts == "honest")
+
+
+def _others(case: Case, choice: Choice, replayer: Replayer, traced: Chunking) -> list[Chunking]:
+    """The chunkings that are compared with the one under study: of cuts that the case wants honest, those that are."""
+    others = [] if choice.plays else compared_with(chunkings_of(case, choice), traced)
+    if case.compare.cuts != "honest":
+        return others
+    grader = Grader(replayer)
+    return [chunking for chunking in others if grader.chunking(chunking) is CutGrade.HONEST]
 
 
 def _compared(

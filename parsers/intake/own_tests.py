@@ -69,6 +69,8 @@ def _case(known: Mapping[str, Any]) -> Case:
     sent: Sequence[Any] = rows.get(label(RECORDED)) or next(iter(rows.values()), [])
     if RECORDED in asked:
         return _with_deltas(case, sent, asked)
+    if case.compare.cuts == "honest" and label(asked[0]) not in rows:  # of its cuts no server makes all
+        return case
     theirs = "VOCABULARY" in known  # the test makes the parser of an engine, for which all tokens have ids
     pieces = numbered(case.pieces() or ()) if theirs else case.pieces() or ()
     if [text for text, _ in sent] == [delta.text for delta in apply(asked[0], pieces, case.mode(), halves=theirs)]:

@@ -54,9 +54,24 @@ class Literals:
         return self._told[name]
 
     @cached_property
+    def in_words(self) -> dict[str, str]:
+        """What the file compares by its words, by the last name of it, with the sign that it puts between them."""
+        return {name: sign for node in _in_functions(self.tree) for name, sign in words_of(node)}
+
+    @cached_property
     def compared(self) -> tuple[tuple[ast.expr, Any], ...]:
         """What the file asserts to be equal to a literal, and that."""
         return tuple(_compared(self.tree))
+
+
+def words_of(node: ast.AST) -> Iterator[tuple[str, str]]:
+    """The last name of a text and a sign, where an expression is its words with that between: " ".join(x.y.split())."""
+    match node:
+        case ast.Call(
+            func=ast.Attribute(value=ast.Constant(value=str(sign)), attr="join"),
+            args=[ast.Call(func=ast.Attribute(value=text, attr="split"), args=[])],
+        ):
+            yield last_part(text.values[0] if isinstance(text, ast.BoolOp) else text), sign  # x or ""
 
 
 def constants(tree: ast.Module) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from parsers.cases.export.suite_subject import OWN_IDS, identifier
 from parsers.cases.io import dumps, load_case
 from parsers.intake.evidence import Intake, NamedCases, Payload, Skipped, number, skipped_warnings
 from parsers.intake.python_functions import UnresolvedError, plain
-from parsers.intake.python_literals import Literals
+from parsers.intake.python_literals import Literals, words_of
 from parsers.intake.python_modules import Modules, read_module
 from parsers.intake.python_values import Record
 from parsers.intake.vllm_parsers import UNKNOWN, SuiteParsers, parser_of
@@ -132,8 +132,14 @@ def _sample(given: Payload, record: Record, suite: _Suite) -> Payload:
         "tools": list(given.get("tools") or ()),
         "context": {key: one for key, one in context.items() if one},
         "replay": how["replay"],
-        "expect": {key: one for key, one in _expected(given, suite.literals.constants) if one is not None},
+        "expect": {key: one for key, one in _expected(given, suite.literals) if one is not None},
+        **_compare(suite.literals),
     }
+
+
+def _compare(literals: Literals) -> Payload:
+    """How texts compare, where a test of ours has their words alone."""
+    return {"compare": {"whitespace": "soft"}} if literals.in_words.keys() & {"content", "reasoning"} else {}
 
 
 def _is_made(token: Any) -> bool:
@@ -164,9 +170,11 @@ def _prompt(ids: Any, vocab: Mapping[str, int]) -> str | None:
     return "".join(reversed(found)) or None
 
 
-def _expected(given: Payload, known: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _expected(given: Payload, literals: Literals) -> Iterator[tuple[str, Any]]:
+    known = literals.constants
     for name in ("reasoning", "content"):
-        yield name, given.get(f"expected_{name}")
+        joined = literals.in_words.get(name) == ""  # nobody says what stands between its words
+        yield name, None if joined else given.get(f"expected_{name}")
     calls = given.get("expected_tool_calls")
     found = None if calls is None else _calls(calls, known.get("ARGUMENTS"))
     yield "tool_calls", found
@@ -237,6 +245,7 @@ def _with_tokens(suite: _Suite, tokens: Sequence[Token], expected: Payload) -> P
         "tools": list(known.get("TOOLS") or ()),
         "replay": how["replay"],
         "expect": suite.asserted.added_to(expected),
+        **_compare(suite.literals),
     }
 
 
@@ -249,6 +258,8 @@ class _Asserted:
         for left, value in compared:
             match left:
                 case ast.Name(id="content"):
+                    self._content["content"] = value
+                case ast.Call() if ("content", " ") in words_of(left):
                     self._content["content"] = value
                 case ast.ListComp() if isinstance(value, list):
                     self._raw = dict(enumerate(value))

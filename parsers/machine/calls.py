@@ -567,7 +567,7 @@ class Calls(Writer):
         found: tuple[Waits, ...] = ()
         if self._reasoning.blank.pieces or self._content.blank.pieces:
             found = tuple(filter(None, (self._reasoning.hold(), self._content.hold())))
-        if self.state in _HELD:
+        if self.keeps and self.state in _HELD:
             return found + self._held_before(at)
         if self._head.pieces:
             return (*found, *filter(None, (self._head.hold("codec", "A name or an id is sent whole."),)))

@@ -26,16 +26,15 @@ from parsers.formats.layers import TOPMOST, layered
 from parsers.formats.model import REPEATED, Format
 from parsers.machine.call_life import CallState
 from parsers.machine.calls import HEADS, Calls
-from parsers.machine.drafts import DraftReader, UndoneError
+from parsers.machine.drafts import UndoneError
 from parsers.machine.layer_reader import NO_ROW, REFUSALS
 from parsers.machine.lexer import IdTerminal, Match, Scanner
 from parsers.machine.program import END_TOKEN, CompiledRow, CompiledState, Program, literals
-from parsers.machine.views import Views
+from parsers.machine.views import Viewer
 from parsers.vocabulary.drops import Cause, DropReason
 from parsers.vocabulary.events import ContentText, Event
-from parsers.vocabulary.seen import Seen
 from parsers.vocabulary.states import NOWHERE, State, go_back, state_of
-from parsers.vocabulary.trace import RejectedCall, StateView, Transition
+from parsers.vocabulary.trace import RejectedCall, Transition
 from parsers.vocabulary.types import Context, Delta, Mode, UsageError
 
 Programs = dict[tuple[object, ...], Program]
@@ -43,20 +42,20 @@ _MOST_PROGRAMS = 32  # that are kept of one format and policy: vocabularies may 
 _MAX_FIRES = 8  # rows fired at one place without consuming text; a format that loops there is stopped
 
 
-class Machine(DraftReader):
+class Machine(Viewer):
     """A StreamParser for a table format under the given policies, and a Resumable one.
 
     `programs` is what machines of one format and policy share: the format compiled, by what begin() depends on.
     """
 
     __slots__ = (
-        *("_cut", "_fired_at", "_over", "_programs", "_raw", "_reads"),
+        *("_cut", "_fired_at", "_programs", "_raw", "_reads"),
         *("_skip", "_stopped", "_strayed", "_stuck", "_sub"),
-        *("_views", "format", "name", "policy", "rejected"),
+        *("format", "name", "policy", "rejected"),
     )
     APART: ClassVar[frozenset[str]] = frozenset({
         "name", "format", "policy", "transitions", "rejected", "examined", "passes_open_text", "_programs", "_program",
-        "_by_text", "_most", "_raw", "_found", "_turned", "_sub", "_views", "_open_view",
+        "_by_text", "_most", "_raw", "_found", "_turned", "_sub",
     })  # fmt: skip
     PLACES: ClassVar[frozenset[str]] = frozenset({"_fired_at"})
 
@@ -89,9 +88,9 @@ class Machine(DraftReader):
         self._raw: list[str] = []
         self._skip: CompiledState | None = None  # the state in which a call was rejected that is being skipped
         self._parser = self._new_parser(self._state)
-        self._strayed = self._cut = self._stopped = self._over = False
+        self._strayed = self._cut = self._stopped = False
         self._sub, self._stuck, self._fired_at = 0, 0, NOWHERE
-        self._views = Views()
+        self._begin_views()
         self._reads = True
 
     def _new_parser(self, state: CompiledState) -> ArgumentParser | None:
@@ -148,7 +147,7 @@ class Machine(DraftReader):
             self._take_ends()
         self._reads, self._over = False, True
         if self.transitions is not None:  # somebody asks for the view
-            self._views.end(self._state, self._parser)
+            self._end_views()
         if (row := self._state.rows.get("END")) is not None:
             self._fire(row, "END", self._at, self._at)
         else:
@@ -563,6 +562,7 @@ class Machine(DraftReader):
     def resume(self, state: State) -> None:
         go_back(state)
         self._open_view = self._draft = None
+        self._forget_growth()
 
     @property
     def can_be_learnt(self) -> bool:
@@ -573,24 +573,3 @@ class Machine(DraftReader):
     @property
     def _is_busy(self) -> bool:
         return self._parser is not None or self._skip is not None
-
-    # the view
-
-    def view(self) -> StateView:
-        return self.seen().view(self.reached + self._length_of_ends)
-
-    def seen(self) -> Seen:
-        """What `view` says. What waits while open text goes by is none of that, unless it is all of it."""
-        if self._kept:
-            self._end_open_text()
-        elif self._disturbs is not None:
-            if self._open_view is not None:
-                return self._open_view
-            if self._parser is not None:
-                self._parser.passed(self._base)
-        held = "" if self._over else self._buffer[self._pos :]
-        ends = self._length_of_ends if self._ends else 0
-        seen = self._views.seen(self._state, self._calls, self._parser, self._base + self._pos, held, ends)
-        if self._disturbs is not None:
-            self._open_view = seen = seen if self._leads else seen.ended(self._base)
-        return seen

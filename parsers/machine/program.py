@@ -18,7 +18,7 @@ from parsers.formats.model import GUIDED_LIST, CodecRef, Emit, Format, Row, Stat
 from parsers.machine.lexer import Scope
 from parsers.machine.reasoning import prompt_opens
 from parsers.vocabulary.drops import Cause, DropReason
-from parsers.vocabulary.seen import Reason
+from parsers.vocabulary.seen import Beginning, Words
 from parsers.vocabulary.states import Constant
 from parsers.vocabulary.types import Context, FormatError
 
@@ -62,6 +62,7 @@ class CompiledState(Constant):
     __slots__ = (
         *(
             "_becomes",
+            "_beginnings",
             "_beside",
             "_joint",
             "_literals",
@@ -127,7 +128,8 @@ class CompiledState(Constant):
         self._joint: dict[str, Scope] = {}
         self._beside: dict[tuple[str, str | None], Scope] = {}
         self.searches: dict[tuple[Scope | None, str], Callable[[str], object]] = {}  # for what matters in open text
-        self._becomes: dict[tuple[Scope | None, str], tuple[tuple[str, ...], Reason]] = {}
+        self._becomes: dict[tuple[Scope | None, str], tuple[tuple[str, ...], Words]] = {}
+        self._beginnings: dict[Scope | None, _Beginning] = {}
         self._literals = {**terminals, **{n: text for literals in scopes.values() for n, text in literals.items()}}
 
     def scope(self, parser: ArgumentParser | None) -> Scope | None:
@@ -163,7 +165,16 @@ class CompiledState(Constant):
             self._beside[key] = Scope({**seen, **own}, self._parts)
         return self._beside[key]
 
-    def may_become(self, held: str, scope: Scope | None) -> tuple[tuple[str, ...], Reason]:
+    def beginning(self, parser: ArgumentParser | None) -> Beginning:
+        """Why text is held that may become a literal in sight while an argument parser reads, the same object every
+        time."""
+        scope = self.scope(parser)
+        found = self._beginnings.get(scope)
+        if found is None:
+            found = self._beginnings[scope] = _Beginning(self, scope)
+        return found
+
+    def may_become(self, held: str, scope: Scope | None) -> tuple[tuple[str, ...], Words]:
         """The literals that held text may become, and why it is held."""
         found = self._becomes.get((scope, held))
         if found is None:
@@ -180,6 +191,19 @@ class CompiledState(Constant):
     def longest(self) -> int:
         """Length of the longest literal in sight."""
         return max(scope.longest for scope in self.scopes.values())
+
+
+class _Beginning(Beginning):
+    """Text that may become a literal of a scope of a state."""
+
+    __slots__ = ("_scope", "_state")
+
+    def __init__(self, state: CompiledState, scope: Scope | None) -> None:
+        self._state = state
+        self._scope = scope
+
+    def of(self, text: str) -> tuple[tuple[str, ...], Words]:
+        return self._state.may_become(text, self._scope)
 
 
 def _own_literals(codec: CodecRef | None) -> Mapping[str, Mapping[str, str]]:

@@ -94,6 +94,17 @@ DEFAULT_COMPARED: tuple[Chunking, ...] = (
 )
 
 
+def compared_with(asked: Sequence[Chunking], first: Chunking) -> list[Chunking]:
+    """The chunkings that are compared with the `first` one: those that are asked for after it, else the usual ones."""
+    return [*asked[1:]] or [chunking for chunking in DEFAULT_COMPARED if chunking != first]
+
+
+def all_asked(asked: Sequence[Chunking]) -> list[Chunking]:
+    """All chunkings that an output is tried in, the first one first; it is always tried whole, too."""
+    first = asked[0] if asked else TRACED
+    return list(dict.fromkeys([first, *compared_with(asked, first), WHOLE]))
+
+
 class Sent(NamedTuple):
     """The deltas that a server sent: the length of each text, and the number of ids where each delta has them."""
 

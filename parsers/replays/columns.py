@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, chain, compress, pairwise, repeat
@@ -36,7 +36,7 @@ from parsers.vocabulary.events import (
     ReasoningText,
     TextEvent,
 )
-from parsers.vocabulary.seen import FED, Seen, held
+from parsers.vocabulary.seen import FED, Seen, Waits, held
 from parsers.vocabulary.trace import (
     CodecState,
     Fired,
@@ -55,15 +55,17 @@ from parsers.vocabulary.trace import (
 from parsers.vocabulary.types import Delta, MessageDelta, Span
 from parsers.wire.assemble import delta_of
 
-# A step, or so many of open text: (how many, events, rows, what is seen then, the text they were fed). Where open text
-# has a tail or is retold it stands in place of the rows.
-Recorded = tuple[int, Sequence[Event], Sequence[Transition] | OpenText, Seen, str]
+# A step, or so many of open text: (how many, events, rows, what is seen then, how many characters they were fed). Where
+# open text has a tail or is retold it stands in place of the rows.
+Recorded = tuple[int, Sequence[Event], Sequence[Transition] | OpenText, Seen, int]
+_Rows = tuple[int, Sequence[Transition]]  # that fired in a step
 
 
 @dataclass(slots=True)
 class KeptStep:
     """What is kept of a step relative to where it begins: what it told, if others may tell the same, its events and its
-    rows, and of what was seen after it the shape, the call and what waits. `goes_on`: that was seen before it, too."""
+    rows, and of what was seen after it the shape, the call and what waits. `goes_on`: that was seen before it, too.
+    `is_still`: besides, nothing was told and no row fired."""
 
     told: object
     events: tuple[KeptEvent | Event, ...]
@@ -72,18 +74,21 @@ class KeptStep:
     call: int | None
     holds: tuple[tuple[int, int, int | None], ...]
     goes_on: bool
+    is_still: bool
 
 
 _NOTHING = object()  # what steps tell that tell no event
 
 
 def _told_by(event: Any, start: int, end: int, text: str) -> object:
-    """What a step tells that was fed the text at [start, end) and told this one event, if others may tell the same:
-    that text as it is, of a kind or for a call. None where it tells something else."""
+    """What a step tells that was fed the text of the output at [start, end) and told this one event, if others may tell
+    the same: that text as it is, of a kind or for a call. None where it tells something else."""
     kind = type(event)
-    if kind in COPIES and event.end == end and event.start == start and event.text == text and event.segments is None:
-        return event.call if kind is CallArguments else kind
-    return None
+    if event.end != end or event.start != start or kind not in COPIES:
+        return None
+    if event.segments is not None or event.text != text[start:end]:
+        return None
+    return event.call if kind is CallArguments else kind
 
 
 def _relative(end: int, at: int) -> int | None:
@@ -112,77 +117,73 @@ class Steps(Lazy[Step], StepColumns):
         self._from, self._views, self._calls = array("i"), array("i"), array("i")
         self._holds, self._tails, self._retold = Spans(), dict[int, Tail](), dict[int, Retelling]()
         self._seen: Seen | None = None  # in the last stretch, if that may go on with the same object
-        self._goes_on = False  # whether the last stretch may go on
         self._known_reaches: dict[int, Sequence[int]] = {}  # by stretch, where somebody asked
         self._known_codecs: dict[int, Sequence[CodecState]] = {}  # the same
         self._shapes: list[Shape] = []
         self._shape_codes: dict[Shape, int] = {}
-        self._known_shapes: dict[int, tuple[Shape, int]] = {}  # by their identity, which lasts while they are here
+        self._known_shapes: dict[int, int] = {}  # by their identity, which lasts while they are here
+        self._lasting: list[Shape] = []
 
     # recording
 
-    def add(self, steps: Sequence[Recorded]) -> None:
-        """Record steps. Many at once take less time than one by one."""
-        self._add_seen(steps)
-        self._add_told(steps)
-
-    def _add_seen(self, steps: Sequence[Recorded]) -> None:
-        """Record the rows of steps, and what is seen after them."""
-        size, at = self._size, self._at
-        for count, _, moves, seen, text in steps:
-            if moves and isinstance(moves, OpenText):
-                self._look_at_open(moves, seen, size, at)
-            elif seen is not self._seen:
-                self._look(seen, size)
-            if moves and not isinstance(moves, OpenText):
-                for move in moves:
-                    self._moves.add(size, row_of(move), move.start, move.end)
-            size += count
-            at += len(text)
-
-    def _add_told(self, steps: Sequence[Recorded]) -> None:
-        """Record what steps told."""
-        events_of, firsts, told, block = self._events, self._firsts, self._told, len(self._firsts)
-        size, at, grows = self._size, self._at, self._grows
-        for count, events, moves, _, text in steps:
-            start, at = at, at + len(text)
-            now: object = None
+    def add(self, steps: Iterable[Recorded]) -> None:
+        """Record steps. Many at once take less time than one by one, and this is done for every delta: what is called
+        here is what few of them need."""
+        size, at, told, grows, last, text = self._size, self._at, self._told, self._grows, self._seen, self.text
+        firsts, begins, views, calls, codes = self._firsts, self._from, self._views, self._calls, self._known_shapes
+        moved, waiting, spoken = list[_Rows](), list[Sequence[Waits]](), list[Sequence[Event]]()
+        stretch, block = len(views), len(firsts)
+        for count, events, moves, seen, length in steps:
+            start, at = at, at + length
+            if moves:
+                if isinstance(moves, OpenText):
+                    seen = self._opened(moves, seen, start)
+                else:
+                    moved.append((size, moves))
+            if seen is not last:
+                last, call, code = seen, seen.call, codes.get(id(seen.shape))
+                waiting.append(seen.waits)
+                begins.append(size)
+                views.append(self._shape_code(seen.shape) if code is None else code)
+                calls.append(-1 if call is None else call)
             if not events:
-                now = _NOTHING
-            elif len(events) == 1 and not isinstance(moves, OpenText):
-                now = _told_by(events[0], start, at, text)
-            if now is not None and now == told:
-                grows = now is not _NOTHING
+                now: object = _NOTHING
             else:
+                now = _told_by(events[0], start, at, text) if len(events) == 1 and type(moves) is not OpenText else None
+            if now is None or now != told:
                 if grows:
-                    events_of.spans.lengthen(start)
-                    grows = False
-                if now is None:
-                    events_of.add(block, events)
-                elif now is not _NOTHING:
-                    events_of.add_copy(block, events[0])
+                    self._events.add(block, spoken)
+                    self._events.lengthen(start)
+                    grows, spoken, block = False, [], len(firsts)
+                spoken.append(events)
                 firsts.append(size)
-                block, told = block + 1, now
+                told = now
+            elif events:
+                grows = True
             size += count
-        self._size, self._at, self._told, self._grows = size, at, told, grows
+        self._events.add(block, spoken)
+        self._events.settle()
+        self._holds.add_waits(stretch, waiting)
+        self._moves.add([(number, row_of(one), one.start, one.end) for number, moves in moved for one in moves])
+        self._size, self._at, self._told, self._grows, self._seen = size, at, told, grows, last
 
-    def _look_at_open(self, found: OpenText, seen: Seen, size: int, at: int) -> None:
+    def _opened(self, found: OpenText, seen: Seen, at: int) -> Seen:
         """Open text with a tail, or with what is retold, begins at an offset with the next step; `seen` is that after
-        the last one."""
+        the last one. Returns what is seen after all of it, as an object of its own."""
+        stretch, waits = len(self._views), seen.waits
         if found.tail is not None and found.event is not None:
-            self._tails[len(self._views)] = found.tail
-            seen = Seen(seen.shape, seen.call, [one for one in seen.waits if FED < one[3] <= at])
+            self._tails[stretch] = found.tail
+            waits = [one for one in waits if FED < one[3] <= at]
         if found.retold is not None:
-            self._retold[len(self._views)] = found.retold
-        self._look(seen, size)
-        self._seen, self._goes_on = None, False
+            self._retold[stretch] = found.retold
+        return Seen(seen.shape, seen.call, waits)
 
     def kept_of(self, step: Recorded, before: Seen, at: int, calls: int) -> KeptStep:
         """What is kept of a step that begins at an offset behind so many calls, to be recorded wherever it is made.
         `before` is what was seen before it."""
-        _, events, moves, seen, text = step
+        _, events, moves, seen, length = step
         rows = () if isinstance(moves, OpenText) else moves
-        told = _told_by(events[0], at, at + len(text), text) if len(events) == 1 else None if events else _NOTHING
+        told = _told_by(events[0], at, at + length, self.text) if len(events) == 1 else None if events else _NOTHING
         return KeptStep(
             told - calls if isinstance(told, int) else told,
             tuple([self._events.kept_of(event, at, calls) for event in events]),
@@ -191,70 +192,67 @@ class Steps(Lazy[Step], StepColumns):
             None if seen.call is None else seen.call - calls,
             tuple([(self._holds.code_of(one[:2]), one[2] - at, _relative(one[3], at)) for one in seen.waits]),
             seen is before,
+            seen is before and not rows and told is _NOTHING,
         )
 
     def add_kept(self, steps: Sequence[Followed], made_id: Callable[[Known, int], str]) -> None:
         """Record steps of which it is known what is kept."""
-        size, goes_on, last, grows, events_of = self._size, self._goes_on, self._told, self._grows, self._events
-        begins, views, firsts = self._from, self._views, self._firsts
+        size, told, grows, events_of = self._size, self._told, self._grows, self._events
+        begins, views, firsts, moves, holds = self._from, self._views, self._firsts, list[int](), list[int]()
+        stretch = len(views) - 1
+        goes_on = stretch >= 0 and stretch not in self._tails and stretch not in self._retold
         for known, at, calls, count, _ in steps:
             kept: KeptStep = known.recorded
-            if kept.moves:
-                self._moves.append_all(size, kept.moves, at)
+            if kept.is_still and goes_on and told is _NOTHING:
+                size += count
+                continue
+            for code, start, end in kept.moves:
+                moves += (size, code, at + start, at + end)
             if not (kept.goes_on and goes_on):
-                if kept.holds:
-                    self._holds.append_all(len(views), kept.holds, at)
+                for code, start, ends in kept.holds:
+                    holds += (len(views), code, at + start, FED if ends is None else at + ends)
                 begins.append(size)
                 views.append(kept.shape)
                 self._calls.append(-1 if kept.call is None else kept.call + calls)
                 goes_on = True
-            told, events = kept.told, kept.events
-            if type(told) is int:
-                told += calls
-            if told is None or told != last:
+            now, events = kept.told, kept.events
+            if type(now) is int:
+                now += calls
+            if now is None or now != told:
                 if grows:
-                    events_of.spans.lengthen(at)
+                    events_of.lengthen(at)
                 if events:
                     made = None if known.made is None else made_id(known, calls)
                     events_of.add_kept(len(firsts), events, at, calls, made)
                 firsts.append(size)
-                last = told
-            grows = told is not None and bool(events)  # the text of one of the steps is kept
+                told = now
+            grows = now is not None and bool(events)  # the text of one of the steps is kept
             size += count
-        self._size, self._goes_on, self._seen, self._told, self._grows = size, goes_on, None, last, grows
+        events_of.settle()
+        self._moves.append(moves)
+        self._holds.append(holds)
+        self._size, self._seen, self._told, self._grows = size, None, told, grows
         _, at, _, _, text = steps[-1]
         self._at = at + len(text)
 
     def close(self) -> None:
         """No step is recorded any more."""
-        self._end_block(self._at)
+        if self._grows:
+            self._events.lengthen(self._at)
+            self._grows = False
         self._known_shapes.clear()
+        self._lasting.clear()
         for spans in (self._events.spans, self._moves, self._holds):
             spans.close()
-
-    def _end_block(self, at: int) -> None:
-        """What the steps of the last block told ends at `at`."""
-        if self._grows:
-            self._events.spans.lengthen(at)
-            self._grows = False
-
-    def _look(self, seen: Seen, size: int) -> None:
-        """This is seen from the next step on, before which there are so many."""
-        shape, call, waits, views = seen.shape, seen.call, seen.waits, self._views
-        known = self._known_shapes.get(id(shape))
-        if waits:
-            self._holds.add_waits(len(views), waits)
-        self._from.append(size)
-        views.append(self._shape_code(shape) if known is None else known[1])
-        self._calls.append(-1 if call is None else call)
-        self._seen, self._goes_on = seen, True
 
     def _shape_code(self, shape: Shape) -> int:
         """The place of what a view is besides its holds and its call."""
         code = self._shape_codes.setdefault(shape, len(self._shapes))
         if code == len(self._shapes):
             self._shapes.append(shape)
-        self._known_shapes[id(shape)] = shape, code
+        if id(shape) not in self._known_shapes:
+            self._known_shapes[id(shape)] = code
+            self._lasting.append(shape)
         return code
 
     # reading
@@ -484,8 +482,10 @@ class Steps(Lazy[Step], StepColumns):
         block, stretch = self._block(index), self._stretch(index)
         reach = self.reaches(index + 1, index + 1)[0]
         events = self._events_of(block, index, reach)
-        holds = self.holds(index + 1)
+        waiting = self._held_at(self._holds.of(stretch), index + 1)
+        holds = (*self._tail_hold(stretch, index + 1), *[hold for hold, _ in waiting])
         state, candidates, accepts, codec, call_state = self._shapes[self._views[stretch]]
+        candidates = candidates or next((may for _, may in waiting if may), ())
         if stretch in self._retold:
             codec = self._codecs(stretch)[index - self._from[stretch]]
         call = None if self._calls[stretch] < 0 else self._calls[stretch]
@@ -519,8 +519,12 @@ class Steps(Lazy[Step], StepColumns):
 
     def _holds_at(self, places: range, number: int) -> tuple[Hold, ...]:
         """The holds at these places as they are after a step."""
+        return tuple([hold for hold, _ in self._held_at(places, number)])
+
+    def _held_at(self, places: range, number: int) -> list[tuple[Hold, tuple[str, ...]]]:
+        """The same with the terminals that each may become."""
         found, fed = [self._holds.at(place) for place in places], self._ends[number - 1]
-        return tuple([held((*kind, start, fed if end == FED else end)) for start, end, kind in found])
+        return [held((*kind, start, fed if end == FED else end), self.text) for start, end, kind in found]
 
     def _moves_at(self, places: range) -> tuple[Transition, ...]:
         return tuple([self._move(place, sub) for sub, place in enumerate(places, 1)])

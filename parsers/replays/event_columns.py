@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise, repeat
 from operator import attrgetter
-from struct import Struct
+from struct import Struct, pack
 from typing import Any, cast
 
 from parsers.machine.moved import Move
@@ -34,9 +34,15 @@ from parsers.vocabulary.seen import FED, Waits
 from parsers.vocabulary.trace import TextPart, parts_of
 from parsers.vocabulary.types import Owner
 
-# The block, the place of its kind, and where it stands: to add a row takes less time than to add to four arrays.
+# The block, the place of its kind, and where it stands. Rows are packed many at once: to pack each takes longer, and to
+# add to four arrays longer still.
 _ROW = Struct("=4i")
-packed_row = _ROW.pack
+_WIDTH = 4
+
+
+def packed(rows: Sequence[int]) -> bytes:
+    """Rows that follow each other, packed."""
+    return pack(f"={len(rows)}i", *rows)
 
 
 class Spans:
@@ -50,9 +56,13 @@ class Spans:
     def __len__(self) -> int:
         return len(self.packed) // _ROW.size
 
-    def add(self, block: int, kind: tuple[Any, ...], start: int, end: int) -> None:
-        """Add a span of a block, which is none before that of the last one."""
-        self.packed += packed_row(block, self.code_of(kind), start, end)
+    def add(self, found: Iterable[tuple[int, tuple[Any, ...], int, int]]) -> None:
+        """Add spans: the block of each, which is none before that of the last one, its kind, and where it stands."""
+        known, rows = self.known, list[int]()
+        for block, kind, start, end in found:
+            code = known.get(kind)
+            rows += (block, self.code_of(kind) if code is None else code, start, end)
+        self.append(rows)
 
     def code_of(self, kind: tuple[Any, ...]) -> int:
         """The place of a kind among the kinds."""
@@ -67,20 +77,20 @@ class Spans:
         """About how many bytes they take."""
         return len(self.packed) + 300 * len(self.kinds)
 
-    def append_all(self, block: int, kept: Sequence[tuple[int, int, int | None]], at: int) -> None:
-        """Add spans of a block, each a kind by its place and where it stands from an offset on; None is FED."""
-        rows = self.packed
-        for code, start, end in kept:
-            rows += packed_row(block, code, at + start, FED if end is None else at + end)
+    def append(self, rows: Sequence[int]) -> None:
+        """Add rows, each a block, a kind by its place, and where it stands."""
+        self.packed += packed(rows)
 
-    def add_waits(self, block: int, waits: Iterable[Waits]) -> None:
-        """Add what waits; its kind is that of the hold, and the reason."""
-        known, rows = self.known, self.packed
-        for kind, reason, start, end in waits:
-            code = known.get((kind, reason))
-            if code is None:
-                code = self.code_of((kind, reason))
-            rows += packed_row(block, code, start, end)
+    def add_waits(self, first: int, found: Iterable[Iterable[Waits]]) -> None:
+        """Add what waits in each of the blocks from one on; its kind is that of the hold, and the reason."""
+        known, rows = self.known, list[int]()
+        for block, waits in enumerate(found, first):
+            for kind, reason, start, end in waits:
+                code = known.get((kind, reason))
+                if code is None:
+                    code = self.code_of((kind, reason))
+                rows += (block, code, start, end)
+        self.append(rows)
 
     def close(self) -> None:
         """No span is added any more: the room for more is given back."""
@@ -89,7 +99,7 @@ class Spans:
     def lengthen(self, end: int) -> None:
         """The last span ends later."""
         block, code, start, _ = self._row(len(self) - 1)
-        self.packed[-_ROW.size :] = packed_row(block, code, start, end)
+        self.packed[-_ROW.size :] = _ROW.pack(block, code, start, end)
 
     def of(self, block: int) -> range:
         """The places of the spans of a block."""
@@ -171,6 +181,7 @@ class Events:
 
     def __init__(self, text: str) -> None:
         self.spans = Spans()
+        self._rows: list[int] = []  # that are none of the spans yet
         self._plain: dict[Any, int] = {kind: self.spans.code_of(facts) for kind, facts in _SIMPLE.items()}
         self._markers: dict[str, int] = {}  # by their terminals
         self._text = text
@@ -178,7 +189,8 @@ class Events:
         self._call = 0  # the last of these
         self._kept: dict[int, Event] = {}  # by place
         self._made_at, self._made = array("i"), list[str]()  # ids that were made up, and their places
-        self._synthetic: dict[str, int] = {}  # kinds of arguments that stand nowhere in the output, by their text
+        self._argued: dict[tuple[_Part, ...], int] = {}  # kinds of arguments that have segments, by these
+        self._ends: dict[bool, int] = {}  # kinds of ends of calls, by whether these are complete
 
     @property
     def nbytes(self) -> int:
@@ -202,93 +214,114 @@ class Events:
         """The facts about a text event besides its call."""
         if event.segments is None:
             return _SIMPLE[kind] if event.text == self._text[event.start : event.end] else _AS_IT_IS
-        parts = self._parts_of(event)
+        parts = self._parts_of(event.segments, event.start, event.text)
         if parts is None:
             return _AS_IT_IS
         is_made_up = kind is CallId and parts == (event.text,) and event.start == event.end
         return _MADE_UP if is_made_up else (kind, parts)
 
-    def _parts_of(self, event: Any) -> tuple[_Part, ...] | None:
-        """The segments of an event; None where its text is not theirs."""
-        text, at, said, parts = self._text, event.start, "", list[_Part]()
-        for part in event.segments:
-            low, high, one, how = part.start, part.end, part.text, part.kind
+    def _parts_of(self, segments: Iterable[Segment], at: int, whole: str) -> tuple[_Part, ...] | None:
+        """The segments of an event at an offset; None where its whole text is not theirs."""
+        text, said, parts = self._text, "", list[_Part]()
+        for part in segments:
+            low, one, how = part.start, part.text, part.kind
             said += one
-            if low == high == at and how == "synthetic":
+            if how == "synthetic" and low == at and part.end == at:
                 parts.append(one)
-            elif how == "copied" and one == text[low:high]:
-                parts.append(high - low if low == at else (how, low - at, high - low, None))
+                continue
+            on, at = low - at, part.end
+            if how == "copied" and one == text[low:at]:
+                parts.append((how, on, at - low, None) if on else at - low)
             else:
-                parts.append((how, low - at, high - low, one))
-            at = high
-        return tuple(parts) if said == event.text else None
+                parts.append((how, on, at - low, one))
+        return tuple(parts) if said == whole else None
 
-    def add(self, block: int, events: Iterable[Any]) -> None:
-        """Add the events of a block."""
-        text, plain, call, rows = self._text, self._plain, self._call, self.spans.packed
-        for event in events:
-            kind, start, end, code = type(event), event.start, event.end, None
-            if kind is Marker:
-                code = self._markers.get(event.terminal)
-            elif kind not in _TEXTS:
-                code = plain.get(kind)
-            elif event.segments is None:
-                code = plain[kind] if event.text == text[start:end] else None
-            elif kind is CallArguments:
-                code = self._code_of_parts(event)
-            if kind in OF_CALLS and event.call != call:
-                call = event.call
-                self._go_to(call)
-            if code is None:
-                code = self._code_of(event)
-            rows += packed_row(block, code, start, end)
+    def add(self, first_block: int, told: Iterable[Iterable[Any]]) -> None:
+        """Add the events of each of the blocks from one on."""
+        text, copied, markers, call = self._text, self._plain[CallArguments], self._markers, self._call
+        rows, first = self._rows, len(self.spans)
+        for block, events in enumerate(told, first_block):
+            for event in events:
+                kind, start, end = type(event), event.start, event.end
+                if kind is Marker:
+                    code = markers.get(event.terminal)
+                elif kind is CallArguments:
+                    segments, said = event.segments, event.text
+                    if segments is not None:
+                        code = self._code_of_parts(segments, start, said)
+                    else:
+                        code = copied if said == text[start:end] else None
+                    if event.call != call:
+                        call = self._go_to(event.call, first + len(rows) // _WIDTH)
+                else:
+                    code = self._code_of_other(kind, event)
+                    if kind in OF_CALLS and event.call != call:
+                        call = self._go_to(event.call, first + len(rows) // _WIDTH)
+                if code is None:
+                    code = self._code_of(event, first + len(rows) // _WIDTH)
+                rows += (block, code, start, end)
 
-    def add_copy(self, block: int, event: Any) -> None:
-        """Add the one event of a block, which is a copy of what the output says there."""
-        kind = type(event)
-        if kind is CallArguments and event.call != self._call:
-            self._go_to(event.call)
-        self.spans.packed += packed_row(block, self._plain[kind], event.start, event.end)
+    def lengthen(self, end: int) -> None:
+        """The last event ends later."""
+        if self._rows:
+            self._rows[-1] = end
+        else:
+            self.spans.lengthen(end)
 
-    def _code_of_parts(self, event: Any) -> int | None:
+    def settle(self) -> None:
+        """Pack what was added. To be called before anything is read, and now and then."""
+        self.spans.append(self._rows)
+        self._rows.clear()
+
+    def _code_of_parts(self, segments: Sequence[Segment], start: int, said: str) -> int | None:
         """The place of the kind of arguments that have segments; None for those that are kept as they are, and for a
         kind that is not known yet."""
-        segments = event.segments
         if len(segments) == 1:
             part = segments[0]
-            if part.kind == "synthetic" and part.start == part.end == event.start and part.text == event.text:
-                return self._synthetic.get(part.text)
-        parts = self._parts_of(event)
-        return None if parts is None else self.spans.known.get((CallArguments, parts))
+            if part.kind == "synthetic" and part.start == start and part.end == start and part.text == said:
+                return self._argued.get((said,))
+        parts = self._parts_of(segments, start, said)
+        return None if parts is None else self._argued.get(parts)
 
-    def _code_of(self, event: Any) -> int:
-        """The place among the kinds of what the next event is."""
+    def _code_of_other(self, kind: type[Event], event: Any) -> int | None:
+        """The same for an event that is no arguments and no marker."""
+        if kind is CallEnd:
+            return self._ends.get(event.complete)
+        if kind in _TEXTS and (event.segments is not None or event.text != self._text[event.start : event.end]):
+            return None
+        return self._plain.get(kind)
+
+    def _code_of(self, event: Any, place: int) -> int:
+        """The place among the kinds of what the event at a place is."""
         facts, _ = self.facts_of(event)
         if facts is _AS_IT_IS:
-            self._kept[len(self.spans)] = event
+            self._kept[place] = event
         elif facts is _MADE_UP:
-            self._make(event.text)
+            self._make(event.text, place)
         code = self.spans.code_of(facts)
         if facts[0] is Marker:
             self._markers[facts[2]] = code
-        elif facts[0] is CallArguments and facts[1] == (event.text,):
-            self._synthetic[event.text] = code
+        elif facts[0] is CallEnd:
+            self._ends[facts[2]] = code
+        elif facts[0] is CallArguments and facts[1] is not None:
+            self._argued[facts[1]] = code
         return code
 
-    def _make(self, made: str) -> None:
-        """The next event is an id that was made up."""
-        self._made_at.append(len(self.spans))
+    def _make(self, made: str, place: int) -> None:
+        """The event at a place is an id that was made up."""
+        self._made_at.append(place)
         self._made.append(made)
 
     def _made_id(self, place: int, kind: tuple[Any, ...]) -> str:
         """The id that was made up which is the event of a kind at a place; '' for any other event."""
         return self._made[bisect_left(self._made_at, place)] if kind is _MADE_UP else ""
 
-    def _go_to(self, call: int) -> None:
-        """The next event is of this call, and the one before was of another."""
+    def _go_to(self, call: int, place: int) -> int:
+        """The event at a place is of this call, and the one before was of another. Returns the call."""
         self._call = call
-        self._froms.append(len(self.spans))
+        self._froms.append(place)
         self._calls.append(call)
+        return call
 
     def kept_of(self, event: Event, at: int, calls: int) -> KeptEvent | Event:
         """What is kept of an event, relative to an offset and to so many calls: itself, if that is kept as it is."""
@@ -300,17 +333,17 @@ class Events:
 
     def add_kept(self, block: int, events: Iterable[KeptEvent | Event], at: int, calls: int, made: str | None) -> None:
         """Add the events of a block of which it is known what is kept. `made`: the id of a call that was made up."""
-        rows, kinds = self.spans.packed, self.spans.kinds
+        rows, kinds = self._rows, self.spans.kinds
         for event in events:
             if type(event) is not tuple:
-                self.add(block, [Move(at, calls).event(cast(Event, event))])
+                self.add(block, [[Move(at, calls).event(cast(Event, event))]])
                 continue
             code, start, end, call = event
             if made is not None and kinds[code] is _MADE_UP:
-                self._make(made)
+                self._make(made, len(self.spans) + len(rows) // _WIDTH)
             if call is not None and call + calls != self._call:
-                self._go_to(call + calls)
-            rows += packed_row(block, code, at + start, at + end)
+                self._go_to(call + calls, len(self.spans) + len(rows) // _WIDTH)
+            rows += (block, code, at + start, at + end)
 
     def at(self, place: int) -> Event:
         """The event at a place."""

@@ -6,7 +6,6 @@ without a trace.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -21,11 +20,11 @@ from parsers.replays.reading import Reading
 from parsers.replays.tapes import PlayedError
 from parsers.vocabulary.events import Event, Failure, Raised
 from parsers.vocabulary.seen import Seen
-from parsers.vocabulary.trace import OpenText, StateView, StreamParser, Trace, Transition
+from parsers.vocabulary.trace import OpenText, StateView, StreamParser, Trace
 from parsers.vocabulary.types import Context, Delta, FormatError, Message, MessageDelta, Mode, UsageError
 from parsers.wire.assemble import Assembler
 
-_BATCH = 64  # steps are recorded together
+_BATCH = 256  # steps are recorded together
 PART = 2_048  # deltas
 REFUSALS = (FormatError, UsageError, MemoryError)  # of the whole run, or a limit of it: no fault of the parser
 
@@ -142,13 +141,11 @@ class _Recorder:
     def __init__(self, parser: StreamParser, steps: Steps, look: Look | None = None) -> None:
         self.assembler = Assembler()
         self._look = look
-        self._most = math.inf  # characters of a delta that is read in one
         self._parser = parser
         self._steps = steps
         self._looks: Callable[[], Seen] = _looker(parser)
         self._seen = Seen.of(StateView("FAILED"))  # after the last step
         self._failed = False
-        self._is_behind = False  # steps were followed since it was looked at
         self._waiting: list[Recorded] = []
 
     def begin(self, begin: Callable[[], None]) -> None:
@@ -157,29 +154,47 @@ class _Recorder:
             begin()
         except Exception as error:
             self._step([self._failure(error, 0, 0)])
-            self._settle()
 
     def feed(self, deltas: Sequence[Delta], texts: Sequence[str]) -> None:
-        """Let it take all deltas."""
-        at, steps, reading = len(self._steps), self._steps, Reading(self._parser, deltas, texts)
-        if not self._failed:
-            self._most = longest(self._parser)
-        while at < len(deltas) and not self._failed:
+        """Let it take all deltas. What is done with each that it is fed by itself stands here, for calls would take as
+        long."""
+        at, steps, parser, look, looks = len(self._steps), self._steps, self._parser, self._look, self._looks
+        reading, waiting, is_behind = Reading(parser, deltas, texts), self._waiting, False
+        stop, most = (0, 0.0) if self._failed else (len(deltas), longest(parser))
+        while at < stop:
             if followed := reading.follow(at):
                 self._settle()
                 steps.add_kept(followed, reading.made_id)
                 reading.absorb(self.assembler, followed)
-                at, self._is_behind = len(steps), True
+                at, is_behind = len(steps), True
             elif (found := reading.read_open(at)) is not None:
-                self._open_text(found, texts[at : found.stop])
+                self._open_text(found, found.stop - at)
                 at = found.stop
             else:
-                self._feed(deltas[at], texts[at], at, reading)
+                before, text = looks() if is_behind else self._seen, texts[at]
+                self._seen, is_behind = before, False
+                try:
+                    if look is not None:
+                        look()
+                    events = parser.feed(deltas[at]) if len(text) <= most else LongDelta(parser, text, look).told()
+                except Exception as error:
+                    self._step([self._failure(error, *steps.span(at))], len(text))
+                    break
+                moves = parser.transitions or ()
+                if moves:
+                    parser.transitions = []
+                self._seen = seen = looks()
+                step = 1, events, moves, seen, len(text)
+                waiting.append(step)
+                if (known := reading.learn(at, events)) is not None:
+                    known.recorded = steps.kept_of(step, before, *known.begins)
                 at += 1
+            if len(waiting) >= _BATCH:
+                self._settle()
         reading.settle()
         self._settle()
-        if at < len(deltas):
-            steps.add([(len(deltas) - at, (), (), self._seen, steps.text[steps.span(at)[0] :])])
+        if (fed := len(steps)) < len(deltas):
+            steps.add([(len(deltas) - fed, (), (), self._seen, len(steps.text) - steps.span(fed)[0])])
 
     def finish(self, reason: str | None) -> None:
         """The output is over."""
@@ -191,55 +206,28 @@ class _Recorder:
                 events = [self._failure(error, *self._steps.span(len(self._steps)))]
         if not self._steps.over:
             self._step(events)
-            self._settle()
         self._steps.close()
 
-    def _feed(self, delta: Delta, text: str, at: int, reading: Reading) -> None:
-        """Let it take one delta by itself."""
-        if self._is_behind:
-            self._seen, self._is_behind = self._looks(), False
-        before = self._seen
-        try:
-            if self._look is not None:
-                self._look()
-            if len(text) > self._most:
-                events = LongDelta(self._parser, text, self._look).told()
-            else:
-                events = self._parser.feed(delta)
-        except Exception as error:
-            events = [self._failure(error, *self._steps.span(at))]
-        step = self._step(events, text)
-        if not self._failed and (known := reading.learn(at, events)) is not None:
-            known.recorded = self._steps.kept_of(step, before, *known.begins)
-
-    def _open_text(self, found: OpenText, texts: Sequence[str]) -> None:
-        """Record deltas of open text, which have these texts."""
-        self._seen, count, text = self._looks(), len(texts), "".join(texts)
+    def _open_text(self, found: OpenText, count: int) -> None:
+        """Record so many deltas of open text."""
+        self._seen = self._looks()
         is_plain = count == 1 or (found.tail is None and found.retold is None)
         events = () if found.event is None else (found.event,)
-        self._waiting.append((count, events, () if is_plain else found, self._seen, text))
-        if len(self._waiting) >= _BATCH:
-            self._settle()
+        self._waiting.append((count, events, () if is_plain else found, self._seen, found.length))
 
-    def _step(self, events: list[Event], text: str = "") -> Recorded:
-        """Record a step that told these events."""
-        parser = self._parser
-        moves: Sequence[Transition] = ()
-        if parser.transitions:
-            moves, parser.transitions = parser.transitions, []
+    def _step(self, events: list[Event], length: int = 0) -> None:
+        """Record a step that told these events and was fed so many characters, and is the last of some."""
+        moves, self._parser.transitions = self._parser.transitions or (), []
         if not self._failed:
             self._seen = self._looks()
-        step = 1, events, moves, self._seen, text
-        self._waiting.append(step)
-        if len(self._waiting) >= _BATCH:
-            self._settle()
-        return step
+        self._waiting.append((1, events, moves, self._seen, length))
+        self._settle()
 
     def _settle(self) -> None:
         """Record the steps that wait."""
-        waiting, self._waiting = self._waiting, []
-        self._steps.add(waiting)
-        self.assembler.absorb([event for _, events, _, _, _ in waiting for event in events])
+        self._steps.add(self._waiting)
+        self.assembler.absorb([event for step in self._waiting for event in step[1]])
+        self._waiting.clear()
 
     def _failure(self, error: Exception, start: int, end: int) -> Raised:
         """The parser raised this while it read [start, end). Raises a refusal of the whole run again."""

@@ -58,7 +58,7 @@ class Gate:
     def hold(self) -> Hold | None:
         """White space that waits for what follows."""
         waits = self._stage.hold()
-        return None if waits is None else held(waits)
+        return None if waits is None else held(waits, "")[0]
 
     def diagnostic(self, code: str, message: str, at: int, severity: Severity = "info") -> Diagnostic:
         """A diagnostic at a place."""

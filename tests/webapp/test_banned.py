@@ -34,6 +34,7 @@ def parts(client: FlaskClient) -> Services:
     return found
 
 
+@pytest.mark.replays
 def test_a_banned_client_may_read_and_no_more(client: FlaskClient) -> None:
     assert client.post("/api/v1/cases", json=CASE, **WITH_SECRET).status_code == 201
     (spent,) = parts(client).store.spending.today()

@@ -91,6 +91,7 @@ def test_every_address_of_a_page_stands_below_the_path(client: FlaskClient, path
     assert outside(answer.text) == []
 
 
+@pytest.mark.replays
 def test_a_run_and_what_it_leads_to_stand_below_the_path(client: FlaskClient) -> None:
     run = ask(client, f"{ROOT}/run", method="POST", data={"text": TEXT, "parser": "qwen"})
     assert (run.status_code, outside(run.text)) == (200, [])
@@ -105,6 +106,7 @@ def test_the_description_of_the_api_says_where_its_paths_stand(client: FlaskClie
     assert ask(client, f"{ROOT}/api/v1/openapi.json").json["servers"] == [{"url": ROOT}]
 
 
+@pytest.mark.replays
 def test_permalinks_have_the_path_once(client: FlaskClient) -> None:
     stored = ask(client, f"{ROOT}/api/v1/cases", method="POST", json=CASE)
     link = f"{HOST}{ROOT}/c/{stored.json['id']}"

@@ -11,7 +11,7 @@ from flask.typing import ResponseReturnValue
 from parsers.vocabulary.types import UsageError
 from webapp.api.answers import ErrorBody, LibraryCases, LibraryImport
 from webapp.api.lists import asked_limit, name_next
-from webapp.api.operations import API, LARGEST, MOST_ROWS, Files, Key, operation, whole
+from webapp.api.operations import API, LARGEST, MOST_ROWS, Files, Key, operation, switch, whole
 from webapp.api.query_keys import is_asked
 from webapp.api.repeated import delete_key
 from webapp.page.library.fixed_words import refuse_unknown
@@ -61,7 +61,7 @@ def export_cases() -> ResponseReturnValue:
            {200: LibraryImport, 400: ErrorBody, 413: ErrorBody, 429: ErrorBody, 503: ErrorBody},
            takes=bytes, keyed=True, headers={"Cache-Control": (200,)},
            query={"name": "What the file is called in what is said of it.", "tags": "Tags, separated by commas.",
-                  "listed": "1: list the cases in the library.",
+                  "listed": switch("1: list the cases in the library."),
                   "line": whole("The body is a part of JSON Lines, whose first line has this number.", 1),
                   "skip": whole("How many of its cases were done before.", 0),
                   "most": whole("How many to take now.", 1)})  # fmt: skip

@@ -15,6 +15,7 @@ from webapp.api.repeated import REPEATED, repeatable
 from webapp.security import HEALTH as HEALTH
 from webapp.security import PROBES
 from webapp.security import READY as READY
+from webapp.switches import OFF, ON
 
 API = "/api/v1"
 MOST_ROWS = 1_000  # of a list, in one answer
@@ -36,6 +37,11 @@ class Key:
 def whole(words: str, least: int, most: int = LARGEST) -> Key:
     """A key whose values are whole numbers."""
     return Key(words, {"type": "integer", "minimum": least, "maximum": most})
+
+
+def switch(words: str) -> Key:
+    """A key that turns something on."""
+    return Key(words, {"type": "string", "enum": [*ON, *OFF], "default": OFF[0]})
 
 
 PAGE: dict[str, str | Key] = {

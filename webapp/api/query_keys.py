@@ -8,13 +8,14 @@ from flask import request
 from parsers.vocabulary.types import UsageError
 from webapp.api.operations import OPERATIONS, blueprint
 from webapp.security import PROBES
+from webapp.switches import is_on
 
 _SHOWN = 40  # characters of a key
 
 
 def is_asked(name: str) -> bool:
-    """Whether a key that is a switch is on: it is given, and not as 0."""
-    return request.args.get(name, "") not in ("", "0")
+    """Whether a key that is a switch is on. Raises UsageError for a word that is neither."""
+    return is_on(request.args, name)
 
 
 @blueprint.before_request

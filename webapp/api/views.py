@@ -41,7 +41,18 @@ from webapp.api.answers import (
 )
 from webapp.api.lists import page_of
 from webapp.api.openapi import description
-from webapp.api.operations import API, HEALTH, OPERATIONS, READY, BadJsonError, Files, Key, blueprint, operation
+from webapp.api.operations import (
+    API,
+    HEALTH,
+    OPERATIONS,
+    READY,
+    BadJsonError,
+    Files,
+    Key,
+    blueprint,
+    operation,
+    switch,
+)
 from webapp.api.parts import QUERY, replay_answer, wanted_of
 from webapp.api.query_keys import is_asked
 from webapp.api.repeated import delete_key
@@ -196,8 +207,8 @@ def find() -> ResponseReturnValue:
            {200: SavedCase, 201: SavedCase, 400: ErrorBody, 410: ErrorBody, 413: ErrorBody, 415: ErrorBody,
             422: ErrorBody, 429: ErrorBody, 503: ErrorBody},
            takes=Case, headers={"Location": (200, 201), "Cache-Control": (200, 201)}, keyed=True,
-           query={"listed": "1: list it in the library, if it is new or has no words that are not sent again.",
-                  "run": "1: refuse a case whose engine is not entered here.",
+           query={"listed": switch("1: list it in the library, if it is new or has no words that are not sent again."),
+                  "run": switch("1: refuse a case whose engine is not entered here."),
                   "expires": Key("When this share ends by itself.",
                                  {"type": "string", "enum": [*CHOICES], "default": NEVER})},
            )  # fmt: skip
@@ -249,7 +260,7 @@ def case(case_id: str) -> ResponseReturnValue:
 @operation("GET", f"{API}/cases/<case_id>/export/<target>",
            {200: _FILES, 404: ErrorBody, 410: ErrorBody, 422: ErrorBody, 503: ErrorBody},
            headers={"Content-Disposition": (200, 304)}, tagged=True,
-           query={"accept": "1: take today's result for the right one where the case expects nothing.",
+           query={"accept": switch("1: take today's result for the right one where the case expects nothing."),
                   "dialect": "What an SSE transcript calls reasoning: reasoning, or reasoning_content."})  # fmt: skip
 def export(case_id: str, target: str) -> ResponseReturnValue:
     """A stored case as a file for another tool, or as a test for the suite of another project."""
@@ -260,7 +271,8 @@ def export(case_id: str, target: str) -> ResponseReturnValue:
     dialect = dialect_of(request.args.get("dialect", ""))
     job = services().searches.known(run.case) if target in ("markdown", "html") else None
     found = None if job is None else job.result
-    made = exported(run, target, accept=is_asked("accept"), permalink=_permalink(case_id), dialect=dialect, found=found)
+    accept, link = is_asked("accept"), _permalink(case_id)
+    made = exported(run, target, accept=accept, permalink=link, dialect=dialect, found=found, case_id=case_id)
     response = Response(utf8(made.text), content_type=f"{made.mimetype}; charset=utf-8")
     response.headers["Content-Disposition"] = f'attachment; filename="{made.filename}"'
     return response

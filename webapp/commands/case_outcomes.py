@@ -20,8 +20,8 @@ from parsers.cases.run import CaseRun
 from parsers.cases.tested import CaseOutcome, CaseTest, as_test
 from parsers.replays.chunking import Chunking, label, name_of
 from parsers.replays.replayer import Replayer
-from parsers.vocabulary.trace import Finding
-from parsers.vocabulary.types import Message, UsageError
+from parsers.vocabulary.trace import Finding, Trace
+from parsers.vocabulary.types import UsageError
 from webapp.cli import one_line
 from webapp.commands.baselines import (
     ALL,
@@ -56,12 +56,14 @@ class CaseResult:
     """Holds what came of one case by one engine (its label; "" for the case's own). `why`: why it did not run.
 
     `id` is the key of the case, "" where there is none. `wrong` is all that is wrong; `worse` and `better` are what of
-    it was not before, and the other way round; `said` is a digest of its message. `details` say where it fails, the
+    it was not before, and the other way round; `said` are digests of its messages, by the
+    names of their chunkings, and `apart` those under which `base` gives another one. `details` say where it fails, the
     command that shows it last. `link` is where it was uploaded to, and `run` what is uploaded, or `written` where the
-    server does not know who ran it. `late`: an engine had no time for all chunkings, which are `left_out`; `is_away`:
-    it cannot be run at all. `said_at`: where more is said of what this engine makes of it, as the case has it. `spread`
-    is what is not as expected with all chunkings under which it is not, of those that were `tried`, and `findings` what
-    checks find, with the chunkings that show it. `replayed`: what replays it again, until its lines are told.
+    server does not know the engine that ran it. `late`: an engine had no time for all chunkings, which are `left_out`;
+    `is_away`: it cannot be run at all. `said_at`: where more is said of what this engine makes of it, as the case has
+    it. `spread` is what is not as expected with all chunkings under which it is not, of those that were `tried`, and
+    `findings` what checks find, with the chunkings that show it. `replayed`: what replays it again, until its lines are
+    told.
     """
 
     name: str
@@ -76,8 +78,8 @@ class CaseResult:
     wrong: Wrong = field(default_factory=dict)
     worse: Wrong = field(default_factory=dict)
     better: Wrong = field(default_factory=dict)
-    said: int | None = None
-    differs_from_base: bool = False
+    said: Mapping[str, int] = field(default_factory=dict)
+    apart: tuple[str, ...] = ()
     late: bool = False
     left_out: tuple[str, ...] = ()
     tried: tuple[str, ...] = ()
@@ -183,7 +185,7 @@ def results_of(file: str, title: str, again: str, case: Case, asked: Asked) -> I
             base = bases.beside(found)
             ran = base.outcome not in ("skip", "unusable")
             _judge(found, base.known if ran else {NOT_RUN: ALL}, ran=ran)
-            found.differs_from_base = ran and found.said is not None and found.said != base.said
+            found.apart = _apart(found.said, base.said)
         elif asked.baseline is not None:
             ran = asked.baseline.knows(found.id, found.engine)
             _judge(found, asked.baseline.of(found.id, found.engine), ran=ran)
@@ -265,7 +267,7 @@ def _result(title: str, again: str, case: Case, by: By, columns: Mapping[str, st
     except UsageError as error:
         found = CaseResult(title, "unusable", why=reason(str(error), again))
     found.engine, found.seconds, found.id = by.label, perf_counter() - began, case_key(case)
-    found.written = case if by.label else None
+    found.written = case if by.label or (case.parser.engine and not by.word) else None
     return found
 
 
@@ -279,7 +281,7 @@ def _checked(title: str, name: str, run: CaseRun, replayer: Replayer, words: Seq
     result = CaseResult(title, found.outcome, replays=len(found.replays), run=run, late=bool(run.late))
     result.tried = tuple([name_of(one.chunking) for one in found.replays])
     result.left_out = tuple([name_of(one) for one in run.left_out])
-    result.held, result.said = len(run.holding), _said(run.trace.message, run.trace.finish_reason)
+    result.held, result.said = len(run.holding), {name_of(one.chunking): _said(one.trace) for one in found.replays}
     result.spread, result.said_at = _spread(found), one_line(run.case.known.link or "")
     result.findings = tuple([(check_name(one.check, one.grade), _shown_by(one)) for one in found.errors])
     result.wrong = _wrong(found, result.spread)
@@ -290,10 +292,17 @@ def _checked(title: str, name: str, run: CaseRun, replayer: Replayer, words: Seq
     return result
 
 
-def _said(message: Message, finish_reason: str | None) -> int:
+def _said(trace: Trace) -> int:
     """A digest of what a client is told, but for the ids of calls, which an engine may make up."""
-    calls = tuple([(call.name, call.arguments) for call in message.tool_calls])
-    return hash((message.reasoning, message.content, calls, finish_reason))
+    message, calls = trace.message, tuple([(call.name, call.arguments) for call in trace.message.tool_calls])
+    return hash((message.reasoning, message.content, calls, trace.finish_reason))
+
+
+def _apart(said: Mapping[str, int], base: Mapping[str, int]) -> tuple[str, ...]:
+    """The chunkings under which both were replayed and do not say the same."""
+    both = [name for name in said if name in base]
+    apart = tuple([name for name in both if said[name] != base[name]])
+    return ALL if apart and len(apart) == len(both) else apart
 
 
 def _spread(found: CaseTest) -> Wrong:

@@ -64,10 +64,10 @@ def remarks(results: Sequence[CaseResult], asked: Asked) -> Iterator[str]:
             yield f"{were} not run by that engine: {_few(unasked)}"
     elif asked.base is not None:
         yield from (f"{n:,} {words}: {asked.base.word} is wrong there" for words, n in numbers.items() if n)
-        other = [one for one in results if one.differs_from_base and not (one.worse or one.better)]
+        other = [one for one in results if one.apart and not (one.worse or one.better)]
         if other:
             cases = count(len(other), "case gives", "cases give")
-            names = _few([one.called for one in other])
+            names = _few([in_words({one.called: one.apart}) for one in other])
             yield f"{cases} another message than {BASE}, and none is known to be right: {names}"
 
 

@@ -94,7 +94,8 @@ def read_given(
     if found.cases:
         chosen = _only(name, cases)
         with named(chosen):
-            return Given(chosen, to_data(loads(cases[chosen])), is_case=True, title=found.title, notes=found.notes)
+            data = to_data(titled(loads(cases[chosen]), chosen))
+            return Given(chosen, data, is_case=True, title=found.title, notes=found.notes)
     return _givens(name, found, tokenizer)[0]
 
 
@@ -133,9 +134,14 @@ def jsonl_of(cases: Sequence[_Read]) -> str:
     for title, _, case in cases:
         if isinstance(case, UsageError):
             raise case
-        own = case.title or title.rpartition(OF_CORPUS)[2]
-        lines.append(jsonl(case.model_copy(update={"title": own})))
+        lines.append(jsonl(titled(case, title)))
     return "".join(lines)
+
+
+def titled(case: Case, name: str) -> Case:
+    """A case that was read as FILE::NAME, which is called NAME where it has no title: an export is named by that."""
+    _, of_corpus = _parted(name)
+    return case if case.title or not of_corpus else case.model_copy(update={"title": of_corpus})
 
 
 def _recognised(

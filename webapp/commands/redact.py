@@ -8,7 +8,7 @@ from parsers.cases.io import dumps
 from parsers.cases.redaction.redact import Why
 from parsers.vocabulary.types import UsageError
 from webapp.commands.find import searched
-from webapp.commands.inputs import named, read_cases, shown
+from webapp.commands.inputs import named, read_cases, shown, titled
 from webapp.commands.running import service, within_limits
 from webapp.commands.words import count
 from webapp.commands.written import write
@@ -33,6 +33,7 @@ def redact(case: str, output: str | None) -> int:
     (_, name, found), *others = read_cases(case, one=True)
     if isinstance(found, UsageError):
         raise found
+    found = titled(found, name)
     if others:
         click.echo(f"{shown(case)}: it holds {len(others) + 1:,} outputs; the first is redacted", err=True)
     settings = service().settings

@@ -15,7 +15,7 @@ from parsers.vocabulary.types import MessageDelta, UsageError
 from webapp.commands.between import replay_between
 from webapp.commands.checkouts import write_into
 from webapp.commands.find import searched
-from webapp.commands.inputs import jsonl_of, named, read_cases, read_given, say_notes, shown
+from webapp.commands.inputs import jsonl_of, named, read_cases, read_given, say_notes, shown, titled
 from webapp.commands.options import Options, blamed, case_with, given_words, replay_options
 from webapp.commands.ran_lines import lines_report
 from webapp.commands.report import report
@@ -121,6 +121,7 @@ def export(case: str, target: str, output: str | None, column: tuple[str, ...], 
     (_, name, found), *others = cases
     if isinstance(found, UsageError):
         raise found
+    found = titled(found, name)
     if others:
         click.echo(f"{shown(case)}: it holds {len(others) + 1:,} outputs; the first is written", err=True)
     if checkout is not None and suite is not None:

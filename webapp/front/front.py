@@ -54,7 +54,7 @@ _PAGES = (
     *("formats", "format_language", "tokenizers", "tokenizer", "tokenizer_upload", "tokenizer_delete"),
     *("tokenizer_fetch", "tokenizer_fetching", "tokenizer_cancel"),
 )
-LIGHT = frozenset(["static", *[f"api.{name}" for name in _API], *[f"page.{name}" for name in _PAGES]])
+LIGHT = frozenset(["static", "style", *[f"api.{name}" for name in _API], *[f"page.{name}" for name in _PAGES]])
 HELD = "/r/"
 WAITING = 8  # times the number of children
 SMALL = 50_000  # bytes of a body: a larger one is no small task

@@ -19,10 +19,10 @@ from parsers.cases.export.suite_subject import grammar_of, subject_of
 from parsers.cases.export.suite_target import SuiteFile, SuiteTarget, suite_file
 from parsers.cases.export.suites import SUITES
 from parsers.cases.find import CaseFound
-from parsers.cases.io import dumps, identified, loads
+from parsers.cases.io import case_key, dumps, identified, loads
 from parsers.cases.message_events import events_of
 from parsers.cases.outcome_words import WrittenOutcome, dumped
-from parsers.cases.run import CaseRun, api_stream, sent_of, settled_case, sse
+from parsers.cases.run import CaseRun, api_stream, replayer_of, sent_of, settled_case, sse, tried_chunkings
 from parsers.cases.stored_outcome import Outcome, outcome_digest
 from parsers.vocabulary.trace import Finding, Trace
 from parsers.vocabulary.types import UsageError
@@ -37,6 +37,7 @@ from webapp.storage_trouble import taken_back
 from webapp.store import CaseStore, Gone, Listing, Saved, Sharing, StoredCase, TakenDown
 
 MOST_TITLE, MOST_NOTES, MOST_FLAGS = 500, 50_000, 100  # of a case that is stored
+_LONGEST_NAME, _MARK = 60, 8  # characters of the name of a file, and of what tells it from others
 
 
 @dataclass(slots=True, frozen=True)
@@ -95,11 +96,22 @@ class _Exported:
     mimetype: str
 
 
-def filename(title: str, suffix: str) -> str:
-    """A file name out of a title: plain letters, digits and hyphens (underscores before `_test.py`)."""
-    words = "".join(char if char.isascii() and char.isalnum() else " " for char in title.lower()).split()
-    joint = "_" if suffix.startswith("_") else "-"
-    return (joint.join(words)[:60].strip(joint) or "case") + suffix
+def filename(title: str, suffix: str, mark: str = "") -> str:
+    """A file name out of a title: plain letters, digits and hyphens (underscores before `_test.py`). `mark` stands at
+    its end, whatever the title is cut to."""
+    words, joint = _plain_words(title), "_" if suffix.startswith("_") else "-"
+    said = joint.join(words)[: _LONGEST_NAME - len(mark)].strip(joint) or "case"
+    return joint.join([said, mark] if mark else [said]) + suffix
+
+
+def mark_of(case: Case, case_id: str = "") -> str:
+    """What tells the files of a case from those of others that are called alike: of one without a title (in letters
+    that a file name has) the beginning of its id, or of what would be that where it is stored nowhere."""
+    return "" if _plain_words(case.title or "") else (case_id or case_key(case))[:_MARK]
+
+
+def _plain_words(title: str) -> list[str]:
+    return "".join(char if char.isascii() and char.isalnum() else " " for char in title.lower()).split()
 
 
 def save(
@@ -217,10 +229,12 @@ def exported(
     permalink: str | None = None,
     dialect: Dialect = "reasoning",
     found: CaseFound | None = None,
+    case_id: str = "",
 ) -> _Exported:
     """The file for `target`; `accept` takes today's result for the right one where the case expects nothing.
 
-    `dialect` is the name reasoning goes by in an SSE transcript; `found` is what a search of the case found.
+    `dialect` is the name reasoning goes by in an SSE transcript; `found` is what a search of the case found; `case_id`
+    is that of a stored case.
     Raises UsageError for an unknown target, CaseError at /expect for a pytest file that would test nothing.
     """
     if target not in TARGETS:
@@ -228,12 +242,12 @@ def exported(
     form = TARGETS[target]
     expect = accepted(run.trace.message) if accept and run.case.known.expect is None else None
     if not form.replays:
-        return unreplayed(run, form, expect)
+        return unreplayed(run, form, expect, case_id)
     _refuse_played(run.case, form)
     case = stored_form(run)
-    name = filename(case.title or run.format.name, form.suffix)
+    name = filename(case.title or run.format.name, form.suffix, mark_of(case, case_id))
     if form.suite is not None:
-        made = suite_test(run, form.suite, expect=expect, permalink=permalink)
+        made = suite_test(run, form.suite, expect=expect, permalink=permalink, case_id=case_id)
         text, name = made.text, PurePosixPath(made.path).name if form.suite.place == "new" else name
     elif target in ("markdown", "html"):
         text = _report(replace(run, case=case), target, permalink, found)
@@ -244,7 +258,7 @@ def exported(
     return _Exported(name, text, form.mimetype)
 
 
-def unreplayed(ready: Prepared | CaseRun, form: Target, expect: Expect | None = None) -> _Exported:
+def unreplayed(ready: Prepared | CaseRun, form: Target, expect: Expect | None = None, case_id: str = "") -> _Exported:
     """The file for a target that says nothing of a replay, so that no engine is started for it. `expect` is taken for
     right where the case says nothing of that. Raises as `exported` does."""
     _refuse_played(ready.case, form)
@@ -255,7 +269,9 @@ def unreplayed(ready: Prepared | CaseRun, form: Target, expect: Expect | None = 
     else:
         whole = case if expect is None else case.model_copy(update={"expect": expect})
         text = dumps(whole) if form.name == "case" else jsonl(whole)
-    return _Exported(filename(case.title or ready.format.name, form.suffix), text, form.mimetype)
+    return _Exported(
+        filename(case.title or ready.format.name, form.suffix, mark_of(case, case_id)), text, form.mimetype
+    )
 
 
 def _refuse_played(case: Case, form: Target) -> None:
@@ -274,7 +290,12 @@ def _report(run: CaseRun, target: str, permalink: str | None, found: CaseFound |
 
 
 def suite_test(
-    run: CaseRun, suite: SuiteTarget, *, expect: Expect | None = None, permalink: str | None = None
+    run: CaseRun,
+    suite: SuiteTarget,
+    *,
+    expect: Expect | None = None,
+    permalink: str | None = None,
+    case_id: str = "",
 ) -> SuiteFile:
     """The test of a run for the suite of another project, and where it goes there.
 
@@ -291,6 +312,7 @@ def suite_test(
             own_class=own,
             permalink=permalink,
             one_shot=choose(case).one_shot is not None,
+            key=mark_of(case, case_id),
         )
     with error_place("/parser"):
         return suite_file(suite, found)
@@ -323,10 +345,13 @@ def _pytest_file(run: Prepared | CaseRun, case: Case, expect: Expect | None) -> 
     told = settled_case(case, run.pieces) if case.decode else case
     grammar, (kind, own) = grammar_of(run.case, run.selection), _engine(case.parser.engine)
     ours = case.parser.engine in ENGINES
+    choice = choose(run.case)
+    replayer = run.replayer if isinstance(run, Prepared) else replayer_of(run.case, choice, run.stored)
     return pytest_file(
         told,
         told.pieces() if case.decode else run.pieces,
         expect=expect,
+        chunkings=tried_chunkings(run.case, choice, replayer),
         parser=None if case.parser.format is not None else run.format.name if not kind else grammar.name,
         keep_engine=ours,
         due=run.decoded.due if run.decoded else None,

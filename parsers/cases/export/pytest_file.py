@@ -20,17 +20,17 @@ from parsers.cases.case import Case, Expect, ExpectedCall, ExpectedEvent
 from parsers.cases.expect import expected_parts
 from parsers.cases.export.same_code import SAME_JSON, code_of, same_order
 from parsers.cases.export.server_parsers import names_of
-from parsers.cases.export.suite_subject import TestedIds, choice_of, numbered, own_names, tools_of
+from parsers.cases.export.suite_subject import TestedIds, choice_of, compared, numbered, own_names, tools_of
 from parsers.cases.io import one_line, to_data
 from parsers.cases.request_told import request_of
 from parsers.formats.model import Format
-from parsers.replays.chunking import DEFAULT_COMPARED, Chunking, Sent, apply, label
+from parsers.replays.chunking import WHOLE, Chunking, Sent, all_asked, apply, label
 from parsers.vocabulary.types import Delta, Piece, UsageError
 
 _KNOWN = {
     "": ("makes_inspector.txt", "from collections import deque\n"),
-    "vllm": ("makes_vllm.txt", ""),
-    "sglang": ("makes_sglang.txt", ""),
+    "vllm": ("makes_vllm.txt", "from functools import partial\nfrom importlib import import_module\n"),
+    "sglang": ("makes_sglang.txt", "from types import SimpleNamespace\n"),
     "class": (
         "makes_class.txt",
         "from importlib import import_module\nfrom inspect import Parameter, signature\n"
@@ -78,21 +78,20 @@ def pytest_file(
 ) -> str:
     """The text of a test file for `case`.
 
-    `pieces` defaults to the case's own tokens, `expect` to the case's own expectation, `chunkings` to the case's
-    followed by the default ones. `parser` names the built-in parser where the case says "auto" or a foreign engine;
-    `keep_engine`: the engine of the case comes with the inspector, so the default parser can run it.
+    `pieces` defaults to the case's own tokens, `expect` to the case's own expectation, `chunkings` to what the check
+    tries where any cut counts (`parsers.cases.run.tried_chunkings` knows the others). `parser` names the built-in
+    parser where the case says "auto" or a foreign engine; `keep_engine`: the engine of the case comes with the
+    inspector, so the default parser can run it.
     `due` and `sent` shape the deltas as `parsers.replays.chunking.apply` has it; tokens that a decode policy changes
     are given as they were decoded, in a case without one (`parsers.cases.run.settled_case`).
     `tested`: the parser of an engine that the file makes itself.
     The file grows with output length times number of chunkings. Raises UsageError where something is missing.
     """
-    wanted = expect or case.known.expect
-    if wanted is None:
-        raise UsageError("this case expects nothing yet: accept today's result, or write what is right, then export")
+    wanted = compared(expect or case.known.expect)
     found = case.pieces() if pieces is None else tuple(pieces)
     if found is None:
         raise UsageError("this case stores no tokens: give the pieces a tokenizer made of its text")
-    chosen = dict.fromkeys((*case.replay, *DEFAULT_COMPARED) if chunkings is None else chunkings)
+    chosen = dict.fromkeys(all_asked(case.replay) if chunkings is None else chunkings)
     if not chosen:
         raise UsageError("give at least one chunking to test")
     known = tested if tested is not None and tested.is_known else None
@@ -112,6 +111,7 @@ def pytest_file(
         _constant("EXPECT", _expected(wanted, soft=soft)),
         _constant("SOFT_WHITESPACE", soft),
         _constant("FINISH_REASON", case.context.finish_reason),
+        _constant("WHOLE", label(WHOLE)),
         *_rest(case),
         *([] if known is None or ids is None else _of_engine(known, case, ids, cut)),
         _chunkings(cut, ids),
@@ -140,7 +140,8 @@ def _of_engine(tested: EngineParser, case: Case, ids: TestedIds, cut: Mapping[Ch
     """What the code that makes the parser of an engine needs to know."""
     own = {"CLASS": list(tested.own_class.partition(":")[::2]), "REQUEST": request_of(case.to_context())}
     values = own if tested.own_class else _of_server(tested, case, ids)
-    values = {**values, "VOCABULARY": dict(ids.vocabulary), "PROMPT_IDS": ids.prompt(case)}
+    prompt = None if case.context.prompt_tail is None else ids.prompt(case)
+    values = {**values, "VOCABULARY": dict(ids.vocabulary), "PROMPT_IDS": prompt}
     tokens = dict[int, str]()
     for number, text in [one for row in cut.values() for delta in row for one in ids.tokens(delta.pieces)]:
         tokens[number] = max(tokens.get(number, ""), text, key=len)  # some chunkings cut a token that others have whole

@@ -72,8 +72,8 @@ def _laid_out(
 
 def in_comment(text: str) -> str:
     """Words of a case on one line of a comment: nothing in them ends it or says how a file of Python is encoded (PEP
-    263), and what cannot be seen is spelled."""
-    words = " ".join(text.split())
+    263), and what cannot be seen is spelled. Blanks stay as they are, for what is quoted may be about them."""
+    words = " ".join(text.splitlines()).strip()
     short = words if len(words) <= COMMENT else words[: COMMENT - 1] + "…"
     seen = "".join([char if char.isprintable() else f"U+{ord(char):04X}" for char in short])
     seen = _CODING.sub(r"\1 \2", seen)

@@ -17,7 +17,6 @@ from typing import Any
 
 from parsers.cases import jsontext
 from parsers.cases.case import Case, Compare, Expect, ExpectedCall, NamedTool
-from parsers.cases.engines import traced_chunking
 from parsers.cases.expect import Difference, expected_parts, trace_differences
 from parsers.cases.jsontext import JsonError
 from parsers.cases.made_tools import made_tools
@@ -33,9 +32,11 @@ from parsers.vocabulary.trace import Trace
 from parsers.vocabulary.types import Delta, Piece, ToolCall, UsageError
 
 _THINKING = "qwen3"
+_LONGEST_PARSER = 40  # characters of it in the name of a test
 OWN_IDS = 2_000_000  # above every vocabulary
 _MADE = OWN_IDS + 1_000  # of what is cut out of tokens
 _NUMBERED = OWN_IDS + 500_000  # of tokens that no server gave one
+_NEED_TOOLS = ("vllm", "sglang", "lmdeploy")
 REASONING = "reasoning_parser"  # the option of an engine that names it
 
 
@@ -75,6 +76,7 @@ class Subject:
     `whole`: it is read by the code that the engine has for an output that does not stream. `expect` says in texts and
     calls what its events say, `in_parts` are the texts that these alone say; `only_order`: nothing but that of its
     parts is wrong; `only_spelling`: nothing but how arguments are written that mean the same to most readers of JSON.
+    `key` tells it from other cases of its parser.
     """
 
     case: Case
@@ -93,6 +95,7 @@ class Subject:
     only_order: bool = False
     in_parts: frozenset[str] = frozenset()
     only_spelling: bool = False
+    key: str = ""
 
     @property
     def title(self) -> str:
@@ -101,8 +104,9 @@ class Subject:
 
     @property
     def slug(self) -> str:
-        """The title as the end of a name in any language."""
-        return identifier(self.case.title or self.parser)
+        """The title as the end of a name in any language; of a case without one the parser, and what tells it from
+        others."""
+        return identifier(self.case.title or f"{self.parser[:_LONGEST_PARSER]} {self.key}")
 
     @property
     def chunks(self) -> tuple[str, ...]:
@@ -169,6 +173,19 @@ class Subject:
                 f"{project} compares texts exactly, and in this case white space does not count (compare.whitespace)"
             )
             raise UsageError(f"{words}: export it to pytest")
+
+    @property
+    def reads_calls(self) -> bool:
+        """Return whether a server asks its parser of calls at all: not where the request forbids calls. Without tools
+        these servers do not either; a case of one of our parsers says nothing by having none."""
+        return self.tool_choice != "none" and bool(self.case.tools or self.engine not in _NEED_TOOLS)
+
+    def refuse_unread(self, project: str) -> None:
+        """Raise UsageError where a server does not ask its parser of calls, and a suite does."""
+        if not self.reads_calls:
+            why = "with tool_choice 'none'" if self.tool_choice == "none" else "without tools"
+            words = f"a server reads no call of a request {why}, and {project} asks the parser all the same"
+            raise UsageError(f"{words}: export the case to pytest")
 
     @property
     def calls(self) -> tuple[ExpectedCall, ...] | None:
@@ -314,6 +331,16 @@ def grammar_of(case: Case, selection: Selection) -> Format:
     return fmt if fmt is not None and fmt.terminals else get_format(shown_by(case.text()))
 
 
+def compared(expect: Expect | None) -> Expect:
+    """What a test compares. Raises UsageError where that is nothing."""
+    if expect is None:
+        raise UsageError("this case expects nothing yet: accept today's result, or write what is right, then export")
+    if not expect.is_of_parser:
+        words = "this case expects nothing that a parser decides, and a server decides the finish reason around it"
+        raise UsageError(f"{words}: write which content, reasoning or tool_calls are right, then export")
+    return expect
+
+
 _PARAMETERS = {"parameters": {"type": "object", "properties": {}}}
 
 
@@ -325,18 +352,18 @@ def subject_of(
     own_class: str = "",
     permalink: str | None = None,
     one_shot: bool = False,
+    key: str = "",
 ) -> Subject:
     """The subject of a run; `expect` where the case expects nothing. Raises UsageError where nobody says what is right.
 
     A chunking that fails is looked for among the replays that the run has: the one of fewest deltas. `one_shot`: the
-    engine reads an output that does not stream by other code, which is tested where only that fails.
+    engine reads an output that does not stream by other code, which is tested where only that fails. `key` tells the
+    case from others of its parser.
     """
-    wanted = expect or run.case.known.expect
-    if wanted is None:
-        raise UsageError("this case expects nothing yet: accept today's result, or write what is right, then export")
+    wanted = compared(expect or run.case.known.expect)
     # one whose message is that of the traced one has steps where the case states the order, which may still be another
     others = [(one.chunking, one.trace) for one in run.compared if one.trace.steps]
-    replays = [(traced_chunking(run.case), run.trace), *others, (WHOLE, run.whole)]
+    replays = [(run.chunking, run.trace), *others, (WHOLE, run.whole)]
     failing = [one for one in replays if trace_differences(wanted, one[1], run.case.compare)]
     right = next((trace for _, trace in replays if not trace_differences(wanted, trace, run.case.compare)), None)
     unordered = partial(_unordered, run.case.compare, wanted)
@@ -366,6 +393,7 @@ def subject_of(
         bool(failing) and not unordered(trace),
         _said_in_parts(wanted),
         bool(failing) and all(map(_is_spelling, trace_differences(wanted, trace, run.case.compare))),
+        key,
     )
 
 

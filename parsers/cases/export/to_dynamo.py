@@ -32,6 +32,7 @@ def _literals(subject: Subject) -> Literals:
     choice, context = subject.tool_choice, subject.case.context
     if choice in ("none", "required"):
         raise UsageError(f"Dynamo's suite has no tool_choice {choice!r}: export the case to another suite")
+    subject.refuse_unread("Dynamo's suite")
     return {
         "FAMILY": _FAMILIES.get(subject.format.name, subject.format.name),
         "DESCRIPTION": yaml_value(subject.title),

@@ -57,6 +57,8 @@ _INDENT = "\n            "
 
 def _literals(subject: Subject) -> Literals:
     subject.refuse_soft("llama.cpp")
+    if subject.tool_choice == "none":  # without tools it reads none by itself
+        subject.refuse_unread("llama.cpp's test")
     own = subject.parser.removesuffix(".jinja") if subject.engine == "llamacpp" else None
     template = own or _TEMPLATES.get(subject.format.name)
     if template is None:

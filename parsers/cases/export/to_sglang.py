@@ -5,7 +5,7 @@ own files of 2026): `register_cpu_ci`, tools as `Tool` objects, a detector by it
 each chunk, and an empty increment behind them as its server flushes. At the end comes `finish`, which detectors have
 (BaseFormatDetector, 0.5.23), and what the server adds to the last call. `tool_index` counts from 0 when streamed; what
 a detector counts from for a whole output differs (#35564), so there the order is compared alone. A reasoning parser
-reads first where the case has one.
+reads first where the case has one; it alone does where the server would not ask for calls.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from parsers.cases.export.suite_subject import Subject
 from parsers.cases.export.suite_target import Literals, SuiteTarget
 
 _TRAILING = ("",)
+_WITHOUT_TOOLS = ("minimax-m3",)  # detectors that read calls of tools that nobody declared (parses_without_tools)
 _REASONING_IMPORT = "from sglang.srt.parser.reasoning_parser import ReasoningParser\n"
 _BOTH = """thought, left = reasoning.parse_stream_chunk(chunk)
             said.hear("reasoning", thought)
@@ -49,7 +50,7 @@ _WHOLE_REASONING = "said.reasoning, said.content = reasoning.parse_non_stream(OU
 
 
 def _literals(subject: Subject) -> Literals:
-    tool, reasoning = subject.named("sglang", names_of("sglang"))
+    tool, reasoning = _parsers(subject)
     rows = "".join([f"    {python(chunk)},\n" for chunk in (*subject.chunks, *_TRAILING)])
     return {
         "REASONING_IMPORT": _REASONING_IMPORT if reasoning else "",
@@ -64,6 +65,16 @@ def _literals(subject: Subject) -> Literals:
         "TAKE_WHOLE": _TAKE_WHOLE if subject.whole and tool else "",
         "CHECKS": "\n        ".join(_checks(subject, reasoning)),
     }
+
+
+def _parsers(subject: Subject) -> tuple[str | None, str | None]:
+    """The tool and the reasoning parser, as the server asks them. Raises UsageError where it asks neither."""
+    tool, reasoning = subject.named("sglang", names_of("sglang"))
+    if subject.reads_calls or (tool in _WITHOUT_TOOLS and subject.tool_choice != "none"):
+        return tool, reasoning
+    if reasoning is None:
+        subject.refuse_unread("SGLang's suite of detectors")
+    return None, reasoning
 
 
 def _made(subject: Subject, tool: str | None, reasoning: str | None) -> list[str]:

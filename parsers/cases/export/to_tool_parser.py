@@ -38,6 +38,7 @@ _PARSERS = {  # the name of the parser of a format in the crate's factory
 
 def _literals(subject: Subject) -> Literals:
     refuse_reasoning(subject, "the crate tool-parser")
+    subject.refuse_unread("a test of the crate tool-parser")
     parser = _PARSERS.get(subject.format.name)
     if parser is None:
         raise UsageError(f"the crate tool-parser has no parser that is known to read {subject.format.name}")

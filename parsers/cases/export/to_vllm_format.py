@@ -58,7 +58,11 @@ def _literals(subject: Subject) -> Literals:
 
 
 def _tool_parser(subject: Subject) -> str:
-    """The tool parser that is tested. Raises UsageError where a case is about reasoning."""
+    """The tool parser that is tested. Raises UsageError where a case is about reasoning, or about what the server does
+    instead."""
+    subject.refuse_unread("vLLM's suite of tool parsers")
+    if subject.engine == "vllm" and subject.tool_choice != "auto":  # which its server may read as JSON, without them
+        raise UsageError(f"vLLM's suite of tool parsers calls them as for tool_choice 'auto': {_WHERE}")
     tool, reasoning = subject.named("vllm", names_of("vllm"))
     if tool is None or reasoning is not None:
         raise UsageError(f"vLLM's suite of tool parsers has no reasoning: {_WHERE}")

@@ -74,6 +74,7 @@ _ORDER = """
 
 def _literals(subject: Subject) -> Literals:
     refuse_reasoning(subject, "vLLM's Rust frontend")
+    subject.refuse_unread("a test of vLLM's Rust frontend")
     found = _PARSERS.get(subject.format.name)
     if found is None:
         raise UsageError(f"vLLM has no parser in Rust that is known to read {subject.format.name}")

@@ -182,6 +182,7 @@ def opened(text: str) -> JsonScanner:
     return scanner
 
 
+@pytest.mark.replays
 @given(st.sampled_from(["[", '{"a": [', '[{"k', '[{"k": "v', "[{", '[{"k": 1, ']), st.lists(IN_JSON, max_size=4))
 def test_what_is_followed_leads_where_step_by_step_does(begun: str, parts: list[str]) -> None:
     followed, stepped, within = opened(begun), opened(begun), 1

@@ -265,6 +265,7 @@ def alone(pieces: Sequence[str], context: Context) -> Message:
     return parse(mistral(), deltas(*pieces), context)
 
 
+@pytest.mark.replays
 def test_parsers_that_are_fed_in_turn_do_not_touch_each_other() -> None:
     given = requests()
     parsers = [mistral() for _ in given]
@@ -288,6 +289,7 @@ def test_parsers_in_threads_give_the_same_messages() -> None:
     assert found == [alone(*request) for request in given] * 3
 
 
+@pytest.mark.replays
 def test_a_parser_can_be_used_again_for_the_next_request() -> None:
     parser = mistral()
     for pieces, context in requests():

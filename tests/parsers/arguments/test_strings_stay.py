@@ -94,6 +94,7 @@ def test_a_string_where_none_is_allowed_is_read_as_what_is(fmt: str, schema: Any
         assert written(fmt, text, schema, whole=whole) == found
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("fmt", UNTYPED)
 @pytest.mark.parametrize(
     ("schema", "text", "found"),

@@ -32,6 +32,7 @@ def test_a_cell_reads_as_its_text_with_marks(text: str) -> None:
     assert first.replace("·", " ").replace("→", "\t").replace("↵", "\n").replace("␍", "\r") == spelled(text)
 
 
+@pytest.mark.replays
 @given(nasty_text)
 def test_prose_and_inline_are_plain_paragraphs(text: str) -> None:
     for written in (prose(text), inline(text)):

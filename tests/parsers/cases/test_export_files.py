@@ -55,6 +55,7 @@ inspector = make_parser
 def make_parser():
     return LosesQuotes(inspector())
 '''
+RIGHT = {"content": "ab"}
 OWN_PARSER = '''
 
 def make_parser():
@@ -194,7 +195,7 @@ def test_the_file_compares_as_the_case_says(compare: Any, content: str, first: A
     expected = {"content": content, "tool_calls": calls}
     names = namespace(pytest_file(case(compare=compare, expect=expected), [Piece("ab")]) + OWN_PARSER)
     try:
-        names["test_the_message_is_as_expected"](names["CHUNKINGS"]["whole"])
+        names["test_the_message_is_as_expected"]("whole")
     except AssertionError:
         assert not holds
     else:
@@ -208,12 +209,12 @@ def test_what_only_events_say_is_compared_where_the_order_is_not_known() -> None
     names = namespace(pytest_file(case(expect={"events": [_CALL, {"kind": "text", "text": "ab"}]}), [Piece("ab")]))
     call = {"index": 0, "function": {"name": "f", "arguments": '{"a": 1}'}}
     for text in ("ab", "a"):
-        names["replay"] = lambda _, text=text: names["accumulate"]([{"content": text, "tool_calls": [call]}])
+        names["replay"] = lambda *_, text=text, **__: names["accumulate"]([{"content": text, "tool_calls": [call]}])
         if text == "ab":
-            names["test_the_message_is_as_expected"](None)
+            names["test_the_message_is_as_expected"]("whole")
         else:
             with pytest.raises(AssertionError, match="what is expected has not all come"):
-                names["test_the_message_is_as_expected"](None)
+                names["test_the_message_is_as_expected"]("whole")
 
 
 def test_our_own_parser_says_what_of_one_delta_came_first() -> None:
@@ -223,7 +224,7 @@ def test_our_own_parser_says_what_of_one_delta_came_first() -> None:
 
 
 def test_arguments_that_are_no_json_fail_and_are_shown() -> None:
-    names = namespace(pytest_file(case(expect={}), [Piece("ab")]))
+    names = namespace(pytest_file(case(expect=RIGHT), [Piece("ab")]))
     with pytest.raises(pytest.fail.Exception, match=r"the arguments are not JSON: '\{', expected \{\}"):
         names["assert_arguments"]({"name": "f", "arguments": {}}, "{")
     with pytest.raises(AssertionError, match=r"arguments are '\[1\]', expected \{\}"):
@@ -247,15 +248,23 @@ def test_no_text_of_a_case_becomes_code(parts: list[str], title: str) -> None:
 
 def test_the_file_tests_the_chunkings_of_the_case_first() -> None:
     replay = [{"by": "token", "size": 7}, {"by": "cuts", "cuts": [1]}, {"by": "token"}]
-    names = namespace(pytest_file(case(replay=replay, expect={}), [Piece("ab")]))
-    default = [label(chunking) for chunking in DEFAULT_COMPARED]
-    assert list(names["CHUNKINGS"]) == ["7 tokens", "cut at 1", "token by token", *default[1:]]
+    names = namespace(pytest_file(case(replay=replay, expect=RIGHT), [Piece("ab")]))
+    assert list(names["CHUNKINGS"]) == ["7 tokens", "cut at 1", "token by token", "whole"]
+
+
+@pytest.mark.parametrize("replay", [[], [{"by": "token", "size": 7}], [{"by": "char"}]])
+def test_beside_one_chunking_the_file_tests_the_usual_ones(replay: list[Any]) -> None:
+    names = namespace(pytest_file(case(replay=replay, expect=RIGHT), [Piece("ab")]))
+    usual = [Chunking.model_validate(one) for one in replay] + list(DEFAULT_COMPARED)
+    assert list(names["CHUNKINGS"]) == [label(chunking) for chunking in dict.fromkeys(usual)]
 
 
 def test_chunkings_with_the_same_label_are_numbered() -> None:
     first, second = ((1, 2, 3, 4, 5, 6, 9), (1, 2, 3, 4, 5, 7, 9))
     same = [Chunking(by="cuts", cuts=cuts) for cuts in (first, second)]
-    names = namespace(pytest_file(case(input={"text": "abcdefghij"}, expect={}), [Piece("abcdefghij")], chunkings=same))
+    names = namespace(
+        pytest_file(case(input={"text": "abcdefghij"}, expect=RIGHT), [Piece("abcdefghij")], chunkings=same)
+    )
     assert list(names["CHUNKINGS"]) == ["7 cuts from 1 to 9", "7 cuts from 1 to 9 (2)"]
 
 
@@ -263,11 +272,13 @@ def test_chunkings_with_the_same_label_are_numbered() -> None:
     ("keys", "arguments", "message"),
     [
         ({}, {"pieces": [Piece("ab")]}, "expects nothing yet: accept today's result"),
-        ({"expect": {}}, {}, "stores no tokens"),
-        ({"expect": {}}, {"pieces": [Piece("ab")], "chunkings": []}, "at least one chunking"),
-        ({"expect": {}, "parser": {"name": "auto"}}, {"pieces": [Piece("ab")]}, "name the built-in parser"),
+        ({"expect": {}}, {"pieces": [Piece("ab")]}, "expects nothing that a parser decides"),
+        ({"expect": {"finish_reason": "stop"}}, {"pieces": [Piece("ab")]}, "expects nothing that a parser decides"),
+        ({"expect": RIGHT}, {}, "stores no tokens"),
+        ({"expect": RIGHT}, {"pieces": [Piece("ab")], "chunkings": []}, "at least one chunking"),
+        ({"expect": RIGHT, "parser": {"name": "auto"}}, {"pieces": [Piece("ab")]}, "name the built-in parser"),
         (
-            {"expect": {}, "parser": {"name": "x", "engine": "vllm"}},
+            {"expect": RIGHT, "parser": {"name": "x", "engine": "vllm"}},
             {"pieces": [Piece("ab")]},
             "name the built-in parser",
         ),
@@ -280,13 +291,13 @@ def test_what_is_missing_is_asked_for(keys: dict[str, Any], arguments: dict[str,
 
 @pytest.mark.parametrize("parser", [{"name": "auto"}, {"name": "x", "engine": "vllm", "policy": {"a": "b"}}])
 def test_the_selected_parser_is_written_into_the_file(parser: dict[str, Any]) -> None:
-    names = namespace(pytest_file(case(parser=parser, expect={}), [Piece("ab")], parser="qwen"))
+    names = namespace(pytest_file(case(parser=parser, expect=RIGHT), [Piece("ab")], parser="qwen"))
     assert names["CASE"]["parser"]["name"] == "qwen"
     assert "engine" not in names["CASE"]["parser"]
 
 
 def test_the_file_holds_only_what_a_parser_may_know() -> None:
-    names = namespace(pytest_file(call_case(expect={}, title="t", notes="n", checks=["chunking"]), [Piece(OUTPUT)]))
+    names = namespace(pytest_file(call_case(expect=RIGHT, title="t", notes="n", checks=["chunking"]), [Piece(OUTPUT)]))
     assert list(names["CASE"]) == ["schema", "parser", "input", "tokenizer", "context"]
     assert names["CASE"]["input"] == {"tokens": [[None, OUTPUT]]}
     assert names["REST"] == {"notes": ["n"], "checks": ["chunking"]}

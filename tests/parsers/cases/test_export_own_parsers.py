@@ -14,12 +14,12 @@ from parsers.cases.expect import accept
 from parsers.cases.export.pytest_file import EngineParser, pytest_file
 from parsers.cases.run import run_case
 from parsers.formats.model import builtin_formats
-from parsers.replays.chunking import Chunking
+from parsers.replays.chunking import WHOLE, Chunking
 from tests.parsers.cases.suite_standins import OurParser, use_modules
 from tests.parsers.cases.test_export_suites import CALL, case, failures
 
 GIVEN = case(f"So.{CALL % 1}", source={"kind": "recorded"}, context={"prompt_tail": "x<tool_call>"})
-CHUNKINGS = [Chunking(by="token", size=2), Chunking(by="char"), Chunking(by="token", text_delay=1)]
+CHUNKINGS = [Chunking(by="token", size=2), Chunking(by="char"), Chunking(by="token", text_delay=1), WHOLE]
 FMT = builtin_formats()["qwen"]
 
 
@@ -49,6 +49,28 @@ class Vllm(OurParser):
         calls = [call for one in said for call in one.get("tool_calls") or ()]
         return SimpleNamespace(model_dump=lambda exclude_none: {"content": content, "tool_calls": calls})
 
+    def set_prompt_token_ids(self, ids: list[int]) -> None:
+        """As its server calls it before it reads a whole output."""
+        assert len(ids) == 1
+
+    def parse(self, text: str, request: Any, *, enable_auto_tools: bool, model_output_token_ids: list[int]) -> Any:
+        """The code for whole outputs."""
+        assert enable_auto_tools
+        assert self.tokenizer.decode(model_output_token_ids) == text
+        return None, *whole_of(self, text)
+
+
+def whole_of(parser: OurParser, text: str) -> tuple[str, list[Any]]:
+    """A whole output, and its calls, which `Whole.lost` are not among."""
+    content, calls = parts(parser.feed(text))
+    return content, [SimpleNamespace(name=one.name, arguments=one.parameters) for one in calls][Whole.lost :]
+
+
+class Whole:
+    """How many calls the code for whole outputs loses."""
+
+    lost = 0
+
 
 class Sglang(OurParser):
     """The calls and the reasoning of SGLang's."""
@@ -68,12 +90,29 @@ class Sglang(OurParser):
         """The end."""
         return parts(self.finish())
 
+    def has_tool_call(self, text: str) -> bool:
+        """It is asked first."""
+        return "<tool_call>" in text
+
+    def parses_without_tools(self) -> bool:
+        """Without tools it is not asked."""
+        return False
+
+    def parse_non_stream(self, text: str) -> tuple[str, list[Any]]:
+        """The code for whole outputs."""
+        content, calls = whole_of(self, text)
+        return content, [SimpleNamespace(name=one.name, parameters=one.arguments) for one in calls]
+
 
 class Thinks:
     """Nothing is reasoning."""
 
-    def __init__(self, **names: Any) -> None:
-        pass
+    def __init__(self, *names: Any, **more: Any) -> None:
+        self.detector = None
+
+    def parse_non_stream(self, text: str) -> tuple[str, str]:
+        """All is text."""
+        return "", text
 
     def parse_stream_chunk(self, text: str) -> tuple[str, str]:
         """All is text."""
@@ -116,6 +155,60 @@ def test_a_file_makes_the_parser_of_its_engine(engine: str, name: str, monkeypat
     use(monkeypatch, engine)
     assert f"TOOL_PARSER = '{name}'" in source
     assert failures(source) == []
+
+
+@pytest.mark.parametrize(("engine", "name"), [("vllm", "hermes"), ("sglang", "qwen25")])
+def test_a_fault_of_the_code_for_whole_outputs_fails(engine: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = exported(engine, name)
+    use(monkeypatch, engine)
+    monkeypatch.setattr(Whole, "lost", 1)
+    (failed,) = failures(source)
+    assert failed.startswith("test_the_message_is_as_expected")
+
+
+@pytest.mark.parametrize("keys", [{"tools": []}, {"context": {"tool_choice": "none"}}])
+def test_sglangs_server_asks_for_no_calls_where_there_are_no_tools_or_the_choice_is_none(
+    keys: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = case(f"So.{CALL % 1}", expect={"content": f"So.{CALL % 1}", "tool_calls": []}, **keys)
+    use(monkeypatch, "sglang")
+    source = pytest_file(given, chunkings=CHUNKINGS, tested=EngineParser("sglang", "qwen25", FMT))
+    assert failures(source) == []
+
+
+def test_vllms_parser_is_called_by_the_code_around_it_where_a_release_has_that(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    around: list[str] = []
+
+    class Processor:
+        def __init__(self, request: Any, parser: Any, **how: Any) -> None:
+            self.parser, self.request = parser, request
+
+        def step(self, text: str, ids: list[int], reason: str | None, prompt: list[int]) -> Any:
+            around.append("step")
+            said = self.parser.parse_delta(text, ids, self.request, prompt, finished=reason is not None)
+            return SimpleNamespace(delta=said)
+
+    def fields(request: Any, thought: Any, content: Any, calls: Any, **how: Any) -> Any:
+        around.append("fields")
+        told = [SimpleNamespace(function=one) for one in calls]
+        return SimpleNamespace(reasoning=thought, content=content, tool_calls=told)
+
+    def adjusted(parser: Vllm, request: Any) -> Any:
+        around.append("adjusted")
+        return request
+
+    source = exported("vllm", "hermes")
+    use(monkeypatch, "vllm")
+    server = "vllm.entrypoints.openai.chat_completion"
+    use_modules(monkeypatch, {
+        f"{server}.stream_processor": {"ChatStreamProcessor": Processor},
+        f"{server}.message_assembly": {"assemble_chat_message_fields": fields},
+    })  # fmt: skip
+    monkeypatch.setattr(Vllm, "adjust_request", adjusted, raising=False)
+    assert failures(source) == []
+    assert {*around} == {"step", "fields", "adjusted"}
 
 
 def test_a_parser_of_reasoning_alone_is_made_as_such() -> None:

@@ -28,6 +28,7 @@ from parsers.cases.export.suite_target import suite_file
 from parsers.cases.export.suites import SUITES
 from parsers.cases.jsontext import read, same
 from parsers.cases.run import run_case
+from parsers.cases.tested import as_test
 from parsers.replays.chunking import Chunking, apply
 from parsers.replays.recorded import BlackBox
 from parsers.selection.registry import Evidence
@@ -50,6 +51,7 @@ class Row:
     came: tuple[MessageDelta, ...]
     fails: bool
     soft: bool = False
+    whole: MessageDelta | None = None  # what a code path for whole outputs gives, where there is one
 
     def case(self) -> Case:
         """The case of it, with as many tokens as there are deltas."""
@@ -182,7 +184,17 @@ SOFT = [
         ("another order", ["a", "f"], [F, sent("a")], True),
     )
 ]
-ROWS = [*VALUES, *CALLS, *TEXTS, *ORDERS, *SOFT]
+AB = {"content": "ab", "tool_calls": []}
+WHOLES = [
+    Row("whole as streamed", AB, (sent("a"), sent("b")), False, whole=sent("ab")),
+    Row("whole alone is wrong", AB, (sent("a"), sent("b")), True, whole=sent("a")),
+    Row("only the stream is wrong", AB, (sent("a"), sent("c")), True, whole=sent("ab")),
+    Row("whole with a call more", AB, (sent("a"), sent("b")), True, whole=sent("ab", (0, "f", "{}"))),
+    Row("equal calls", value({}, {}), (F, G), False, whole=sent("", (0, "f", "{}"), (1, "f", "{}"))),
+    Row("equal calls, one is lost", value({}, {}), (F, G), True, whole=sent("", (0, "f", "{}"))),
+    Row("whole in no order", order("a", "f", "b"), (sent("a"), F, sent("b")), False, whole=sent("ab", (0, "f", "{}"))),
+]
+ROWS = [*VALUES, *CALLS, *TEXTS, *ORDERS, *SOFT, *WHOLES]
 # Where a helper or the reach of a project decides.
 DECIDED = {
     "vllm_format": {"no name", "a nameless call more", "an empty name first", "a name later", "the second call first"}
@@ -212,18 +224,28 @@ class Tape:
         return None
 
 
+def read_whole(row: Row) -> Row:
+    """The row as its code path for whole outputs plays it, which is fed once."""
+    return row if row.whole is None else replace(row, came=(*[MessageDelta()] * (len(row.came) - 1), row.whole))
+
+
 def subjects(row: Row) -> Iterator[Subject]:
     """The subject of a row as it is exported, and fed token by token."""
 
     def engine(given: Case, evidence: Evidence) -> Choice:
         own = given.model_copy(update={"parser": ParserRef(name="qwen")})
-        return replace(builtin(own, evidence), make=lambda: BlackBox("tape", Tape(row)), black_box=True)
+        one_shot = None if row.whole is None else lambda: BlackBox("tape", Tape(read_whole(row)))
+        found = replace(builtin(own, evidence), make=lambda: BlackBox("tape", Tape(row)), black_box=True)
+        return replace(found, one_shot=one_shot)
 
     run = run_case(row.case().model_copy(update={"replay": (BY_TOKEN,)}), engines={"tape": engine})
-    assert bool(trace_differences(row.case().expect, run.trace, run.case.compare)) is row.fails
-    found = subject_of(run)
+    assert bool(as_test(run).failing) is row.fails
+    found = subject_of(run, one_shot=row.whole is not None)
     assert bool(found.fails) is row.fails
     yield found
+    if row.whole is not None:
+        return
+    assert bool(trace_differences(row.case().expect, run.trace, run.case.compare)) is row.fails
     deltas = tuple(apply(BY_TOKEN, numbered(run.pieces), run.trace.mode))
     yield replace(found, chunking=BY_TOKEN, deltas=deltas)
 
@@ -245,6 +267,9 @@ def use_sglang(monkeypatch: pytest.MonkeyPatch, row: Row) -> None:
 
         def finish(self, tools: Any) -> Any:
             return SimpleNamespace(normal_text="", calls=[])
+
+        def detect_and_parse(self, text: str, tools: Any) -> Any:
+            return self.parse_streaming_increment(text, tools)
 
     class Reasoning:
         def __init__(self, model_type: str, force_reasoning: bool) -> None:
@@ -297,11 +322,12 @@ STANDINS = {
 }
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_the_stand_alone_test_fails_where_the_check_does(row: Row, monkeypatch: pytest.MonkeyPatch) -> None:
-    (found, _) = subjects(row)
+    found, *_ = subjects(row)
     monkeypatch.setitem(sys.modules, "the_tape", SimpleNamespace(Tape=Tape, row=row))
-    source = pytest_file(found.case, found.pieces, parser="qwen", chunkings=[BY_TOKEN]) + _MAKES
+    source = pytest_file(found.case, found.pieces, parser="qwen") + _MAKES
     assert bool([one for one in failures_of_pytest(source) if one]) is row.fails
 
 
@@ -313,6 +339,8 @@ def make_parser():
     class Plays:
         def __init__(self):
             self.tape = the_tape.Tape(the_tape.row)
+            if the_tape.row.whole is not None:
+                self.whole = lambda text, ids: the_tape.row.whole.to_openai()
 
         def feed(self, text, ids):
             said = self.tape.feed(text)
@@ -330,14 +358,15 @@ def failures_of_pytest(source: str) -> list[str]:
     names: dict[str, Any] = {"__name__": "emitted"}
     exec(compile(source, "emitted.py", "exec"), names)
     found = []
-    for deltas in names["CHUNKINGS"].values():
+    for chunking in names["CHUNKINGS"]:
         try:
-            names["test_the_message_is_as_expected"](deltas)
+            names["test_the_message_is_as_expected"](chunking)
         except (AssertionError, pytest.fail.Exception) as error:
             found.append(str(error) or "it fails")
     return found
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("target", STANDINS)
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_a_test_of_a_suite_fails_where_the_check_does(target: str, row: Row, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -353,7 +382,7 @@ def test_a_test_of_a_suite_fails_where_the_check_does(target: str, row: Row, mon
         except UsageError as error:
             assert target == "vllm_format", error  # noqa: PT017 - it knows calls and content alone
             return
-        STANDINS[target](monkeypatch, row)
+        STANDINS[target](monkeypatch, read_whole(row) if found.whole else row)
         assert bool(failures(source)) is row.fails, source
 
 

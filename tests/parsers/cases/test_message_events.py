@@ -100,6 +100,7 @@ def test_the_order_is_known_under_every_chunking() -> None:
         assert trace_differences(whole.case.expect, one.trace) == []
 
 
+@pytest.mark.replays
 def test_where_white_space_does_not_count_text_of_nothing_else_is_none() -> None:
     soft = {"compare": {"whitespace": "soft"}}
     blank = {"kind": "text", "text": "\n"}
@@ -173,6 +174,7 @@ def test_the_parts_that_count(parts: list[tuple[str, str]], soft: bool, told: li
     assert counted(parts, soft=soft) == told
 
 
+@pytest.mark.replays
 def test_a_report_shows_the_parts_that_count() -> None:
     """Where white space does not count, a part of nothing else is none on either side."""
     parts = [SAID[0], {"kind": "text", "text": " "}, SAID[1], FIRST, SAID[3], FIRST]

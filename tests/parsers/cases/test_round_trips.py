@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -18,6 +19,7 @@ from parsers.cases.export.suite_target import suite_file
 from parsers.cases.export.suites import SUITES
 from parsers.cases.io import dumps, loads
 from parsers.cases.run import run_case
+from parsers.cases.tested import as_test
 from parsers.intake.suites import suite_in
 from parsers.replays.chunking import Chunking
 from parsers.selection.registry import get_format
@@ -152,11 +154,33 @@ def test_all_that_a_case_says_is_read_back(target: str, name: str) -> None:
     assert (back.title == made.title) is (target != "vllm_format")
 
 
+AROUND = [*EVENTS[:2], {"kind": "text", "text": "it is."}, EVENTS[2]]
+SOFT: dict[str, dict[str, Any]] = {
+    "content": {"text": f"So it\nis. {CALL % 1}{CALL % 2}", "expect": {"content": "So  it is.", "tool_calls": CALLS}},
+    "parts": {"text": f"So. {CALL % 1} it is.\n {CALL % 2}", "expect": {"events": AROUND}},
+    "parts, whole": {"text": f"So. {CALL % 1} it is.\n {CALL % 2}", "expect": {"events": AROUND}, "whole": True},
+}
+
+
+@pytest.mark.parametrize("target", sorted(SERVERS))
+@pytest.mark.parametrize("name", SOFT)
+def test_white_space_that_does_not_count_is_read_back(target: str, name: str) -> None:
+    said = {**SOFT[name], "compare": {"whitespace": "soft"}}
+    whole = said.pop("whole", False)
+    found = subject(case(**said))
+    assert found is not None
+    back = read_back(suite_file(SUITES[target], replace(found, whole=whole)).text, ".py")
+    assert back.compare.whitespace == "soft"
+    assert as_test(run_case(back)).failing == []
+    assert (back.expect is not None and back.expect.content is None) is (name != "content")
+
+
 LIKE_VALUES = (
     "42", "1.50", "1e5", "3e-7", "0x10", "007", "1_000", "true", "True", "null", "~", "=", "<<", "2001-01-01", ".inf",
 )  # fmt: skip
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("word", LIKE_VALUES)
 def test_texts_like_values_of_yaml_are_read_back_as_texts(word: str) -> None:
     body = f'<tool_call>\n{{"name": "{word}", "arguments": {{"{word}": "{word}", "x": 1e16}}}}\n</tool_call>'
@@ -199,6 +223,7 @@ def test_our_own_files_are_read_back_as_they_were(shape: str) -> None:
     assert tried > 10
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("chunking", CHUNKINGS, ids=lambda one: Chunking.model_validate(one).model_dump_json())
 def test_the_test_of_an_engine_is_read_back_with_its_chunking(chunking: dict[str, Any]) -> None:
     case = case_named("qwen/parallel").model_copy(update={"replay": (Chunking.model_validate(chunking),)})

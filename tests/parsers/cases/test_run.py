@@ -54,6 +54,7 @@ def test_a_case_may_have_its_message_compared_under_honest_cuts_alone() -> None:
     assert "character by character" not in compared
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("change", [loses_second_call, drops_text_after_call, loses_brace])
 def test_what_one_delta_loses_is_an_error_whatever_the_models_tokens_are(change: Any) -> None:
     """A server may send all in one delta, and cut an output at its markers: that both make it is certain."""
@@ -68,6 +69,7 @@ def test_other_chunkings_can_be_left_out() -> None:
     assert run_case(case(), compare=False).compared == []
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("text", "more", "evidence", "name"),
     [

@@ -103,6 +103,7 @@ def test_the_check_catches_its_fault(case: Case) -> None:
     assert [found for found in findings if found.check == case.check and case.words in found.message], findings
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("case", FAULTS, ids=lambda case: case.check)
 def test_without_the_fault_it_is_silent(case: Case) -> None:
     findings, _ = open_box("qwen", case.text, Fault(), case.context)

@@ -152,6 +152,7 @@ def test_a_parser_that_is_right_is_not_accused(change: Change, text: str) -> Non
     assert (found.verdict.kind, found.verdict.severity) == ("all_hold", "pass")
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("text", "marker"),
     [

@@ -66,6 +66,7 @@ def one_more(text: str) -> str:
     return f"{tagged(text)} indeed"
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("read", "text", "kind"),
     [

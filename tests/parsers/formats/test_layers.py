@@ -23,6 +23,7 @@ def added(fmt: Format, context: Context) -> set[str]:
     return {*LAYER_TRIGGERS}.intersection(rows)
 
 
+@pytest.mark.replays
 @each
 def test_rows_of_layers_stand_after_those_of_the_format_and_are_sound(fmt: Format) -> None:
     for context in REQUESTS:

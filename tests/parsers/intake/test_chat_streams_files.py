@@ -275,6 +275,7 @@ def test_cut_anywhere_it_says_so_and_keeps_what_is_whole(name: str) -> None:
             assert SURE & set(codes(found)), (at, found.message)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("name", STREAMS)
 def test_without_its_last_line_it_says_so(name: str) -> None:
     lines = data_of(name).decode().rstrip().split("\n")

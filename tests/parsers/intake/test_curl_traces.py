@@ -89,6 +89,7 @@ def test_one_answer_and_lines_of_json_are_read_too() -> None:
     assert found.recording.times == TENTHS
 
 
+@pytest.mark.replays
 def test_a_trace_without_a_log_is_text_and_a_key_in_its_header_is_warned_of() -> None:
     assert read(trace([b"a", b"b", b"c", b"d"], readable=True)).kind == "raw_text"
     text = trace(events(CHUNKS), readable=True).replace("POST /v1 HTTP/1.1", "Authorization: Bearer abcdefgh")

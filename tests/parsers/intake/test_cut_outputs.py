@@ -13,6 +13,7 @@ from parsers.intake import recognise
 CALLS = [Call("read", {"path": "a.py", "line": 7})] * 4
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("grammar", DIALECTS)
 def test_an_output_that_breaks_off_in_its_calls_is_raw(grammar: str) -> None:
     text, chance = DIALECTS[grammar].write(Spoken([""] * 5, CALLS)), random.Random(grammar)

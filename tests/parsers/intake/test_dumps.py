@@ -69,6 +69,7 @@ def test_the_string_is_the_output(shape: str) -> None:
     assert texts(SHAPES[shape]) == [RAW]
 
 
+@pytest.mark.replays
 def test_each_row_of_a_column_is_an_output_and_says_which() -> None:
     text = table([["prompt", "completion"], ["Weather, please", RAW], ["Hi", 'I say "hello".'], ["", " "]])
     assert texts(text) == [RAW, 'I say "hello".']

@@ -412,6 +412,7 @@ WRITTEN_TEXTS = st.one_of(
 )
 
 
+@pytest.mark.replays
 @given(
     st.dictionaries(WRITTEN_TEXTS, st.tuples(*[WRITTEN_TEXTS] * 5), min_size=1, max_size=4),
     st.booleans(),

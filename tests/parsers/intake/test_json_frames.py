@@ -67,6 +67,7 @@ MANGLED: list[tuple[str, list[str]]] = [
 ]
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(("text", "codes"), MANGLED, ids=lambda value: repr(value)[:30])
 def test_what_terminals_and_loggers_do_to_a_log_is_undone(text: str, codes: list[str]) -> None:
     found = read(text)

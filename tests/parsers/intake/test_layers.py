@@ -140,6 +140,7 @@ def test_percent_escapes_of_bytes_that_are_no_text_stay() -> None:
     assert recognise(b"%FF%FE%FF%FF", pasted=True, layers=("percent",)).layers == ()
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("part", "most"), [("\n", 60), (" \n", 60), ("a\n", 90), ("> x\n", 180)], ids=["ends", "blank", "short", "quoted"]
 )

@@ -61,6 +61,7 @@ def test_a_quote_that_does_not_end_is_passed_over() -> None:
     assert "<tool_call>" in (found.recording.text or "")
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("mark", ["`", "'"])
 def test_after_a_quote_that_does_not_end_nothing_is_lost(mark: str) -> None:
     found = recognise(f"{TRACEBACK}ValueError: {mark} and <function=f>{{}}</function>\n".encode(), pasted=True)

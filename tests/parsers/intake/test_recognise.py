@@ -303,6 +303,7 @@ def test_an_answer_whose_json_breaks_off_is_used_as_far_as_it_goes() -> None:
     assert read('{"choices": [{"message": ] }').kind == "raw_text"
 
 
+@pytest.mark.replays
 @given(st.text(), st.booleans())
 def test_any_text_is_recognised_and_raw_text_stays_exact(text: str, pasted: bool) -> None:
     found = recognise(text.encode(), pasted=pasted)

@@ -215,6 +215,7 @@ DAMAGE: list[tuple[str, Callable[[str], str], str]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(("name", "damage", "words"), DAMAGE, ids=[f"{row[0]} {row[2]}" for row in DAMAGE])
 def test_damage_is_named_and_what_is_whole_is_used(name: str, damage: Callable[[str], str], words: str) -> None:
     found = taken(damage(read(name)))

@@ -34,6 +34,7 @@ def samples() -> Intake:
     return found
 
 
+@pytest.mark.replays
 def test_a_sample_becomes_a_case_with_its_ids_and_what_its_test_compares() -> None:
     case = loads(samples().cases["written-out"])
     assert case.mode() == "ids"

@@ -129,6 +129,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.replays
 @given(VALUES)
 def test_what_python_prints_is_read_back(value: Any) -> None:
     found = literal_at(repr(value))

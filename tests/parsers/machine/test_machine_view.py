@@ -174,3 +174,39 @@ def test_views_of_which_too_many_are_known_are_made_anew(monkeypatch: pytest.Mon
     assert last.shape == first.shape
     assert last.shape is not first.shape
     assert last.view(0).codec == CodecState("arguments, between tokens, depth 6", Stand.INSIDE)
+
+
+HELD = (
+    "Hi <to",
+    "ol_c",
+    "all",
+    ">",
+    '\n{"name": "f", "argu',
+    'ments": {"a": "<',
+    '"}}\n</',
+    "tool",
+    "_call",
+    "> x<thi",
+    "s",
+)
+
+
+def test_a_view_is_one_object_while_text_grows_that_may_become_a_literal() -> None:
+    parser = build(get_format("qwen"))
+    parser.begin(Context())
+    made = []
+    for delta in deltas(*HELD[:3]):
+        parser.feed(delta)
+        made.append((parser.seen(), parser.view()))
+    assert len({id(seen) for seen, _ in made}) == 1
+    assert [view.holds[-1].reason for _, view in made] == [
+        f"Could begin <tool_call> ({count} of 11 characters)." for count in (3, 7, 10)
+    ]
+
+
+@pytest.mark.parametrize("name", ["qwen", "qwen3_coder", "glm45_moe", "seed_oss"])
+def test_what_is_not_looked_at_anew_is_what_would_be_seen(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = "".join(HELD) + "<think>a</think><seed:tool_call>\n<function=f>\n<parameter=a>\nb</parameter>"
+    known = list(trace_of(name, *texts).steps)
+    monkeypatch.setattr(views.Viewer, "_only_grew", lambda _: False)
+    assert list(trace_of(name, *texts).steps) == known

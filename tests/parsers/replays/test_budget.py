@@ -267,6 +267,7 @@ def test_a_search_is_ended_early_where_a_process_does_not_survive(failure: Failu
     assert f"does not survive its replays ({failure.kind})" in " ".join(found.verdict.sentences)
 
 
+@pytest.mark.replays
 def test_a_search_that_its_total_ends_says_that_not_everything_was_tried() -> None:
     called = '<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>'
     replayer = Replayer(maker(get_format("qwen")), (Piece(called),), Context(), format=get_format("qwen"))
@@ -283,6 +284,7 @@ def test_a_search_that_its_total_ends_says_that_not_everything_was_tried() -> No
     assert (NOT_OVER in early.verdict.sentences, NOT_OVER in late.verdict.sentences) == (True, False)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("replays", "said"),
     [
@@ -354,6 +356,7 @@ def test_a_search_of_what_fails_in_one_way_whatever_it_is_fed_ends_and_says_so()
     assert found.verdict.kind == "parser_failed"
 
 
+@pytest.mark.replays
 def test_a_search_of_what_fails_on_one_output_alone_goes_on() -> None:
     search = played_by(FailsOnMarkers(RAISED))
     assert [one.stage for one in search.run()][-1] == "done"

@@ -18,7 +18,7 @@ from parsers.replays.replay import replay
 from parsers.replays.replayer import Replayer
 from parsers.selection.registry import build, get_format
 from parsers.vocabulary.channels import Channels
-from parsers.vocabulary.events import CallEnd, ContentText, Diagnostic, Event, TextEvent
+from parsers.vocabulary.events import CallArguments, CallEnd, ContentText, Diagnostic, Event, TextEvent
 from parsers.vocabulary.seen import Seen
 from parsers.vocabulary.stretches import Stretch
 from parsers.vocabulary.trace import StateView, Trace, parts_of
@@ -51,7 +51,7 @@ def test_deltas_are_a_sequence_of_deltas() -> None:
 def test_steps_without_an_end_have_the_text_of_the_last_ones() -> None:
     deltas = [Delta(1, PIECES[:1]), Delta(2, PIECES[1:3])]
     steps, seen = Steps(deltas, "abc"), Seen.of(StateView("S"))
-    steps.add([(1, [ContentText(0, 1, "a")], (), seen, "a"), (1, [ContentText(1, 3, "bc")], (), seen, "bc")])
+    steps.add([(1, [ContentText(0, 1, "a")], (), seen, 1), (1, [ContentText(1, 3, "bc")], (), seen, 2)])
     steps.close()
     assert [event.text for _, event in steps.events() if isinstance(event, TextEvent)] == ["a", "bc"]
 
@@ -229,14 +229,21 @@ def test_an_event_that_is_kept_as_it_is_is_kept_wherever_it_stands() -> None:
     events, odd = Events("0123456789"), ContentText(2, 4, "other")
     kept = events.kept_of(odd, 2, 0)
     events.add_kept(0, [kept], 5, 0, None)
+    events.settle()
     assert events.at(0) == ContentText(5, 7, "other")
     assert list(events.parts([0], [1])) == [(1, 1, *part) for part in parts_of(ContentText(5, 7, "other"))]
 
 
+def test_arguments_are_of_the_call_that_they_say() -> None:
+    events, told = Events("0123"), [[CallArguments(at, at + 1, str(at), None, at // 2)] for at in range(4)]
+    events.add(0, told)
+    events.settle()
+    assert [[events.at(place)] for place in range(4)] == told
+
+
 def test_spans_are_of_any_number_of_kinds() -> None:
     spans, count = Spans(), 70_000
-    for number in range(count):
-        spans.add(number, (number,), number, number + 1)
+    spans.add([(number, (number,), number, number + 1) for number in range(count)])
     assert [spans.at(place)[2] for place in (0, 65_535, 65_536, count - 1)] == [(0,), (65_535,), (65_536,), (69_999,)]
     assert [code for _, code, _, _ in spans.rows()] == list(range(count))
 

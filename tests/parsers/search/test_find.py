@@ -182,6 +182,7 @@ def test_a_second_code_path_for_whole_outputs_is_told_from_chunkings() -> None:
     assert "whole_equals_streamed" in [f.check for f in shown.findings]
 
 
+@pytest.mark.replays
 def test_a_stream_that_always_differs_from_the_path_for_whole_outputs_shows_it_beside_another_stream() -> None:
     def sends_no_arguments(events: list[Any], _: str) -> list[Any]:
         return [event for event in events if not isinstance(event, CallArguments)]
@@ -474,6 +475,7 @@ def test_the_order_that_a_case_expects_is_compared(events: list[dict[str, Any]],
     assert [one["field"] for one in known["differences"]] == different
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("expect", "more", "departs", "fails"),
     [

@@ -208,6 +208,7 @@ def test_a_call_that_is_sent_twice_under_some_cuts_is_no_loss_under_the_others()
     assert "one call too many comes out, to `ring`" in verdict.headline
 
 
+@pytest.mark.replays
 def test_a_call_that_few_chunkings_send_twice_is_one_too_many_though_prose_has_its_name() -> None:
     verdict = searched(SendsTwice, f"Shall I ring and ring again? {written(TAGS, TWO)} Done.").verdict
     assert "one call too many comes out, to `ring`" in verdict.headline
@@ -267,6 +268,7 @@ def test_declared_markers_of_signs_that_end_sentences_are_no_lost_text(markers: 
     assert found.verdict.kind == kind, found.verdict.headline
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("markers", [(), TAGS])
 def test_what_stands_between_declared_markers_may_be_markup(markers: tuple[str, ...]) -> None:
     odd = json.dumps({"name": "ring", "args": {"a": 1}, "comment": {"hidden": "nobody"}})

@@ -301,11 +301,13 @@ def test_what_depends_on_cuts_weighs_as_much_as_it_changes(
     assert small is None or small.finding.grade == found.findings[0].grade
 
 
+@pytest.mark.replays
 def test_a_call_that_stays_text_is_missed_and_its_text_is_not_lost() -> None:
     found = search(ONE, engines(TextOnly), checks=["tool_call_dropped"]).found
     assert found.verdict.headline.startswith("The parser misses a call: the call to `get_weather` is not found")
 
 
+@pytest.mark.replays
 def test_a_call_that_only_an_empty_delta_brings_is_lost_in_one_delta_and_that_is_what_is_shown() -> None:
     text, cuts = call("get_weather", city="Bern"), {"cuts": "honest"}
     found = search(text, engines(NeedsEmpty), checks=COMPARING, contract="vllm", compare=cuts).found
@@ -458,6 +460,7 @@ class StopsBeforeAMarker(StopsAtAMarker):
         return None if self.stopped else Spoilt.on(self, text)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(("contract", "words"), [("sglang", READ_AS_ALLOWED), ("openai", NEVER_READ)])
 def test_a_smallest_form_that_only_cuts_inside_tokens_read_rightly_is_said_to_be_so(contract: str, words: str) -> None:
     text = "It writes `<tool_call>` then."
@@ -479,6 +482,7 @@ class NeedsACut(Spoilt):
         return super().finish(reason) if self.found else None
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("make", "one_shot", "text", "contract", "headline", "told"),
     [

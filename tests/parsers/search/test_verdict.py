@@ -138,6 +138,7 @@ def test_the_verdict_names_the_root_cause(text: str, name: str, kind: str, sever
     assert words in said.headline
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("text", "blamed", "kind"),
     [(ONE[:44], False, "no_complete_call"), (CODER, False, "wrong_parser"), (TWO, False, None), (TWO, True, None)],
@@ -186,6 +187,7 @@ def test_a_closing_marker_whose_opening_one_was_read_lacks_no_beginning() -> Non
     assert not any("may be missing" in words for words in judged(replayer(changed, "qwen_coder")).sentences)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("text", "at"),
     [

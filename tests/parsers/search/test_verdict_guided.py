@@ -23,6 +23,7 @@ def verdict_of(parser: str, output: dict[str, Any], **given: Any) -> Verdict:
     return search.result().found.verdict
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("parser", ["llama", "pythonic", "llama4_pythonic", "qwen3"])
 def test_a_guided_list_that_is_read_rightly_is_no_fault(parser: str) -> None:
     said = verdict_of(parser, {"text": LIST}, context={"tool_choice": REQUIRED})
@@ -47,12 +48,14 @@ def test_a_guided_call_that_is_not_whole_is_no_pass(
     assert words in said.headline
 
 
+@pytest.mark.replays
 def test_a_forced_call_in_markers_is_told_by_the_grammar_of_its_format() -> None:
     text = '<tool_call>{"name": "f", "arguments": {"city": "a'
     said = verdict_of("qwen3", {"text": text}, context={"tool_choice": REQUIRED, "finish_reason": "stop"})
     assert "it ends inside the grammar of `qwen3`" in said.headline
 
 
+@pytest.mark.replays
 def test_a_value_that_only_the_id_of_a_marker_ends_is_no_pass() -> None:
     special = {"kind": "special"}
     pieces = [(5, "<tool_call>"), (9, "\n<function=f>\n<parameter=city>\na"), (6, "</tool_call>")]

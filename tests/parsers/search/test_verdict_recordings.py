@@ -262,6 +262,7 @@ def test_a_call_of_a_declared_tool_in_the_content_was_left_there(content: str) -
     assert searched(stream).found.verdict.kind == "all_hold"
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("content", "kind", "severity"),
     [
@@ -579,6 +580,7 @@ def test_a_call_that_was_left_in_the_content_is_told_before_the_finish_reason() 
     assert any(found.check == "finish_reason" for found in result.findings)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("delta", [{"content": "A <tool_call> b"}, {"content": "<tool_call>", "reasoning": "Hm."}])
 def test_what_makes_up_no_output_is_not_offered(delta: dict[str, Any]) -> None:
     said = searched(streamed(delta, finish="stop")).found.verdict
@@ -596,6 +598,7 @@ def test_what_looks_like_a_call_in_a_recorded_content_is_what_the_server_left() 
     assert said.sentences[0].startswith("Special tokens may be missing in it")
 
 
+@pytest.mark.replays
 def test_a_paste_that_is_no_output_does_not_pass() -> None:
     text = 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\nValueError: <tool_call>\n' + ONE
     search = CaseSearch(load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": [text]}}))
@@ -615,6 +618,7 @@ def read_as(parser: str, text: str) -> Verdict:
     return search.result().found.verdict
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("parser", "quote", "fits"),
     [("qwen", CODER, "qwen_coder"), ("qwen", ONE, "qwen"), ("qwen", "<tool_call> and no more", "qwen")],

@@ -21,6 +21,7 @@ def verdict_of(parser: str, text: str, **given: Any) -> Verdict:
     return search.result().found.verdict
 
 
+@pytest.mark.replays
 def test_a_call_that_only_another_format_reads_is_one_of_another_format() -> None:
     said = verdict_of("llama", NAMED_OTHERWISE)
     assert (said.kind, said.about) == ("wrong_parser", "request")
@@ -42,6 +43,7 @@ def test_a_call_of_a_declared_tool_that_no_format_reads_is_no_pass(parser: str, 
     assert said.headline == f"The content looks like a call to `f`, and `{parser}` reads none."
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("text", "given"),
     [
@@ -58,6 +60,7 @@ def test_a_text_that_is_no_call_of_a_declared_tool_is_none(text: str, given: dic
     assert verdict_of("pythonic", text, **given).kind in ("nothing_to_parse", "all_hold")
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("text", "tag"),
     [
@@ -71,6 +74,7 @@ def test_tags_that_are_all_that_is_left_beside_calls_are_no_pass(text: str, tag:
     assert said.headline.startswith(f"{tag} stays in the content beside the calls")
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("arguments", ["[1]", "null"])
 def test_arguments_of_another_kind_of_json_are_not_broken(arguments: str) -> None:
     text = f'<tool_call>\n{{"name": "f", "arguments": {arguments}}}\n</tool_call>'

@@ -154,6 +154,7 @@ def test_broken_parsers_are_blamed_alike_in_other_words(change: Change, in_other
     assert said() == before
 
 
+@pytest.mark.replays
 def test_the_other_words_are_really_others(in_other_words: Callable[[], None]) -> None:
     before = judged(replayer("The <tool_call> tag: <tool_call>x</tool_call>", "json"))
     in_other_words()

@@ -67,6 +67,7 @@ def test_it_says_what_the_report_says() -> None:
         assert told in page
 
 
+@pytest.mark.replays
 def test_nothing_in_it_is_loaded_or_run_and_threads_can_be_followed() -> None:
     page = report_html(full())
     assert re.findall(r"(?:src|href)=\"([^\"]*)", page) == [THREAD.link, "timing.html"]

@@ -56,6 +56,7 @@ def test_parsers_that_are_the_same_do_not_differ(client: FlaskClient) -> None:
     assert (found["differ"], found["found"], found["case"]) == (False, None, None)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("beside", "parser", "field", "words"),
     [

@@ -57,6 +57,7 @@ def test_the_same_case_again_is_200_with_a_key_of_its_own(client: Client, case: 
     assert "title" not in client.get(f"{URL}/{first.json['id']}").json
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(("choice", "days"), [("day", 1), ("week", 7), ("month", 30)])
 def test_a_share_ends_when_its_sharer_says(client: Client, case: CaseMaker, choice: str, days: int) -> None:
     answer = client.post(f"{URL}?expires={choice}", json=case()).json
@@ -212,6 +213,7 @@ def test_an_export_that_does_not_exist_is_404_with_those_that_do(client: Client,
     assert (answer.status_code, "case, pytest, markdown, html, jsonl" in answer.json["error"]["message"]) == (404, True)
 
 
+@pytest.mark.replays
 def test_a_share_is_withdrawn_by_its_key_and_the_last_one_takes_the_text(client: Client, case: CaseMaker) -> None:
     first, second = (client.post(URL, json=case()).get_json() for _ in range(2))
     address = f"{URL}/{first['id']}"

@@ -30,6 +30,7 @@ def test_their_parsers_are_listed(client: FlaskClient) -> None:
     assert (rows["fake:upper"]["kind"], rows["fake:upper"]["title"]) == ("engine", "fake 1.0")
 
 
+@pytest.mark.replays
 def test_a_case_is_replayed_by_one(client: FlaskClient) -> None:
     answer = client.post("/api/v1/replay", json=case("upper"))
     assert (answer.status_code, answer.json["message"]["content"]) == (200, TEXT.upper())  # type: ignore[index]
@@ -108,6 +109,7 @@ def test_nobody_waits_for_an_engine_that_hangs_and_nothing_of_that_is_kept(
     assert [client.post(path, json=case("upper")).status_code for path in paths[:2]] == [200, 200]
 
 
+@pytest.mark.replays
 def test_what_an_engine_did_may_be_asked_again_once_it_is_asked_who_it_is(client: FlaskClient) -> None:
     def fault() -> str:
         answer = client.post("/api/v1/replay", json=case("crashes")).json
@@ -127,6 +129,7 @@ def test_the_page_offers_and_runs_them(client: FlaskClient) -> None:
     assert '<option value="fake:upper" selected>' in page.text
 
 
+@pytest.mark.replays
 def test_the_page_tells_of_a_name_that_is_not_entered(client: FlaskClient) -> None:
     page = client.post("/run", data={"text": TEXT, "parser": "nope:upper"})
     assert (page.status_code, "is not available here" in page.text) == (422, True)
@@ -139,6 +142,7 @@ def test_a_file_that_cannot_be_used_is_told_where_an_engine_is_asked_for(client:
     assert (answer.status_code, "cannot be read" in answer.text) == (422, True)
 
 
+@pytest.mark.replays
 def test_what_a_parser_shows_of_itself_is_in_its_steps(client: FlaskClient) -> None:
     """Not in those of one that shows nothing, nor of ours."""
     settings = client.application.extensions[EXTENSION].settings

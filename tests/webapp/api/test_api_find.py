@@ -57,6 +57,7 @@ def test_every_answer_is_as_described(client: Client, case: CaseMaker, name: str
     assert found["replays"] > 100
 
 
+@pytest.mark.replays
 def test_the_searches_of_the_server_have_its_limits(make_app: AppMaker, case: CaseMaker) -> None:
     answer = make_app(max_tokens=5).test_client().post(URL, json=case())
     assert (answer.status_code, error_of(answer)["code"]) == (413, "too_large")

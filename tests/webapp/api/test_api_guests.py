@@ -51,12 +51,14 @@ def test_a_smaller_case_is_found(client: FlaskClient) -> None:
     assert json.loads(found["case"])["parser"] == {"name": "hermes"}
 
 
+@pytest.mark.replays
 def test_without_a_guest_there_is_an_answer_at_once(client: FlaskClient) -> None:
     assert asked(client, "check", {"case": case_text()}).json["outcome"] == "ok"
     found = asked(client, "outputs", {"format": "qwen", "seed": 1, "count": 2}).json
     assert (found["format"], len(found["cases"])) == ("qwen", 2)
 
 
+@pytest.mark.replays
 def test_an_engine_that_is_entered_at_this_server_may_be_named(make_app: Callable[..., Flask]) -> None:
     app = make_app()
     settings = app.extensions[EXTENSION].settings

@@ -49,6 +49,7 @@ def post(client: Client) -> Callable[..., dict[str, Any]]:
 Post = Callable[..., dict[str, Any]]
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("kind", [None, "text/plain", "application/octet-stream", "application/json"])
 def test_a_log_becomes_a_case_that_replays(client: Client, post: Post, kind: str | None) -> None:
     found = post(data=CALLS, content_type=kind)
@@ -91,6 +92,7 @@ def test_json_that_has_other_keys_is_a_recording_itself(post: Post) -> None:
     assert post(json={"text": "<tool_call>"})["kind"] == "raw_text"
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("request_", "field"),
     [
@@ -107,6 +109,7 @@ def test_a_wrong_field_is_named(client: Client, request_: dict[str, Any], field:
     assert (answer.status_code, answer.get_json()["error"]["field"]) == (422, field)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("given", ["9" * 5_000, "-1", "x"])
 def test_a_number_that_is_none_is_refused_in_our_words(client: Client, given: str) -> None:
     answer = client.post(URL, data="x", query_string={"output": given})

@@ -27,6 +27,7 @@ BODIES: dict[str, dict[str, Any]] = {
 QUERY = {"between": "?beside=json"}
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("limit", [1, 7, 1_000])
 def test_pages_one_after_the_other_are_the_list(client: Client, limit: int) -> None:
     whole, found, address = client.get(f"{API}/parsers"), [], f"{API}/parsers?limit={limit}"

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 from parsers.cases.corpus import case_texts
 from tests.webapp.api.conftest import CALL
 from webapp.api.answers import LibraryCases, LibraryImport
-from webapp.api.operations import MOST_ROWS
+from webapp.api.operations import MOST_ROWS, OPERATIONS
 from webapp.page.library import importing
 
 CASES, IMPORT = TypeAdapter[Any](LibraryCases), TypeAdapter[Any](LibraryImport)
@@ -34,6 +34,7 @@ def found(client: FlaskClient, query: str = "") -> dict[str, Any]:
     return made
 
 
+@pytest.mark.replays
 def test_a_case_is_listed_where_the_request_says_so(client: FlaskClient, case: Case) -> None:
     client.post("/api/v1/cases", json=case())
     assert found(client) == {"total": 0, "more": None, "cases": []}
@@ -43,6 +44,36 @@ def test_a_case_is_listed_where_the_request_says_so(client: FlaskClient, case: C
     (row,) = found(client)["cases"]
     assert (row["id"], row["parser"], row["engine"], row["verdict"]) == (saved["id"], "qwen", "builtin", "all_hold")
     assert (row["severity"], row["tags"], row["title"]) == ("pass", ["n"], "")
+
+
+@pytest.mark.parametrize("word", ["", "0", "false"])
+def test_words_that_turn_listing_off_list_nothing(client: FlaskClient, word: str) -> None:
+    assert client.post(f"/api/v1/cases?listed={word}", json=numbered(1)).get_json()["listed"] is False
+    assert client.post(f"/api/v1/library/import?listed={word}", data=lines(1, 2)).status_code == 200
+    assert found(client)["total"] == 0
+
+
+@pytest.mark.parametrize("word", ["no", "off", "on", "2", "-1", "01", "%20"])
+@pytest.mark.parametrize("path", ["/api/v1/cases?", "/api/v1/library/import?name=x.jsonl&"])
+def test_a_word_that_neither_lists_nor_leaves_it_is_refused_and_stores_nothing(
+    client: FlaskClient, path: str, word: str
+) -> None:
+    answer = client.post(f"{path}listed={word}", data=lines(1), content_type="application/json")
+    assert (answer.status_code, answer.get_json()["error"]["code"]) == (422, "not_possible")
+    assert answer.get_json()["error"]["message"].startswith("listed=")
+    assert client.post("/api/v1/cases", json=numbered(1)).status_code == 201
+    assert found(client)["total"] == 0
+
+
+def test_every_switch_of_the_description_takes_the_words_that_it_names(client: FlaskClient) -> None:
+    names = {name for one in OPERATIONS for name, key in one.query.items() if "true" in key.schema.get("enum", ())}
+    assert names == {"listed", "run", "accept"}
+    stored = client.post("/api/v1/cases?run=true&listed=true", json=numbered(1)).get_json()
+    assert stored["listed"] is True
+    assert client.post("/api/v1/cases?run=maybe", json=numbered(1)).status_code == 422
+    export = f"/api/v1/cases/{stored['id']}/export/pytest"
+    statuses = [client.get(f"{export}?accept={word}").status_code for word in ("true", "false", "yes")]
+    assert statuses == [200, 422, 422]
 
 
 def test_an_import_lists_where_the_request_says_so(client: FlaskClient) -> None:
@@ -95,6 +126,7 @@ def test_what_an_import_stores_has_a_key_that_withdraws_it(client: FlaskClient) 
     assert client.get(address).status_code == 410
 
 
+@pytest.mark.replays
 def test_an_import_that_lists_a_case_of_others_shares_it_with_a_key_of_its_own(
     client: FlaskClient,
 ) -> None:
@@ -166,6 +198,7 @@ WRONG = [
 ]
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(("path", "status"), WRONG)
 def test_what_cannot_be_asked_is_said(client: FlaskClient, path: str, status: int) -> None:
     answer = client.get(path)
@@ -188,6 +221,7 @@ def test_the_description_says_which_values_a_key_has_at_this_route(
     assert [one["schema"] for one in route["parameters"] if one["name"] == key] == [schema]
 
 
+@pytest.mark.replays
 def test_the_description_says_what_travels(shared_app: Flask) -> None:
     paths = shared_app.test_client().get("/api/v1/openapi.json").get_json()["paths"]
     answers = paths["/api/v1/library/export"]["get"]["responses"]["200"]["content"]
@@ -195,6 +229,7 @@ def test_the_description_says_what_travels(shared_app: Flask) -> None:
     assert set(paths["/api/v1/library/import"]["post"]["requestBody"]["content"]) == {"application/octet-stream"}
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("path", ["library", "library/export"])
 def test_a_verdict_that_there_is_not_is_refused_with_those_there_are(client: FlaskClient, path: str) -> None:
     answer = client.get(f"/api/v1/{path}?q=verdict:nonsense")

@@ -60,6 +60,7 @@ def test_a_wrong_address_or_method_is_an_error_in_json(
     assert (status == 405) == ("Allow" in answer.headers)
 
 
+@pytest.mark.replays
 def test_every_route_is_described_and_nothing_else(client: Client) -> None:
     rules = [rule for rule in client.application.url_map.iter_rules() if rule.endpoint.startswith("api.")]
     routes = {(re.sub(r"<(\w+)>", r"{\1}", rule.rule), method) for rule in rules
@@ -88,6 +89,7 @@ def references(value: Any) -> Iterator[str]:
             yield from references(item)
 
 
+@pytest.mark.replays
 def test_every_operation_says_what_it_takes_and_answers(client: Client) -> None:
     document = client.get(f"{API}/openapi.json").json
     for path, methods in document["paths"].items():
@@ -99,6 +101,7 @@ def test_every_operation_says_what_it_takes_and_answers(client: Client) -> None:
             assert named == set(re.findall(r"{(\w+)}", path))
 
 
+@pytest.mark.replays
 def test_the_description_is_plain_json_without_python_in_it(client: Client) -> None:
     text = json.dumps(client.get(f"{API}/openapi.json").json)
     assert "<class" not in text

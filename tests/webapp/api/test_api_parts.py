@@ -209,6 +209,7 @@ def test_no_check_is_run_where_the_steps_alone_are_too_many(
     assert client.post(URL, json=case(**LONG)).status_code == 413
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("query", ["fields=message,steps", "fields=message&format=jsonl"])
 def test_no_check_is_run_where_none_is_asked_for(
     client: Client, case: CaseMaker, monkeypatch: pytest.MonkeyPatch, query: str
@@ -263,6 +264,7 @@ def test_a_body_that_was_answered_is_not_read_again_but_its_type_and_query_are(
     assert client.post(URL, json=case(), headers={"Sec-Fetch-Site": "cross-site"}).status_code == 403
 
 
+@pytest.mark.replays
 def test_what_is_kept_counts_in_the_budget_of_runs(make_app: AppMaker, case: CaseMaker, written: list[CaseRun]) -> None:
     app = make_app()
     runner, used = app.extensions["inspector"].runner, [0]
@@ -275,6 +277,7 @@ def test_what_is_kept_counts_in_the_budget_of_runs(make_app: AppMaker, case: Cas
     assert len(written) == 4
 
 
+@pytest.mark.replays
 def test_the_parameters_are_described_as_they_are_read(client: Client) -> None:
     one = client.get(f"{API}/openapi.json").json["paths"][URL]["post"]
     known = {row["name"]: row for row in one["parameters"]}

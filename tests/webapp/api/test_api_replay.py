@@ -156,6 +156,7 @@ def test_a_format_that_cannot_run_is_422_with_the_place_in_it(
     assert (answer.status_code, error_of(answer)["field"]) == (422, f"/parser/format{field}")
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("settings", "keys", "words"),
     [
@@ -187,6 +188,7 @@ def test_over_a_limit_is_413_with_size_limit_and_setting(
     assert "TOOLCALL_INSPECTOR_MAX_" in error["message"]
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(("strict", "calls"), [(True, 0), (False, 1)])
 def test_the_server_decides_strict_where_the_case_does_not(
     make_app: AppMaker, case: CaseMaker, strict: bool, calls: int

@@ -90,6 +90,7 @@ def test_a_full_disk_is_507_and_what_was_acknowledged_is_there(app: Flask, store
     assert save(app, WORDS).status_code == 201
 
 
+@pytest.mark.replays
 def test_the_page_says_so_too(app: Flask, store: CaseStore, pragma: Pragma) -> None:
     save(app, CALL)
     pragma(f"max_page_count={pages(store)}")
@@ -112,6 +113,7 @@ def test_a_database_that_others_lock_is_503_and_works_once_they_are_done(app: Fl
     assert save(app, WORDS).status_code == 201
 
 
+@pytest.mark.replays
 def test_a_database_that_cannot_be_written_is_503_and_can_be_read(app: Flask, pragma: Pragma) -> None:
     kept = save(app, CALL).json["id"]
     pragma("query_only=ON")
@@ -180,6 +182,7 @@ def case_line(text: str) -> str:
     return json.dumps({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": text}})
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("stored", [1, 2])
 def test_a_comparison_of_which_a_text_cannot_be_stored_is_taken_back_or_named(
     app: Flask, store: CaseStore, monkeypatch: pytest.MonkeyPatch, stored: int

@@ -368,6 +368,7 @@ def test_what_nobody_wants_any_more_is_killed(program: Program) -> None:
         assert (caught.value.ending, child.pid, is_alive(pid)) == (Ending.CANCELLED, None, False)
 
 
+@pytest.mark.replays
 @BOTH
 def test_a_deadline_is_kept_though_nobody_can_say_whether_the_answer_is_wanted(program: Program) -> None:
     with Child(program) as child:

@@ -90,6 +90,7 @@ def test_an_engine_with_many_known_failures_is_green_until_something_becomes_wor
     assert f"{MANY - failing:,} FAIL" in last_lines(worse, f"{MANY:,} cases")[0]
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("flaws", "code", "said"),
     [
@@ -222,6 +223,7 @@ def test_an_engine_that_is_called_otherwise_is_told(program: Program, enter: Cal
     assert (done.code, said in done.out, " [mine]" in done.out) == (1, True, True)
 
 
+@pytest.mark.replays
 def test_two_engines_have_entries_of_their_own(program: Program, enter: Callable[..., None]) -> None:
     enter("one", "loses=x")
     enter("two", "loses=y")
@@ -235,6 +237,7 @@ def test_two_engines_have_entries_of_their_own(program: Program, enter: Callable
     assert (swapped.code, "2 fixed" in swapped.out) == (1, True)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("base", "head", "code", "said"),
     [
@@ -278,6 +281,7 @@ def test_engines_that_are_tested_are_told_with_version_and_revision(
     )
 
 
+@pytest.mark.replays
 def test_an_engine_that_is_called_base_is_tested_like_others_where_it_is_alone(
     program: Program, enter: Callable[..., None]
 ) -> None:
@@ -286,6 +290,20 @@ def test_an_engine_that_is_called_base_is_tested_like_others_where_it_is_alone(
     assert (done.code, Path("known.json").is_file()) == (0, True)
     assert program("check", suite(3), "--engine", "base", "--baseline", "known.json").code == 0
     assert program("check", suite(3), "--engine", "base").code == 1
+
+
+def test_another_message_of_head_under_one_chunking_is_told_with_that_one(
+    program: Program, enter: Callable[..., None]
+) -> None:
+    enter("old")
+    enter("new", "many=10")
+    chunkings = [{"by": "token"}, {"by": "char"}, {"by": "whole"}]
+    Path("one.case.json").write_text(json.dumps(case("f v letters", expect=None, replay=chunkings)), "utf-8")
+    words = ("--engine", "base=old", "--engine", "head=new", "--engine", "same=old")
+    done = program("check", "one.case.json", *words)
+    none, where = "none is known to be right", "one.case.json [head] (character by character)"
+    told = f"1 case gives another message than base, and {none}: {where}"
+    assert (done.code, last_lines(done, "2 runs")[1:]) == (0, [told]), done.out
 
 
 def test_another_message_of_head_that_nobody_judges_is_told(program: Program, enter: Callable[..., None]) -> None:
@@ -419,6 +437,7 @@ def test_a_pipe_is_written_to_and_stays_one() -> None:
         assert json.loads(os.read(read.fileno(), 1_000)) == {"baseline": 1, "known": []}
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("engines", "code", "said"),
     [
@@ -457,6 +476,7 @@ MORE = {"by": "cuts", "cuts": [1, 2, 3, 4]}
 TOO_LARGE = {"type": "object", "properties": {"v": {"type": "string", "maxLength": 2**63 - 1}}}
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("flaw", "code", "said"),
     [
@@ -477,6 +497,7 @@ def test_a_chunking_that_another_one_is_called_as_fails_where_it_did_not_before(
     assert (done.code, last_lines(done, "1 case")) == (code, said), done.out
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("flaw", "code", "told"),
     [
@@ -532,6 +553,7 @@ SLOW: dict[str, Any] = {"replay": [{"by": "token", "size": 3}, {"by": "cuts", "c
 SPLIT, ALL_OF_FEW = ("splits=x",), ("few=3",)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("before", "after", "slow", "outcome"),
     [
@@ -563,6 +585,7 @@ def test_what_a_slow_engine_was_not_asked_is_neither_worse_nor_fixed(
     assert entry["wrong"].get("not run") == (["character by character"] if slow == "before" else None)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("before", "after", "slow", "outcome"),
     [

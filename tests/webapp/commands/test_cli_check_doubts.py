@@ -41,6 +41,7 @@ def corpus(**cases: tuple[str, dict[str, Any]]) -> str:
     return "a.cases.json"
 
 
+@pytest.mark.replays
 def test_what_a_replay_leaves_to_the_others_is_told_and_all_of_them_are_what_shows_it(program: Program) -> None:
     done = program("check", corpus(one=(f"Sure.{CALL}", EXPECT)), "--engine", "keeping")
     told, command = [line.strip() for line in done.out.splitlines()[-3:-1]]

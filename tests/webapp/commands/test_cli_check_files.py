@@ -40,6 +40,7 @@ def suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "all.cases.json"
 
 
+@pytest.mark.replays
 def test_each_outcome_is_what_readers_of_junit_know(program: Program, suite: str) -> None:
     done = program("check", suite, "nowhere.case.json", "--junit", "new/junit.xml")
     assert (done.code, done.err) == (2, "")
@@ -83,6 +84,7 @@ def test_where_a_case_says_more_of_its_engine_stands_in_the_log_the_junit_file_a
     assert f"fixed (see `{ELSEWHERE}`)" in text
 
 
+@pytest.mark.replays
 def test_a_failure_in_junit_has_its_time_its_place_and_what_was_printed(program: Program, suite: str) -> None:
     done = program("check", suite, "--junit", "junit.xml")
     test = next(one for one in Xml.parse("junit.xml").getroot().iter("testcase") if one.get("name") == "wrong")
@@ -112,6 +114,7 @@ def test_what_xml_cannot_hold_is_spelled_out(text: str, written: str) -> None:
     assert (failure.get("message"), failure.text) == (written, written)
 
 
+@pytest.mark.replays
 def test_a_summary_says_what_failed_and_nothing_in_it_is_markup(program: Program, suite: str) -> None:
     program("check", suite, "--summary", "summary.md")
     text = Path("summary.md").read_text("utf-8")

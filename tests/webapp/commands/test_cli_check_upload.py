@@ -122,6 +122,7 @@ def team(team_app: Flask) -> Iterator[str]:
     thread.join()
 
 
+@pytest.mark.replays
 def test_a_failing_case_is_stored_by_the_server_and_its_link_is_told(
     program: Program, case_file: CaseFile, team: str, tmp_path: Path
 ) -> None:
@@ -161,22 +162,47 @@ def test_the_secret_may_come_from_the_environment(
     assert server.asked[0].headers["Authorization"] == "Bearer hush"
 
 
-def test_a_case_whose_engine_the_server_does_not_know_goes_as_it_is_written(
-    program: Program, case_file: CaseFile, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """An engine of that name, entered here."""
     monkeypatch.setenv("TOOLCALL_INSPECTOR_DATA_DIR", str(tmp_path))
     use_engines(get_settings())
     write_entry(get_settings(), "mine", Entry(command=(sys.executable, "-I", str(FAKE.with_name("calling_engine.py")))))
-    server.answers[:] = [(422, REFUSED), DONE]
-    done = program("check", case_file(expect=WRONG), "--engine", "mine:calls", "--upload", server.address)
+    yield
     monkeypatch.delenv("TOOLCALL_INSPECTOR_DATA_DIR")
     use_engines(get_settings())
+
+
+@pytest.mark.replays
+@pytest.mark.usefixtures("mine")
+def test_a_case_whose_engine_the_server_does_not_know_goes_as_it_is_written(
+    program: Program, case_file: CaseFile, server: Server
+) -> None:
+    server.answers[:] = [(422, REFUSED), DONE]
+    done = program("check", case_file(expect=WRONG), "--engine", "mine:calls", "--upload", server.address)
     first, second = [load_case(asked.body) for asked in server.asked]
     assert (first.parser.engine, second.parser.engine, second.parser.name) == ("mine", None, "qwen")
     assert second.notes[0].startswith("toolcall-inspector check by mine: not as expected")
     assert "uploaded to https://team.example/c/x" in done.out
 
 
+@pytest.mark.replays
+@pytest.mark.usefixtures("mine")
+def test_a_case_that_names_such_an_engine_itself_is_kept_as_it_is_written(
+    program: Program, case_file: CaseFile, server: Server
+) -> None:
+    server.answers[:] = [(422, REFUSED), DONE]
+    file = case_file(parser={"engine": "mine", "name": "calls"}, expect=WRONG)
+    done = program("check", file, "--upload", server.address)
+    first, second = server.asked
+    assert (first.path, second.path) == ("/api/v1/cases?run=1", "/api/v1/cases")
+    case = load_case(second.body)
+    assert (case.parser.engine, case.parser.name, case.input.tokens) == ("mine", "calls", None)
+    assert case.notes[0].startswith("toolcall-inspector check: not as expected")
+    assert "uploaded to https://team.example/c/x" in done.out
+
+
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
@@ -245,6 +271,7 @@ def test_a_server_is_asked_again_when_it_says_and_no_sooner(
     assert (slept, said in done.out + done.err) == (waited, True)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("secret", [True, False])
 def test_a_job_that_runs_again_with_its_secret_has_the_same_keys(
     program: Program, case_file: CaseFile, server: Server, secret: bool
@@ -292,6 +319,7 @@ def test_no_more_than_some_are_posted(
     assert (len(server.asked), said in done.out) == (2, True)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("header", [(), ("--upload-header", "X-Secret: hush")])
 def test_a_run_goes_on_where_one_before_has_posted_as_many_as_may_be(
     program: Program,

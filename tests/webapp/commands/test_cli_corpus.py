@@ -86,6 +86,7 @@ def test_names_given_twice_and_broken_json_are_said_with_their_place(program: Pr
     assert "corpus that cannot be read" in program("replay", path).err
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("command", [("replay",), ("find",), ("export", "--to", "case")], ids=lambda words: words[0])
 def test_of_several_cases_one_has_to_be_named(
     program: Program, corpus: Callable[..., Path], command: tuple[str, ...]

@@ -39,6 +39,7 @@ def test_an_engine_is_entered_listed_and_replaced(program: Program, own_engines:
     assert again.err == "fake: replaces the entry of that name\n"
 
 
+@pytest.mark.replays
 def test_a_package_in_src_is_entered_by_a_relative_path_and_found_from_everywhere(
     program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_engines: Path
 ) -> None:
@@ -111,6 +112,7 @@ def test_chunkings_that_a_slow_engine_has_no_time_for_are_said_in_words(
     assert "1 case not under every chunking, for the engine was slow: " in checked.out
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("seconds", ["1", "1000"])
 def test_a_search_of_an_engine_ends_within_its_seconds(
     program: Program, monkeypatch: pytest.MonkeyPatch, seconds: str
@@ -131,6 +133,7 @@ def interpreter(folder: Path, answer: str) -> Path:
     return starter
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
@@ -315,6 +318,7 @@ def test_a_class_needs_no_entry(program: Program, monkeypatch: pytest.MonkeyPatc
     assert (done.json["parser"], done.json["message"]["content"]) == ("class:Plain", "Hi")
 
 
+@pytest.mark.replays
 def test_cases_are_held_to_what_is_known_of_the_engine(program: Program, case_file: Callable[..., Path]) -> None:
     program("engines", "add", "fake", "--command", COMMAND)
     known = {"fake": {"verdict": "known_bug", "expect": {"content": "other"}}}
@@ -332,6 +336,7 @@ def test_cases_are_held_to_what_is_known_of_the_engine(program: Program, case_fi
 LINES = (*OWN[:2], "--class", "line_parsers:Sender", *OWN[4:])
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("output", "step", "said"),
     [
@@ -351,6 +356,7 @@ def test_the_lines_of_a_step_are_shown_in_its_source(program: Program, output: s
     assert [words for words in said if words not in done.out] == []
 
 
+@pytest.mark.replays
 def test_lines_of_functions_far_from_those_that_ran_are_left_out(program: Program) -> None:
     program("engines", "add", "lines", *LINES)
     done = program("replay", "-", "--engine", "lines", "--lines", "1", stdin="ab")
@@ -358,6 +364,7 @@ def test_lines_of_functions_far_from_those_that_ran_are_left_out(program: Progra
     assert "line_parsers.py  Sender.feed" in done.out
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("engine", "step", "said"),
     [
@@ -377,6 +384,7 @@ def test_a_step_without_source_says_so(program: Program) -> None:
     assert "--lines 1: engine fake does not tell which lines ran" in done.err
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("target", "health"), [("case", None), ("pytest", None), ("jsonl", None), ("sse", "answers"), ("vllm", "answers")]
 )

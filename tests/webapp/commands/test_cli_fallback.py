@@ -13,6 +13,7 @@ CaseFile = Callable[..., Path]
 WRAPPED = {"name": "qwen", "engine": "fallback", "options": {"budget": 10}}
 
 
+@pytest.mark.replays
 def test_a_case_file_runs_behind_the_wrapper(program: Program, case_file: CaseFile) -> None:
     found = program("replay", case_file(parser=WRAPPED), "--json").json
     assert (found["parser"], found["message"]["content"]) == ("qwen", CALL)

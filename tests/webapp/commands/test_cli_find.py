@@ -364,6 +364,7 @@ def template_file(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("presses", [0, 1, 2])
 def test_a_parser_that_is_not_ours_runs_in_a_child_that_ctrl_c_stops(
     program: Program, template_file: Path, monkeypatch: pytest.MonkeyPatch, presses: int

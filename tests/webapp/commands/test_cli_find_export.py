@@ -53,6 +53,16 @@ def found(monkeypatch: pytest.MonkeyPatch) -> Callable[[Case | None], None]:
     return play
 
 
+def test_an_untitled_case_of_a_corpus_is_searched_under_its_name(
+    program: Program, found: Callable[[Case | None], None], tmp_path: Path
+) -> None:
+    found(None)
+    case = {key: value for key, value in SMALL.items() if key != "title"}
+    (tmp_path / "some.cases.json").write_text(json.dumps({"One call": case}), "utf-8")
+    report = program("find", f"{tmp_path}/some.cases.json::One call", "--export", "markdown").out
+    assert report.startswith("# One call\n")
+
+
 @pytest.fixture
 def output(tmp_path: Path) -> Path:
     """An output."""

@@ -103,6 +103,7 @@ def test_the_example_of_a_file_is_read_in_many_chunkings(
     assert program("parsers", "check", short({**SHORT, "example": ""})).code == 0
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("name", "state", "terminal"),
     [

@@ -33,6 +33,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_prints_no_character_that_turns_words(
     program: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str

@@ -27,6 +27,7 @@ def test_every_parser_is_one_line_with_its_aliases(program: Program) -> None:
     assert "also called hermes" in next(line for line in lines if line.startswith("qwen "))
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("fmt", builtin_formats().values(), ids=list(builtin_formats()))
 def test_a_parser_is_shown_with_policies_markers_states_and_rows(program: Program, fmt: Any) -> None:
     out = program("parsers", fmt.name).out
@@ -104,6 +105,7 @@ def test_a_database_that_cannot_be_used_is_a_mistake(
     assert (done.code, done.err.count("\n")) == (2, 1)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("target", "words"),
     [

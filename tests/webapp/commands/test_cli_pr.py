@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import subprocess
 from collections.abc import Callable
@@ -61,6 +62,20 @@ def test_the_printed_commands_make_the_commit(program: Program, given: Path, tmp
         subprocess.run([git, *who, *words], check=True, capture_output=True)
     said = subprocess.run(["git", "-C", folder, "show", "--stat", "--format=%s"], capture_output=True, text=True)
     assert said.stdout.startswith("Add a test: it s a call\n")
+
+
+def test_untitled_cases_of_a_corpus_are_called_by_their_names(program: Program, given: Path, tmp_path: Path) -> None:
+    folder, case = checkout(tmp_path, "tests/parser/engine/x"), json.loads(given.read_text("utf-8"))
+    del case["title"]
+    corpus = tmp_path / "some.cases.json"
+    corpus.write_text(json.dumps({"One call": case, "a::b": case, "titled": {**case, "title": "Mine"}}), "utf-8")
+    for name in ("One call", "a::b", "titled"):
+        assert program("export", f"{corpus}::{name}", "--to", "vllm", "--pr", folder).code == 0
+    made = {place.name for place in (folder / "tests/parser/engine").glob("*.py")}
+    assert made == {"test_one_call.py", "test_a_b.py", "test_mine.py"}
+    lines = [json.loads(line)["title"] for line in program("export", corpus, "--to", "jsonl").out.splitlines()]
+    assert lines == ["One call", "a::b", "Mine"]
+    assert json.loads(program("export", f"{corpus}::One call", "--to", "jsonl").out)["title"] == "One call"
 
 
 def test_what_is_there_stays(program: Program, given: Path, tmp_path: Path) -> None:

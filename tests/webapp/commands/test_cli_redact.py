@@ -34,11 +34,23 @@ def test_a_case_is_written_without_its_words(program: Program, case_file: Callab
 
 
 @pytest.mark.replays
+def test_an_untitled_case_of_a_corpus_has_its_name_for_a_title_without_its_words(
+    program: Program, case_file: Callable[..., Path], tmp_path: Path
+) -> None:
+    (tmp_path / "some.cases.json").write_text(f'{{"Secret city": {case_file().read_text("utf-8")}}}', "utf-8")
+    made = loads(program("redact", f"{tmp_path}/some.cases.json::Secret city").out)
+    assert made.title
+    assert len(made.title.split()) == 2
+    assert not {"Secret", "city"} & {*made.title.split()}
+
+
+@pytest.mark.replays
 def test_it_goes_to_standard_output_without_a_file(program: Program, case_file: Callable[..., Path]) -> None:
     done = program("redact", case_file())
     assert loads(done.out).source is not None
 
 
+@pytest.mark.replays
 def test_a_file_that_cannot_be_written_and_one_that_is_no_case_are_told(
     program: Program, case_file: Callable[..., Path], tmp_path: Path
 ) -> None:
@@ -70,6 +82,7 @@ def test_what_stays_is_named_and_another_verdict_is_exit_code_one(
     assert "not replaced, as nobody tried for want of time: u" in done.err
 
 
+@pytest.mark.replays
 @pytest.mark.usefixtures("own_engines")
 def test_its_searches_make_nothing_small(
     program: Program, case_file: Callable[..., Path], monkeypatch: pytest.MonkeyPatch

@@ -63,6 +63,7 @@ def add(program: Program, python: Path, folder: Path, own: str = "mine:Mine") ->
     return program("engines", "add", "base", "--python", python, "--class", own, "--path", folder, "--rev", "HEAD")
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("path", [".", "src"])
 @pytest.mark.parametrize("own", ["mine:Mine", "spaced.parser:Mine"])
 def test_of_a_checkout_with_a_folder_src_the_packages_there_are_those_of_the_revision(
@@ -73,6 +74,7 @@ def test_of_a_checkout_with_a_folder_src_the_packages_there_are_those_of_the_rev
     assert (done.code, done.out.startswith("base: class old at HEAD (")) == (0, True)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("own", ["nested:Mine", "apart.parser:Mine"])
 def test_an_editable_install_is_told_from_the_revision(
     program: Program, checkout: Path, python: Path, own: str
@@ -115,6 +117,7 @@ class Mine:
 """
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("where", ["src", "elsewhere"])
 def test_what_a_parser_imports_of_another_revision_while_it_parses_ends_the_run(
     program: Program, checkout: Path, python: Path, where: str

@@ -41,6 +41,7 @@ def by_check(path: Path) -> dict[str, Xml.Element]:
     return {test.get("classname", ""): test for test in Xml.parse(path).getroot().iter("testcase")}
 
 
+@pytest.mark.replays
 def test_each_signature_is_a_test_that_says_how_often_and_where(
     program: Program, write: Callable[..., Path], tmp_path: Path
 ) -> None:
@@ -69,6 +70,7 @@ def test_each_signature_is_a_test_that_says_how_often_and_where(
     ).read_text("utf-8")
 
 
+@pytest.mark.replays
 def test_what_another_sweep_knows_is_skipped_and_what_is_gone_passes(
     program: Program, write: Callable[..., Path], tmp_path: Path
 ) -> None:
@@ -94,6 +96,7 @@ def test_a_corpus_with_which_nothing_is_wrong_is_one_test_that_passes(
     assert test[0].text == "Nothing is wrong with any of 1 output."
 
 
+@pytest.mark.replays
 def test_ids_of_rows_are_written_as_parquet(program: Program, write: Callable[..., Path], tmp_path: Path) -> None:
     corpus = write("unknown", "right", "comma")
     program("sweep", corpus, "-o", tmp_path / "out", "--parquet", tmp_path / "new" / "rows.parquet")

@@ -109,6 +109,7 @@ def test_vllm_without_a_processor_is_called_by_parse_delta(monkeypatch: pytest.M
     assert found.sent[0].content == "a"
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("deltas", "reason", "ends"),
     [
@@ -139,6 +140,7 @@ def test_a_reasoning_parser_of_vllm_may_be_alone(monkeypatch: pytest.MonkeyPatch
     assert WORDS[0] == ("get_parser", None, "qwen3")
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(("name", "words"), [("Parser", "made"), ("Processor", "get_parser")])
 def test_a_class_for_vllm_is_its_parser_or_registered(monkeypatch: pytest.MonkeyPatch, name: str, words: str) -> None:
     adapter = vllm_adapter(monkeypatch, f"tests.webapp.engines.stand_ins:{name}")
@@ -169,6 +171,7 @@ def plugin(folder: Path, text: str) -> str:
     return str(file)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("name", ["acme", "hermes", "qwen3_coder"])
 def test_the_parsers_that_a_plugin_registers_are_told(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
@@ -263,6 +266,7 @@ def test_sglang_asks_no_parser_for_calls_that_nobody_declared(monkeypatch: pytes
     assert [sent and (sent.reasoning, sent.content) for sent in found.sent] == [("A", None), (None, "b"), None]
 
 
+@pytest.mark.replays
 def test_a_detector_of_ones_own_is_one_of_sglangs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(FunctionCallParser, "ToolCallParserEnum", {})
     adapter = sglang_adapter(monkeypatch, "tests.webapp.engines.stand_ins:Detector")
@@ -308,6 +312,7 @@ def of_own(name: str, *deltas: Any, **more: Any) -> Any:
     return found
 
 
+@pytest.mark.replays
 def test_a_class_as_vllms_of_reasoning_and_calls_is_fed_as_its_server_feeds_it() -> None:
     sent = of_own("Unified", ["(a)", [7]], ["bf", [8]], ["", []], prompt_ids=[1])["sent"]
     call = {"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}}
@@ -382,6 +387,7 @@ def test_what_makes_a_parser_gets_the_tools_as_tools_or_as_the_second_that_it_mu
     assert adapter_class.made_with(make, 1, 2) == made
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(("name", "said"), [("LegacyOfChoice", "True "), ("LegacyOfNamed", "True f")])
 def test_a_class_as_vllms_keeps_what_is_its_own_to_choose(name: str, said: str) -> None:
     assert of_own(name, ["a"])["sent"][0] == {"content": said}

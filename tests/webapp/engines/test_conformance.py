@@ -21,11 +21,13 @@ def wrong(entry: Entry, parser: str = "") -> list[str]:
         host.close()
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("entry", [fake(), own("Plain"), own("Whole"), own("Legacy")])
 def test_an_engine_that_keeps_the_protocol_is_told_nothing(entry: Entry) -> None:
     assert wrong(entry) == []
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("flag", "words"),
     [
@@ -56,6 +58,7 @@ def test_what_it_does_wrong_is_said(flag: str, words: list[str]) -> None:
     assert [one.startswith(two) for one, two in zip(found, words, strict=False)] == [True] * len(words)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(("flag", "words"), [("far", "is said to have failed"), ("babbling", '`"loading"`')])
 def test_nobody_is_accused_of_what_he_did_not_do(flag: str, words: str) -> None:
     """A process that was ended at one rule says nothing of the next, which is begun with another one."""
@@ -90,6 +93,7 @@ def test_a_parser_that_fails_keeps_the_protocol_and_is_told_of(name: str, words:
     assert (found[-1].note.startswith(words), bool(found[-1].note)) == (True, bool(words))
 
 
+@pytest.mark.replays
 def test_the_script_is_played_at_the_parser_that_is_named() -> None:
     assert (wrong(fake(), "upper"), len(wrong(fake(), "brief"))) == ([], 8)
     with pytest.raises(UsageError, match=r"fake has no parser 'bief'; it has [0-9]+, such as brief"):

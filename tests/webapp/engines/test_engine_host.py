@@ -141,6 +141,7 @@ def test_what_a_dead_worker_started_is_ended_as_well(host: EngineHost) -> None:
     assert host.pid is None
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("parser", "words"),
     [("lies", "/replays/0/sent/0/content: must be a string of at most"), ("miscounts", "/replays/0: it has 5 steps")],
@@ -202,6 +203,7 @@ def test_once_nobody_waits_for_a_run_no_more_of_its_replays_are_asked(
     assert (len(sizes), len(host.play(run)), host.pid) == (3, 9, pid)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("replays", [[BAD], [GOOD, BAD]])
 def test_a_replay_that_nobody_waits_for_and_that_does_not_end_is_ended_and_is_no_hang(
     monkeypatch: pytest.MonkeyPatch, replays: list[Any]
@@ -241,6 +243,7 @@ def test_an_answer_that_nobody_asked_for_is_no_answer_to_what_is_asked_next() ->
     assert second.printed[0][1].startswith(words)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("entry", "words"),
     [
@@ -257,6 +260,7 @@ def test_an_engine_that_does_not_come_up_is_one_sentence(entry: Entry, words: st
     assert str(caught.value).startswith(words)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("name", "kind", "place"),
     [
@@ -349,6 +353,7 @@ def test_not_more_is_kept_of_what_hung_than_may() -> None:
     assert known.known({}, [[str(MOST_KEPT)]]) is hung
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("entry", [fake(), fake("silent")])
 def test_a_batch_is_sorted_out_whether_steps_are_told_or_not(entry: Entry) -> None:
     host = EngineHost("fake", entry)

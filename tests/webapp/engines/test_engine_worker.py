@@ -209,6 +209,7 @@ def test_worker_and_adapters_are_one_file(tmp_path: Path) -> None:
     assert all(f"adapter_{name}" in one_file() for name in ADAPTERS)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -308,6 +309,7 @@ RETURNED = [
 ]
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(("said", "words"), RETURNED)
 def test_a_class_that_returns_no_delta_is_told_with_its_method(said: str, words: str) -> None:
     told = run("Returns", said)["raised"]
@@ -317,6 +319,7 @@ def test_a_class_that_returns_no_delta_is_told_with_its_method(said: str, words:
     assert told["place"] == f"feed, line {line} of own_parsers.py"
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     "said", ["null", "{}", '{"content": "a", "tool_calls": [{"index": 0, "function": {"name": "f"}}]}']
 )
@@ -356,6 +359,7 @@ def test_a_path_for_whole_outputs_is_taken_where_there_is_one() -> None:
     assert [worker(name).hello({})["whole"] for name in ("Whole", "Plain")] == [True, False]
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("name", "sent"),
     [

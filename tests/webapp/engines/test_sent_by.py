@@ -55,6 +55,7 @@ def said_at(lines: dict[str, Any], at: int) -> str:
     return line.rpartition("# ")[2]
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("kind", "sought", "lines"),
     [
@@ -92,6 +93,7 @@ def test_a_character_leads_to_the_line_that_put_it_there(
     assert named(own, kind, "abc!", **sought) == lines
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("kind", "fed", "sought", "lines"),
     [
@@ -112,6 +114,7 @@ CITY = '<{"city": "Berne", "n": "1"}>'
 WRONG = '{"city": "B3rne", "n": "1"}'
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("kind", "fed", "sought", "at", "lines"),
     [

@@ -64,6 +64,7 @@ def test_a_marker_that_the_tokenizer_does_not_have_is_text(file: Path) -> None:
 MISTRAL = Path(mistral_common.__file__).parent / "data"
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("name", ["tekken_240718.json", "mistral_instruct_tokenizer_240323.model.v3"])
 def test_a_tokenizer_of_mistral_is_one_as_well(name: str) -> None:
     given = {"vocabulary": {"[TOOL_CALLS]": MADE_UP, "[ARGS]": MADE_UP + 1}, "tokens": [[MADE_UP, "[TOOL_CALLS]"]]}
@@ -75,6 +76,7 @@ def test_a_tokenizer_of_mistral_is_one_as_well(name: str) -> None:
     assert TokenTable(given, made._whole).get_vocab() is made.get_vocab(), "parsers keep it, and it has megabytes"
 
 
+@pytest.mark.replays
 def test_a_folder_is_searched_for_a_file_of_mistral(tmp_path: Path) -> None:
     (tmp_path / "params.json").write_text("{}")
     (tmp_path / "tekken.json").write_bytes((MISTRAL / "tekken_240718.json").read_bytes())

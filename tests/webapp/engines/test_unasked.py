@@ -62,6 +62,7 @@ def test_several_processes_are_counted_in_words() -> None:
     assert said.startswith("2 processes that it started while it replayed ran on after its answer, and were ended: ")
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("host", ["spinning"], indirect=True)
 def test_work_that_goes_on_after_an_answer_is_told_with_the_next_one(host: EngineHost) -> None:
     assert played(host).noticed == []
@@ -78,6 +79,7 @@ def watchful(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("webapp.engines.unasked.SPUN_SECONDS", 0.15)
 
 
+@pytest.mark.replays
 @pytest.mark.usefixtures("watchful")
 @pytest.mark.parametrize("host", ["spinning"], indirect=True)
 def test_a_worker_that_spins_is_ended_while_nothing_is_asked_and_that_is_told(host: EngineHost) -> None:
@@ -119,6 +121,7 @@ def test_health_tells_of_work_before_the_worker_is_ended_for_it(
     assert host.pid is not None
 
 
+@pytest.mark.replays
 @pytest.mark.usefixtures("watchful")
 @pytest.mark.parametrize("host", ["tidying"], indirect=True)
 def test_a_worker_with_a_bit_of_work_now_and_then_lives(host: EngineHost) -> None:
@@ -148,6 +151,7 @@ def test_who_looks_at_an_idle_worker_ends_with_it_and_keeps_no_engine() -> None:
     until(lambda: watching() == before and not Path(f"/proc/{pid}").exists())
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("host", ["strict"], indirect=True)
 def test_of_a_worker_that_only_waits_nothing_is_told(host: EngineHost) -> None:
     assert played(host).noticed == []

@@ -86,6 +86,7 @@ def test_what_a_parser_in_javascript_throws_is_told_at_its_step(javascript: Engi
     assert (said(found), found["raised"]) == ([("Hi", [])], {"step": 2, "kind": "TypeError", "message": "no ?"})
 
 
+@pytest.mark.replays
 @pytest.mark.skipif(shutil.which("go") is None, reason="there is no Go")
 def test_the_example_in_go_keeps_the_protocol_and_reads_calls(tmp_path: Path) -> None:
     worker = tmp_path / "worker"

@@ -107,6 +107,7 @@ def test_a_request_arrives_as_it_was_sent(client: Client) -> None:
     assert environ["HTTP_X_SOME"] == "é"
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("path", ["/team/run", "/run"])
 def test_below_a_path_the_same_goes_to_children(make_front: MakeFront, path: str) -> None:
     front = make_front(public_url="https://inspector.example/team")
@@ -116,6 +117,7 @@ def test_below_a_path_the_same_goes_to_children(make_front: MakeFront, path: str
     assert Client(front).get("/team/help").status_code == 200
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     "status", ["200 OK", "303 SEE OTHER", "304 NOT MODIFIED", "404 NOT FOUND", "500 INTERNAL SERVER ERROR"]
 )
@@ -127,6 +129,7 @@ def test_status_and_headers_come_back_as_they_are(client: Client, status: str) -
     assert [*answer.headers] == [("Location", "/x"), ("ETag", 'W/"1"'), ("Vary", "A, B")]
 
 
+@pytest.mark.replays
 def test_an_answer_in_pieces_is_relayed_in_pieces(client: Client) -> None:
     answer = client.get("/run?do=stream&pieces=3")
     assert answer.data == b"first 0 1 2 last"
@@ -285,6 +288,7 @@ def quietly(_status: str, _headers: object, _error: object = None, /) -> Callabl
     return lambda _data: None
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("do", ["spin", "endless"])
 def test_work_for_a_reader_who_has_left_is_dropped(front: Front, do: str) -> None:
     left: list[bool] = []
@@ -574,6 +578,7 @@ def test_nobody_waits_for_a_search_in_a_child(make_front: MakeFront) -> None:
     assert front._searches._places._value == 2
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("query", ["key=k&seconds=0", "key=none"])
 def test_a_search_is_not_waited_for_longer_than_somebody_wants_nor_where_there_is_none(
     front: Front, client: Client, query: str
@@ -582,6 +587,7 @@ def test_a_search_is_not_waited_for_longer_than_somebody_wants_nor_where_there_i
     assert client.get(f"/run?do=wait&{query}").data == b"waited"
 
 
+@pytest.mark.replays
 def test_who_leaves_while_waiting_for_a_search_gives_the_place_back(front: Front) -> None:
     search_in(front)
     left: list[bool] = []

@@ -161,6 +161,7 @@ def test_json_lines_that_are_cut_short_say_why(tmp_path: Path, packed: bool) -> 
     assert "ended with the process that did it" in json.loads(last)["error"]
 
 
+@pytest.mark.replays
 def test_a_slow_reader_keeps_no_child_waiting(tmp_path: Path) -> None:
     with (
         scripted_server(tmp_path, replay_processes=1) as (port, front),

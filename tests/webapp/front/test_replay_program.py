@@ -102,6 +102,7 @@ def test_what_is_held_counts_and_goes_with_the_rest_over_the_budget(ask: Ask) ->
     assert 0 < ask("", do="keep", cache_bytes=0)["kept"] < tight
 
 
+@pytest.mark.replays
 def test_a_child_says_for_how_long_it_holds_posted_runs(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     monkeypatch.setattr("webapp.app.HeldRuns", partial(HeldRuns, clock=lambda: now[0]))
@@ -123,11 +124,13 @@ def test_a_long_answer_is_sent_in_pieces_as_it_is_made(ask: Ask, parent: Inbox) 
     assert len([json.loads(line) for line in lines]) > 2_000
 
 
+@pytest.mark.replays
 def test_what_is_computed_is_kept_within_what_is_given(ask: Ask) -> None:
     assert ask(API, data=case(), cache_bytes=10**8, **JSON)["kept"] > 0
     assert ask(API, data=case(), cache_bytes=0, **JSON)["kept"] == 0
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(("path", "kind"), [("/export/case", "text/html"), ("/api/v1/intake", "application/json")])
 def test_an_answer_too_large_is_413_in_the_look_of_the_address(ask: Ask, path: str, kind: str) -> None:
     data: Any = {"case": case("x" * 5_000)} if kind == "text/html" else case("x" * 5_000)

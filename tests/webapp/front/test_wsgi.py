@@ -11,6 +11,7 @@ from webapp.front.front import Front
 from webapp.front.wsgi import APP_CANNOT_LOAD, application, require_database
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("processes", [0, 1])
 def test_a_worker_answers(processes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOOLCALL_INSPECTOR_DATA_DIR", str(tmp_path))

@@ -98,6 +98,7 @@ def test_the_command_of_an_engine_that_is_named_asks_for_it_again() -> None:
     assert found.shown.command.endswith(" --engine builtin:qwen")
 
 
+@pytest.mark.replays
 def test_without_expectation_an_error_of_the_replay_under_study_is_shown_there_and_not_where_it_is_right() -> None:
     output = '<think></think><tool_call>{"name": "f", "arguments": {}}</tool_call>'
     text = case_text(output, expect=None, replay=[{"by": "token", "holdback_chars": 1}])
@@ -108,6 +109,7 @@ def test_without_expectation_an_error_of_the_replay_under_study_is_shown_there_a
     assert (again.outcome, [one.check for one in again.errors]) == ("FAIL", ["no_terminal_leak"])
 
 
+@pytest.mark.replays
 def test_a_failure_shows_the_smallest_chunking_and_the_step_that_went_wrong() -> None:
     shown = checked(Naive, case_text(replay=[{"by": "char"}])).shown
     assert shown is not None
@@ -138,6 +140,7 @@ def test_of_many_steps_those_around_the_wrong_one_are_shown() -> None:
     assert [step.index for step in shown.steps] == [*range(shown.at - 3, shown.at + 4)]
 
 
+@pytest.mark.replays
 def test_a_smaller_chunking_shows_the_same_failure() -> None:
     text = "It is a fine day and the sun is out, so that nobody stays at home for long."
     found = checked(Fickle, case_text(text, expect={"content": text}, replay=[{"by": "char"}, {"by": "whole"}]))
@@ -145,6 +148,7 @@ def test_a_smaller_chunking_shows_the_same_failure() -> None:
     assert [(one.field, one.actual) for one in found.shown.differences] == [("content", "")]
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("right", "sizes", "numbers", "left"),
     [
@@ -169,6 +173,7 @@ def test_what_hangs_counts_where_it_was_tried_and_the_rest_is_told_as_not_run(
     assert found.shown.deltas in [len(deltas) for deltas in fed[right:]]
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("kind", "expect", "cut", "fields"),
     [
@@ -185,6 +190,7 @@ def test_a_failure_of_what_is_stated_in_order_is_shown_by_one_cut(
     assert (shown.label, [one.field for one in shown.differences]) == (f"cut at {cut}", fields)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
@@ -231,12 +237,14 @@ def test_a_parser_that_hangs_once_more_is_not_told_as_unsteady() -> None:
     assert (found.outcome, found.unsteady) == ("FAIL", "")
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("kind", [Naive, Raising])
 def test_a_parser_that_is_wrong_alike_once_more_is_not_told_as_unsteady(kind: type) -> None:
     found = checked(kind, case_text())
     assert (found.outcome, found.unsteady) == ("FAIL", "")
 
 
+@pytest.mark.replays
 def test_a_failure_of_the_parser_is_told_at_its_step() -> None:
     shown = checked(Raising, case_text()).shown
     assert shown is not None
@@ -249,6 +257,7 @@ TWO = f"{CALL}\n{CALL.replace('Bern', 'Zürich')}"
 BOTH = [{"name": "get_weather", "arguments": {"city": city}} for city in ("Bern", "Zürich")]
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("output", "calls", "cuts", "at"),
     [
@@ -266,6 +275,7 @@ def test_arguments_that_are_stated_as_a_value_are_wrong_at_the_step_that_cannot_
     assert found.shown.at == at
 
 
+@pytest.mark.replays
 def test_arguments_are_right_however_they_are_spelled_where_another_replay_spells_them_otherwise() -> None:
     text = case_text(f"{CALL} Bye", expect={"content": "", "tool_calls": EXPECT["tool_calls"]})
     shown = checked(Spacious, text, chunking=Chunking(by="cuts", cuts=(len(CALL),))).shown
@@ -282,6 +292,7 @@ def test_without_an_expectation_what_differs_from_the_first_replay_fails() -> No
     assert found.shown.deltas <= 3
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     "expect",
     [
@@ -358,6 +369,7 @@ def test_a_guest_tells_who_it_is_and_no_lines() -> None:
         guest().lines("class", {})
 
 
+@pytest.mark.replays
 def test_what_came_in_one_delta_may_have_come_in_any_order() -> None:
     events = [
         {"kind": "tool_call", "name": "get_weather", "arguments": {"city": "Bern"}},
@@ -368,6 +380,7 @@ def test_what_came_in_one_delta_may_have_come_in_any_order() -> None:
     assert checked(Hasty, case_text(f"{CALL}Bye", expect={"events": events[::-1]})).failing
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("expect", "at"),
     [

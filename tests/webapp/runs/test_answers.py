@@ -64,6 +64,7 @@ def test_the_line_that_sent_what_is_wrong_is_told(runner: Runner) -> None:
     assert "Line of the parser" in exported(runner.run_checked(case("Sender", "lines")), "markdown").text
 
 
+@pytest.mark.replays
 def test_a_built_in_parser_is_compared_with_the_engines_that_read_its_format(runner: Runner) -> None:
     found = answers_of(runner.run_checked(case("qwen")))
     assert (found.engine, found.line) == ("", None)

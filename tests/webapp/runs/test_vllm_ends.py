@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from parsers.cases.case import Expect
 from parsers.cases.export.pytest_file import EngineParser, pytest_file
 from parsers.cases.export.suite_target import suite_file
 from parsers.cases.export.suites import SUITES
@@ -70,13 +72,14 @@ def by_the_worker(deltas: Any, reason: str | None) -> list[Call]:
     return LOGS[-1]
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("reason", REASONS)
 def test_the_file_that_stands_alone_ends_as_the_worker(reason: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    given = case("Hello there", context={"finish_reason": reason}, expect={})
+    given = case("Hello there", context={"finish_reason": reason}, expect={"content": ""})
     run, tested = run_case(given), EngineParser("vllm", "hermes", builtin_formats()["qwen"])
     names: dict[str, Any] = {"__name__": "exported"}
     exec(compile(pytest_file(given, run.pieces, chunkings=CHUNKINGS, tested=tested), "exported.py", "exec"), names)
-    monkeypatch.setitem(names, "make_parser", lambda: names["VllmParser"](Log(), None))
+    monkeypatch.setitem(names, "make_parser", lambda: names["VllmParser"](Log(), None, None))
     for deltas in names["CHUNKINGS"].values():
         names["replay"](deltas)
         assert LOGS[-1] == by_the_worker(deltas, reason)
@@ -87,8 +90,8 @@ def test_the_file_that_stands_alone_ends_as_the_worker(reason: str | None, monke
 def test_the_test_of_its_suite_ends_as_the_worker(
     chunking: Chunking, reason: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given = case("Hello there", context={"finish_reason": reason}, expect={"finish_reason": reason or "stop"})
-    found = subject(given.model_copy(update={"replay": (chunking,)}))
+    given = case("Hello there", context={"finish_reason": reason}, expect={"content": "Hello there"})
+    found = replace(subject(given.model_copy(update={"replay": (chunking,)})), expect=Expect())
     names: dict[str, Any] = {"__name__": "emitted"}
     use_vllm(monkeypatch, given)
     use_modules(monkeypatch, {"vllm.parser": {"ParserManager": SimpleNamespace(get_parser=lambda **_: InSuite)}})

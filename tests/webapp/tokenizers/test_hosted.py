@@ -143,6 +143,7 @@ def test_a_normalizer_that_changes_text_leaves_it_whole(adapter: Make, toy: Data
     assert [p.kind for p in tokenizer.pieces("ﬁ<think>") if p.text == "<think>"] == ["added"]
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("vocabulary", "normalizer"),
     [({"h": 0, "e": 1, "l": 2}, None), (None, {"type": "Replace", "pattern": {"Regex": ".*"}, "content": ""})],

@@ -84,6 +84,7 @@ def problem(job: Download) -> str:
     return job.failure.message
 
 
+@pytest.mark.replays
 def test_a_download_fetches_data_files_and_nothing_else(make_jobs: MakeJobs, hub: Hub, kept: Kept) -> None:
     job = over(make_jobs(), "owner/both")
     assert (job.state, job.failure) == ("done", None)
@@ -94,6 +95,7 @@ def test_a_download_fetches_data_files_and_nothing_else(make_jobs: MakeJobs, hub
     assert set(hub.tokens) == {None}
 
 
+@pytest.mark.replays
 def test_the_cache_is_looked_at_first(make_jobs: MakeJobs, hub: Hub, kept: Kept) -> None:
     over(make_jobs(), "owner/both")
     before = len(hub.asked)
@@ -104,6 +106,7 @@ def test_the_cache_is_looked_at_first(make_jobs: MakeJobs, hub: Hub, kept: Kept)
     assert kept == {"owner/both": (SMALL, CONFIG)}
 
 
+@pytest.mark.replays
 def test_how_far_a_download_is_can_be_seen(make_jobs: MakeJobs) -> None:
     job = over(make_jobs(), "owner/large")
     assert (job.state, job.progress) == ("done", Progress("chat_template.jinja", 0, 0))
@@ -120,6 +123,7 @@ def test_how_far_a_download_is_can_be_seen(make_jobs: MakeJobs) -> None:
         bar.update(3_000_000)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(("name", "model"), [("owner/alone", SMALL), ("owner/spm", b"spm")])
 def test_a_repository_without_a_config_is_taken_as_it_is(
     make_jobs: MakeJobs, kept: Kept, name: str, model: bytes
@@ -168,6 +172,7 @@ def test_a_hub_that_does_not_answer_ends_at_the_deadline_with_its_process(make_j
     assert not is_alive(pid)
 
 
+@pytest.mark.replays
 def test_a_download_can_be_cancelled_and_started_again(make_jobs: MakeJobs, hub: Hub) -> None:
     jobs = make_jobs()
     job = jobs.fetch("owner/slow")
@@ -225,6 +230,7 @@ def test_a_process_that_says_nothing_is_a_failed_download(
     assert problem(over(make_jobs(), "owner/alone")).startswith("The process of the download ended without an answer.")
 
 
+@pytest.mark.replays
 def test_old_downloads_are_forgotten(make_jobs: MakeJobs, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_KEPT", 1)
     jobs = make_jobs()

@@ -60,6 +60,7 @@ def test_the_same_tokenizer_is_kept_once(make_library: Make, toy: Data, encoded:
     assert kept == [f"{first['fingerprint']}.json", f"{first['fingerprint']}.note.json"]
 
 
+@pytest.mark.replays
 def test_there_is_no_place_for_endless_uploads(
     make_library: Make, toy: Data, encoded: Encoded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -210,6 +211,7 @@ def test_a_folder_may_hold_very_many(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert [source.name for source in sources_in([tmp_path])] == ["folder:0", "folder:1", "folder:2"]
 
 
+@pytest.mark.replays
 def test_what_came_from_the_hub_is_kept_by_its_repository(make_library: Make, toy: Data, encoded: Encoded) -> None:
     library = make_library()
     rows = [library.add_hub(f"owner/{name}", encoded(toy)) for name in ("small", "large")]

@@ -92,6 +92,7 @@ def test_a_process_that_ended_out_of_boredom_is_not_missed(file: Path) -> None:
         assert child.pid != first
 
 
+@pytest.mark.replays
 def test_memory_is_limited_in_the_process(tmp_path: Path, toy: Data) -> None:
     """A pattern and a text that would take gigabytes end the process, not the machine."""
     toy["normalizer"] = {"type": "Replace", "pattern": {"String": "a"}, "content": "b" * 16}
@@ -102,6 +103,7 @@ def test_memory_is_limited_in_the_process(tmp_path: Path, toy: Data) -> None:
         child.ask("encode", {"text": "a" * 3_000_000, "offsets": False}, seconds=20)
 
 
+@pytest.mark.replays
 def test_a_slow_process_blocks_no_other_request(make_library: Make, toy: Data, encoded: Any, app: Flask) -> None:
     library = make_library()
     slow = library.get(library.add_upload("slow.json", encoded(toy))["name"])

@@ -33,6 +33,7 @@ def run(parser: str, template: str, text: str = "", **more: Any) -> CaseRun:
     return run_case(case, rerender=rerender_of(template, partial(renderings, seconds=20)), compare=False)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("parser", "template"), [("qwen", QWEN), ("qwen", THINKING), ("qwen3", THINKING), ("mistral", MISTRAL)]
 )
@@ -52,6 +53,7 @@ def test_a_template_for_text_alone_is_a_note_and_its_text_reads_the_same() -> No
     assert "can only concatenate str" in one.message
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("fault", "wrote"),
     [
@@ -74,6 +76,7 @@ def test_arguments_that_are_escaped_twice_are_read_as_what_they_spell() -> None:
     assert run("qwen", template.replace("call.arguments is string", "false")).holding == ["rerenders"]
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("name", ["huge range", "attributes", "refusal", "syntax"])
 def test_a_hostile_template_is_one_note_and_no_failure(name: str) -> None:
     template, words = HOSTILE[name]

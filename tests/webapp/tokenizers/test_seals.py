@@ -25,6 +25,7 @@ CHILDREN = {
 }
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("name", CHILDREN)
 def test_what_strangers_wrote_is_met_in_a_sealed_process(name: str, tmp_path: Path) -> None:
     (tmp_path / "old").write_text(json.dumps(byte_level()), "utf-8")

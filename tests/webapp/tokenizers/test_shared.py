@@ -42,6 +42,7 @@ def both(make_library: Make, toy: Data, encoded: Encoded, tmp_path: Path) -> Bot
     return Both(make_library(tokenizer_folders=(tmp_path / "folder",)))
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("config", [None, b'{"chat_template": "{{ x }}"}'])
 def test_an_upload_is_kept_by_the_other_process_and_used_by_both(
     both: Both, toy: Data, encoded: Encoded, config: bytes | None
@@ -75,6 +76,7 @@ def test_what_is_wrong_is_raised_where_it_was_asked_for(both: Both) -> None:
         both.second.get("folder:none")
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("task", ["load", "prepare", ""])
 def test_only_what_a_tokenizer_does_can_be_asked_for(both: Both, task: str) -> None:
     with pytest.raises(UsageError, match="no such task"):

@@ -54,6 +54,7 @@ def test_ids_become_the_text_that_the_library_makes_of_them(tokenizer: Tokenizer
         assert tokenizer.decode(ids) == library.decode(ids, skip_special_tokens=False)
 
 
+@pytest.mark.replays
 def test_ids_become_text_when_the_stream_of_the_library_has_it(tokenizer: TokenizerAdapter, library: Tokenizer) -> None:
     for ids in outputs(library):
         pieces = tokenizer.pieces_of(ids)
@@ -63,6 +64,7 @@ def test_ids_become_text_when_the_stream_of_the_library_has_it(tokenizer: Tokeni
         assert list(due or ends) == steps
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     "text", ["", "Hello  Wörld, hello!\n", " do not", "東hello zzz a's", '[SEP]<tool_call>\n{"a": a_get}', "\x00a"]
 )

@@ -143,6 +143,7 @@ def test_what_is_unknown_decodes_as_the_library_has_it(trainer: dict[int, Any]) 
     assert text.removeprefix(" ") == library.decode([2, 3, 0, 4])
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("kind", [1, 2])
 def test_many_symbols_of_a_models_own_are_found_as_the_library_finds_them(kind: int) -> None:
     own = [(f"<{number}>", 0.0, USER) for number in range(12_000)]

@@ -293,6 +293,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         yield from places(value[key], (*path, key))
 
 
+@pytest.mark.replays
 @given(st.sampled_from([byte_level, byte_fallback, unigram, word_piece]), st.data())
 def test_whatever_is_changed_it_is_taken_or_refused_in_one_line(make: Callable[[], Data], data: st.DataObject) -> None:
     changed = make()

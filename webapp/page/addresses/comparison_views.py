@@ -44,7 +44,7 @@ def _report(subject: Subject, asked: Asked, sides: list[Replayed]) -> Response:
     )
     link = f"{public_base()}{page.links.url()}" if base else ""
     text = comparison_report(page, sides, Origin(subject.heading, installed_version(), link))
-    return _file(text, exports.filename(f"{subject.heading} compared", ".md"), "text/markdown")
+    return _file(text, exports.filename(f"{subject.heading} compared", ".md", _mark(subject)), "text/markdown")
 
 
 def _side_file(subject: Subject, sides: list[Replayed]) -> Response:
@@ -54,8 +54,14 @@ def _side_file(subject: Subject, sides: list[Replayed]) -> Response:
     if case.title is None:
         case = case.model_copy(update={"title": f"{subject.heading}, side {side.title}"})
     made = exports.exported(exports.run_for(services().runner, case, "case", began), "case")
-    named = exports.filename(f"{subject.heading} {side.name} {side.run.parser}", exports.TARGETS["case"].suffix)
+    title, suffix = f"{subject.heading} {side.name} {side.run.parser}", exports.TARGETS["case"].suffix
+    named = exports.filename(title, suffix, _mark(subject))
     return _file(made.text, named, made.mimetype)
+
+
+def _mark(subject: Subject) -> str:
+    """What tells a run that is stored nowhere from others; the heading of a stored case has its id."""
+    return exports.mark_of(subject.case) if subject.kind == "run" else ""
 
 
 def _file(text: str, name: str, mimetype: str) -> Response:

@@ -16,15 +16,17 @@ from webapp.page.compare.asked import NAMES, read_asked
 from webapp.page.compare.differ import differ_of
 from webapp.page.compare.sides import replayed
 from webapp.services import services
+from webapp.switches import is_posted_on
 
 
 @blueprint.post("/compare/differ")
 def compare_differ() -> Response:
     """How far the search between two sides is; it is started unless somebody else did."""
     pair, searches = _pair(), services().searches
-    if request.form.get("stop"):
+    stop, again = is_posted_on(request.form, "stop"), is_posted_on(request.form, "again")
+    if stop:
         searches.cancel_between(pair)
-    job = searches.start_between(pair, again=bool(request.form.get("again")))
+    job = searches.start_between(pair, again=again)
     return render("compare_differ.html", "differ", differ=differ_of(pair, job))
 
 

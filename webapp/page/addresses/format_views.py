@@ -39,7 +39,7 @@ from webapp.page.formats.editor import (
 from webapp.page.formats.editor_report import report, runnable
 from webapp.page.inspect.inspect_page import whole_number
 from webapp.page.library.markdown import sections, to_html
-from webapp.runs.exports import filename
+from webapp.runs.exports import filename, mark_of
 from webapp.security import TooLarge
 from webapp.services import services
 
@@ -123,7 +123,11 @@ def format_share() -> ResponseReturnValue:
 @blueprint.post("/formats/case")
 def format_case() -> ResponseReturnValue:
     """A sample as a case file, with the format written into it."""
-    return _with_case(lambda case: _download(filename(case.title or case.parser.name, ".case.json"), dumps(case)))
+    return _with_case(_case_file)
+
+
+def _case_file(case: Case) -> Response:
+    return _download(filename(case.title or case.parser.name, ".case.json", mark_of(case)), dumps(case))
 
 
 @blueprint.post("/formats/file")

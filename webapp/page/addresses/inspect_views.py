@@ -71,6 +71,7 @@ from webapp.runs.prepare import with_defaults
 from webapp.security import TooLarge, check_limit
 from webapp.services import services
 from webapp.store.expiring import CHOICES, NEVER
+from webapp.switches import is_ticked
 from webapp.tokenizers import library, list_tokenizers
 from webapp.write_access import serves
 
@@ -385,7 +386,7 @@ def show(
     page = replace(page, percent=percent)
     kept = block == "window" and is_partial()  # what is in the page, and the script moves what is current in it
     response = answer_of(subject, render("inspect.html", block, all_of=page, keeps_around=kept))
-    if is_partial() and subject.held_url and block == "page" and "private" not in request.form:
+    if is_partial() and subject.held_url and block == "page" and not is_ticked(request.form.get("private")):
         response.headers["HX-Push-Url"] = subject.held_url
     return response
 

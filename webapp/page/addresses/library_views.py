@@ -28,6 +28,7 @@ from webapp.storage_trouble import SAYS
 from webapp.store import OverQuota
 from webapp.store.collecting import LONGEST_TITLE, Collection
 from webapp.store.listings import Wanted
+from webapp.switches import is_posted_on
 
 SECONDS = 4.0  # of work on a run of all, for one page
 
@@ -68,7 +69,7 @@ def library_import() -> Response:
         status = 422 if problem else 200
         return render("library_import.html", status=status, import_=ImportForm(ticked, problem=problem))
     found, parts = incoming(file.filename[:200], file.read()), services()
-    listed, tags = bool(request.form.get("listed")), tags_of(request.form.get("tags", ""))
+    listed, tags = is_posted_on(request.form, "listed"), tags_of(request.form.get("tags", ""))
     try:
         report = import_some(
             found,
@@ -126,7 +127,7 @@ def library_run() -> ResponseReturnValue:
     inside = _collection(request.form.get("collection") or None)
     query, engine = request.form.get("q", ""), request.form.get("engine", "")
     column, wanted, parts = _column(engine), _wanted(query, inside), services()
-    if request.form.get("again") and not column.is_fixed:
+    if is_posted_on(request.form, "again") and not column.is_fixed:
         column = _renewed(engine)
         parts.store.results.forget(*column.key, wanted)
     run_some(parts.store, parts.settings, column, wanted, SECONDS, monotonic)

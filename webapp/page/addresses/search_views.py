@@ -34,6 +34,7 @@ from webapp.page.addresses.subjects import (
 from webapp.page.inspect.inspect_page import read_state, view_of
 from webapp.page.search.search_page import Search, search_of_job
 from webapp.services import services
+from webapp.switches import is_posted_on
 
 
 @blueprint.post("/find/cancel")
@@ -59,7 +60,7 @@ def found(subject: Subject) -> Response:
     if not is_partial():
         return _answer(subject, search_of(subject.case, start=True))
     jobs, case = services().searches, subject.case
-    job = jobs.start(case, again=bool(request.values.get("again")))
+    job = jobs.start(case, again=is_posted_on(request.values, "again"))
     return _answer(subject, search_of_job(jobs, job, len(case.text())))
 
 

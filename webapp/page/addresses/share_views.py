@@ -49,6 +49,7 @@ from webapp.services import services
 from webapp.storage_trouble import taken_back
 from webapp.store import OverQuota, Saved, Sharing
 from webapp.store.expiring import NEVER, expiry
+from webapp.switches import is_posted_on
 
 _SHOWN = 20_000  # characters of an output that nothing ran
 
@@ -97,7 +98,7 @@ def case_text(case_id: str) -> Response:
 def save() -> ResponseReturnValue:
     """Store a case, and show its link and the delete key of this share; of a known case also what of the words given
     now it has not. A script has that in place of the form, and stays where it is."""
-    posted = posted_subject()
+    posted, lists = posted_subject(), _lists()
     try:
         saved, begins, opened, others = _stored(posted.case)
     except OverQuota as over:
@@ -109,7 +110,7 @@ def save() -> ResponseReturnValue:
     path = url_for("page.case", case_id=saved.id)
     opened = opened or Links(path, _standing(begins)).url()
     listed = services().store.library.is_listed(saved.id)
-    refused = bool(request.form.get("listed")) and not listed
+    refused = lists and not listed
     return _shared_page(path, opened, [saved, *others], subject, dropped, listed=listed, refused=refused)
 
 
@@ -135,7 +136,7 @@ def _share_again(subject: Subject, problem: str) -> Response:
         title=said.get("title", ""),
         note=said.get("note", ""),
         tags=said.get("tags", ""),
-        listed=bool(said.get("listed")),
+        listed=_lists(),
         expires=said.get("expires", NEVER),
         problem=problem,
     )
@@ -150,9 +151,14 @@ def _saved(case: Case) -> tuple[Saved, int | None]:
     run, checked = runner.run(case), runner.cheaply_checked(case)
     findings = None if checked is None else checked.findings
     told = case.model_copy(update=_said(case))
-    listing = listing_of(run, told, findings) if request.form.get("listed") else None
+    listing = listing_of(run, told, findings) if _lists() else None
     saved = exports.save(services().store, run, findings, told=told, listing=listing, sharing=_sharing())
     return saved, next((item.step for item in findings or () if item.step), None)
+
+
+def _lists() -> bool:
+    """Whether the share is to be listed. Raises UsageError where the form says neither."""
+    return is_posted_on(request.form, "listed")
 
 
 def _sharing() -> Sharing:
@@ -261,9 +267,9 @@ def export(subject: Subject, target: str) -> Response:
     began = thread_time()
     if target not in TARGETS:
         abort(404, f"There is no such export; there are {', '.join(TARGETS)}.")
-    case, permalink = subject.case, None
+    case, permalink, case_id = subject.case, None, ""
     if subject.kind == "case":
-        permalink = case_link(subject.name)
+        permalink, case_id = case_link(subject.name), subject.name
     run = services().runner.run(case)
     expect, problem = _expectation()
     if TARGETS[target].tests and expect is None and case.known.expect is None:
@@ -277,7 +283,7 @@ def export(subject: Subject, target: str) -> Response:
     dialect = dialect_of(request.values.get("dialect", ""))
     job = services().searches.known(case) if target in ("markdown", "html") else None
     found = None if job is None else job.result
-    made = exports.exported(again, target, permalink=permalink, dialect=dialect, found=found)
+    made = exports.exported(again, target, permalink=permalink, dialect=dialect, found=found, case_id=case_id)
     response = Response(utf8(made.text), mimetype=made.mimetype)
     response.headers["Content-Disposition"] = f'attachment; filename="{made.filename}"'
     return response

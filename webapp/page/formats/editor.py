@@ -24,6 +24,7 @@ from webapp.formats.folder import file_text
 from webapp.formats.format_text import laid_out, skeleton
 from webapp.page.form.setup import case_line
 from webapp.settings import Settings
+from webapp.switches import is_ticked
 
 MOST_SAMPLES = 8
 NOTHING, OPENED = "", "opened"
@@ -79,7 +80,7 @@ def read_editor(fields: MultiDict[str, str]) -> Editor:
         samples=samples[:MOST_SAMPLES],
         beside=fields.get("beside", NOTHING),
         tools=unix_lines(fields.get("tools", "")),
-        reasoning_open=bool(fields.get("reasoning_open")),
+        reasoning_open=is_ticked(fields.get("reasoning_open")),
         base=fields.get("base", ""),
     )
 

@@ -54,6 +54,7 @@ from webapp.page.inspect.window import Window, window_around
 from webapp.page.search.lost import Beside
 from webapp.page.search.search_page import SearchPanes
 from webapp.runs.runner import Run, Runner
+from webapp.switches import is_ticked
 
 TABS: dict[str, tuple[str, ...]] = {
     "input": ("tokens", "text", "bytes"),
@@ -134,10 +135,10 @@ def read_state(posted: Mapping[str, str]) -> ViewState:
         chunk=given.get("chunk", "").strip().replace(" ", "+"),
         filter=given.get("filter", "")[:200].strip(),
         until=given.get("until", "")[:200].strip(),
-        report=bool(given.get("report")),
-        find=bool(given.get("find")),
+        report=is_ticked(given.get("report")),
+        find=is_ticked(given.get("find")),
         only=read_only(given.get("only", "")),
-        equal=bool(given.get("equal")),
+        equal=is_ticked(given.get("equal")),
         cut=whole_number(given.get("cut")),
         pins=",".join(map(str, read_pins(given.get("pins", "")))),
         where=read_where(given.get("where", "")),

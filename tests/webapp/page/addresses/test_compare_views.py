@@ -41,6 +41,7 @@ def stored(client: FlaskClient) -> str:
     return answer.headers["Location"].partition("/c/")[2].partition("?")[0]
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("name", examples())
 def test_every_example_can_be_compared(client: FlaskClient, name: str) -> None:
     answer = client.get(f"/example/{name}/compare")
@@ -54,12 +55,14 @@ def test_a_bare_address_compares_with_the_whole_output_in_one_delta(client: Flas
     assert 'id="b_chunk" name="b_chunk" value="whole"' in page
 
 
+@pytest.mark.replays
 def test_a_case_that_is_whole_is_compared_token_by_token(client: FlaskClient) -> None:
     case = json.loads(dumps(examples()["unknown-tool"].case)) | {"replay": [{"by": "whole"}]}
     page = client.post("/compare", data={"case": json.dumps(case)}).text
     assert 'name="b_chunk" value="token"' in page
 
 
+@pytest.mark.replays
 def test_both_sides_are_what_the_address_says(client: FlaskClient) -> None:
     page = client.get(f"{EXAMPLE}?b_parser=passthrough&at=60&a_chunk=char:5").text
     assert headline(page) == "The calls differ."
@@ -67,6 +70,7 @@ def test_both_sides_are_what_the_address_says(client: FlaskClient) -> None:
     assert "5 characters" in page
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("query", "location"),
     [
@@ -93,6 +97,7 @@ def test_what_makes_no_sense_is_said_beside_its_control_and_kept(client: FlaskCl
     assert headline(answer.text) == "The same message on both sides."
 
 
+@pytest.mark.replays
 def test_htmx_gets_the_window_alone(client: FlaskClient) -> None:
     url = f"{EXAMPLE}?a_chunk=token&b_chunk=whole&at=100"
     part = client.get(url, headers={**PARTIAL, "HX-Target": "div#window"}).text
@@ -104,6 +109,7 @@ def test_htmx_gets_the_window_alone(client: FlaskClient) -> None:
     assert "<html" not in whole
 
 
+@pytest.mark.replays
 def test_a_shared_case_has_an_address_of_its_comparison(client: FlaskClient, stored: str) -> None:
     page = client.get(f"/c/{stored}/compare?b_parser=passthrough&a_chunk=token&b_chunk=token").text
     assert f'data-address="/c/{stored}/compare"' in page
@@ -112,6 +118,7 @@ def test_a_shared_case_has_an_address_of_its_comparison(client: FlaskClient, sto
     assert client.get("/c/0000000000000000/compare").status_code == 404
 
 
+@pytest.mark.replays
 def test_a_posted_run_moves_by_posting_itself_and_is_not_stored(client: FlaskClient, app: Flask) -> None:
     before = app.extensions["inspector"].store.count()
     case = carried(client.post("/run", data={"text": OUTPUT, "parser": "qwen"}).text)
@@ -158,6 +165,7 @@ def test_a_side_of_a_shared_case_names_it_as_its_parent(client: FlaskClient, sto
     assert json.loads(carried(page))["replay"] == [{"by": "whole"}]
 
 
+@pytest.mark.replays
 def test_recorded_ids_offer_the_choice_of_how_markers_are_recognised(client: FlaskClient) -> None:
     tokens: list[Any] = [[7, "<tool_call>", {"kind": "special"}], [8, '{"name": "f", "arguments": {}}'],
                          [9, "</tool_call>", {"kind": "special"}]]  # fmt: skip
@@ -170,6 +178,7 @@ def test_recorded_ids_offer_the_choice_of_how_markers_are_recognised(client: Fla
     assert 'id="a_mode"' not in client.get(EXAMPLE).text
 
 
+@pytest.mark.replays
 def test_the_wrapper_is_offered_and_named(client: FlaskClient) -> None:
     page = client.get(f"{EXAMPLE}?b_parser=%2Bfallback").text
     assert '<option value="+fallback" selected>kimik2, behind the wrapper</option>' in page
@@ -220,6 +229,7 @@ def test_an_address_of_nothing_is_put_beside_nobody(client: FlaskClient, address
     assert "on all 3 sides" not in answer.text
 
 
+@pytest.mark.replays
 def test_a_pasted_text_is_carried_by_the_page_and_stands_in_no_address(client: FlaskClient) -> None:
     page = put(client, OUTPUT.replace("Hi", "Goodbye")).text
     assert "text 1: qwen, token by token" in page
@@ -285,6 +295,7 @@ def test_one_page_carries_so_many_texts(client: FlaskClient, monkeypatch: pytest
     assert "1 texts at most" in client.post("/compare/put", data=form).text
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("word", "says"),
     [("parent", "no parent"), ("case:0000000000000000", "no case"), ("example:nothing", "no output that is known here"),
@@ -297,6 +308,7 @@ def test_an_output_that_is_not_here_is_said_beside_its_control(client: FlaskClie
     assert says in html.unescape(found[0])
 
 
+@pytest.mark.replays
 def test_a_copy_is_compared_with_its_parent_and_says_what_it_changed(client: FlaskClient, stored: str) -> None:
     case = json.loads(client.get(f"/c/{stored}.json").text) | {
         "parent": stored,
@@ -313,6 +325,7 @@ def test_a_copy_is_compared_with_its_parent_and_says_what_it_changed(client: Fla
     assert "the parent of this copy" in client.get(location.partition("?")[0] + "/compare").text
 
 
+@pytest.mark.replays
 def test_the_matrix_comes_when_it_is_asked_for(client: FlaskClient) -> None:
     url = f"{EXAMPLE}?a_chunk=token&b_chunk=whole"
     assert '<table class="matrix">' not in client.get(url).text
@@ -326,6 +339,7 @@ def test_a_reload_of_what_was_put_beside_says_so(client: FlaskClient) -> None:
     assert client.get("/compare/put").status_code == 404
 
 
+@pytest.mark.replays
 def test_a_recording_is_usually_beside_what_its_parser_reads(client: FlaskClient) -> None:
     page = client.get("/example/sglang-24147-value-ends-like-a-tag/compare").text
     assert "field-error" not in page
@@ -338,6 +352,7 @@ def _recording(*texts: str) -> str:
     return log([*STREAM[:4], *[chunk({"content": text}) for text in texts], END])
 
 
+@pytest.mark.replays
 def test_a_pasted_recording_is_usually_beside_what_leaked(client: FlaskClient) -> None:
     log = _recording("So.\n", '<tool_call>\n{"name": "f", "arguments": ', '{"a": 1}}\n</tool_call>')
     run = client.post("/run", data={"text": log})
@@ -352,6 +367,7 @@ def test_a_pasted_recording_is_usually_beside_what_leaked(client: FlaskClient) -
     )
 
 
+@pytest.mark.replays
 def test_a_recording_that_parses_its_raw_output_is_usually_beside_what_the_server_sent(
     client: FlaskClient,
 ) -> None:
@@ -360,6 +376,7 @@ def test_a_recording_that_parses_its_raw_output_is_usually_beside_what_the_serve
     assert page.index("recorded, as recorded") < page.index("qwen, token by token")
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("first", ["", "a"])
 def test_a_recording_without_its_output_is_laid_beside_another_by_message(client: FlaskClient, first: str) -> None:
     run = client.post("/run", data={"text": _recording("So.\n", "More.")})

@@ -65,10 +65,20 @@ def test_a_side_is_a_case_file(client: FlaskClient, side: str, parser: str) -> N
     assert case.text() == OUTPUT
 
 
+@pytest.mark.parametrize(("target", "begins"), [("markdown", "unsaved-run-compared-"), ("case", "unsaved-run-a-qwen-")])
+def test_files_of_untitled_runs_have_names_of_their_own(client: FlaskClient, target: str, begins: str) -> None:
+    bare = {key: value for key, value in json.loads(CASE).items() if key != "title"}
+    cases = [bare, {**bare, "input": {"text": f"Other {OUTPUT}"}}]
+    answers = [client.post(f"/comparison/{target}", data={"case": json.dumps(one), **WORDS}) for one in cases]
+    names = {answer.headers["Content-Disposition"].partition("filename=")[2].strip('"') for answer in answers}
+    assert (len(names), all(name.startswith(begins) for name in names)) == (2, True), names
+
+
 def test_there_is_no_other_export(client: FlaskClient) -> None:
     assert client.get(f"{EXAMPLE}/comparison/sse").status_code == 404
 
 
+@pytest.mark.replays
 def test_a_shared_comparison_opens_as_it_was(client: FlaskClient) -> None:
     answer = saved(client, BESIDE, **{"beside.1": OTHER})
     assert answer.status_code == 201

@@ -66,6 +66,7 @@ def found(client: FlaskClient, other: str) -> str:
     return pages[-1]
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
@@ -87,6 +88,7 @@ def test_the_smallest_output_is_shown_and_can_be_compared(client: FlaskClient) -
     assert (compared.status_code, "The calls differ" in compared.text or "text differs" in compared.text) == (200, True)
 
 
+@pytest.mark.replays
 def test_where_none_is_found_that_is_said(client: FlaskClient) -> None:
     page = found(client, "hermes")
     assert re.search(r"No difference of qwen and hermes was found \([\d,]+ replays", page)
@@ -108,6 +110,7 @@ def test_one_that_was_asked_no_more_is_not_taken_for_the_same() -> None:
     assert (shown.words[: len(words)], shown.failed, shown.active) == (words, True, False)
 
 
+@pytest.mark.replays
 def test_what_cannot_be_searched_is_said(client: FlaskClient) -> None:
     form = carried(asked(client, {"case": CASE, "b_parser": "mine:hermes"}))
     second = json.loads(form["second"])

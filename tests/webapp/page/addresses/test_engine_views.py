@@ -47,6 +47,7 @@ def test_without_any_it_says_how_one_is_entered(tmp_path: Path) -> None:
     assert "engines add NAME --python PATH" in page.one(".formats-head").words
 
 
+@pytest.mark.replays
 def test_a_run_of_an_engine_is_compared_with_its_stream_in_one_delta(client: FlaskClient, settings: Settings) -> None:
     case = {"schema": 1, "parser": {"name": "upper", "engine": "fake"}, "input": {"text": "Hi"}}
     stored = client.post("/api/v1/cases", json=case).get_json()["id"]
@@ -103,6 +104,7 @@ def facts(page: Any, name: str) -> dict[str, str]:
     return {name: words.replace(" :", ":").replace(" ,", ",") for name, words in said.items()}
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("more", "headers", "shown"),
     [

@@ -35,6 +35,7 @@ def fields(**more: str) -> dict[str, str]:
     return {**given, **more}
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("template", "words"),
     [

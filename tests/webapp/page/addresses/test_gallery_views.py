@@ -16,6 +16,7 @@ from webapp.page.library.gallery import SHOWN, STRIP, gallery
 RED, NEUTRAL = "sglang-24147-value-ends-like-a-tag", "omlx-2507-closing-marker-in-a-string"
 
 
+@pytest.mark.replays
 def test_every_failure_is_one_click_away_with_its_thread_and_its_words(client: FlaskClient) -> None:
     page = html.unescape(client.get("/gallery?shown=999").text)
     for name, tile in gallery().items():

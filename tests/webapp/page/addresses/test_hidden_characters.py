@@ -65,6 +65,7 @@ def shown(html: str) -> str:
     return re.sub(r'\bvalue="[^"]*"', "", re.sub(r"<textarea.*?</textarea>", "", html, flags=re.S))
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     "path",
     ["/library", "/library?q=needle", f"/library?q={quote(TURNED)}", "/library/results/builtin", "/c/ID",
@@ -76,6 +77,7 @@ def test_a_page_shows_what_would_turn_its_words(client: FlaskClient, stored: str
     assert (answer.status_code, shown(answer.text).count(TURNED)) == (200, 0)
 
 
+@pytest.mark.replays
 def test_titles_say_it_in_a_sign(client: FlaskClient, stored: str, collection: str) -> None:
     listed, page = parse(client.get("/library?q=needle").text), parse(client.get(f"/c/{stored}").text)
     assert {one.text for one in listed.all("th") if "gnp" in one.text} == {"abcRLOgnp.exe"}

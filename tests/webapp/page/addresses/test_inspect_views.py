@@ -47,6 +47,7 @@ def test_the_first_page_has_form_and_cards_and_runs_nothing(client: FlaskClient)
     assert 'action="/run"' in html
 
 
+@pytest.mark.replays
 def test_a_step_in_the_address_is_the_step_on_the_page(client: FlaskClient) -> None:
     assert 'data-step-now="5"' in client.get("/example/unknown-tool?step=5").text
     assert 'data-step-now="1"' in client.get("/example/unknown-tool?step=0").text
@@ -135,6 +136,7 @@ def test_a_posted_run_whose_page_was_left_is_held_for_two_minutes(client: FlaskC
     assert held.seconds_left > 3_000
 
 
+@pytest.mark.replays
 def test_a_posted_run_has_an_address_while_it_is_held(client: FlaskClient, app: Flask) -> None:
     page = client.post("/run", data={"text": OUTPUT, "parser": "qwen"})
     address = f"/r/{page.headers['X-Held-Run']}"
@@ -250,6 +252,7 @@ def test_an_sse_log_is_named(client: FlaskClient) -> None:
     assert 'name="take_as"' in answer.text
 
 
+@pytest.mark.replays
 def test_forced_text_is_taken_as_it_stands(client: FlaskClient) -> None:
     html = client.post("/run", data={"text": '["a", "b"]', "take_as": "raw_text"}).text
     assert json.loads(carried(html))["input"]["text"] == '["a", "b"]'
@@ -269,6 +272,7 @@ def test_hostile_text_is_never_markup(client: FlaskClient) -> None:
     assert "\u202e" not in html.split("<textarea")[0]
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("chunk", ["char", "token:3", "cuts:20", "random:7", "whole"])
 def test_another_chunking_can_be_opened(client: FlaskClient, chunk: str) -> None:
     html = client.get(f"/example/unknown-tool?chunk={chunk}").text
@@ -277,6 +281,7 @@ def test_another_chunking_can_be_opened(client: FlaskClient, chunk: str) -> None
     assert f'href="/example/unknown-tool/compare?b_chunk={chunk}"' in html
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("chunk", "words"),
     [
@@ -302,6 +307,7 @@ def test_unknown_addresses_give_404_in_the_same_look(client: FlaskClient, path: 
     assert 'class="banner"' in answer.text
 
 
+@pytest.mark.replays
 def test_strict_by_environment_is_written_into_the_case(tmp_path: Any) -> None:
     from webapp.app import create_app
     from webapp.settings import Settings
@@ -312,6 +318,7 @@ def test_strict_by_environment_is_written_into_the_case(tmp_path: Any) -> None:
     assert json.loads(carried(html))["context"]["strict"] is True
 
 
+@pytest.mark.replays
 def test_a_long_output_opens_before_its_chunkings_are_compared(client: FlaskClient, monkeypatch: Any) -> None:
     monkeypatch.setattr("webapp.runs.runner.SHORT", 1)
     case = load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": "some words here"}})
@@ -322,12 +329,13 @@ def test_a_long_output_opens_before_its_chunkings_are_compared(client: FlaskClie
     assert "data-report-pending" not in second
 
 
-def test_static_files_with_a_hash_are_kept_for_ever(client: FlaskClient) -> None:
+@pytest.mark.parametrize("path", ["/static/js/main.js", "/style/page.css"])
+def test_static_files_with_a_hash_are_kept_for_ever(client: FlaskClient, path: str) -> None:
     html = client.get("/help").text
-    path = re.search(r'href="(/static/css/base.css\?v=[0-9a-f]{12})"', html)
-    assert path
+    hashed = re.search(rf'(?:href|src)="({path}\?v=[0-9a-f]{{12}})"', html)
+    assert hashed
     ages = []
-    for address in (path[1], "/static/css/base.css"):
+    for address in (hashed[1], path):
         with client.get(address) as answer:
             ages.append(answer.cache_control.max_age)
     assert ages == [365 * 24 * 3600, None]

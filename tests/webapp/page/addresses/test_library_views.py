@@ -99,6 +99,7 @@ def test_what_was_ticked_is_listed_and_nothing_else(client: FlaskClient) -> None
     assert [one.words for one in page(client).all("table .tag")] == ["a", "two words"]
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("path", ["/library", "/library?q=</tool", "/api/v1/library"])
 def test_who_looks_writes_nothing_and_sees_nothing_that_ended(client: FlaskClient, path: str) -> None:
     store: CaseStore = client.application.extensions[EXTENSION].store
@@ -120,6 +121,14 @@ def test_a_share_says_whether_it_is_in_the_library(client: FlaskClient) -> None:
 
 
 @pytest.mark.replays
+@pytest.mark.parametrize(("word", "status", "rows"), [("1", 200, 1), ("on", 200, 1), ("false", 200, 0), ("no", 422, 0)])
+def test_only_a_tick_lists_a_case(client: FlaskClient, word: str, status: int, rows: int) -> None:
+    saved = client.post("/cases", data={"case": dumps(case(CALL)), "listed": word})
+    assert saved.status_code == (201 if status == 200 else status)
+    assert give(client, "one.case.json", dumps(case(CALL)).encode(), listed=word).status_code == status
+    assert client.get("/api/v1/library").json["total"] == rows  # type: ignore[index]
+
+
 def test_a_case_is_listed_by_sharing_it_again_with_the_tick(client: FlaskClient) -> None:
     made = share(client, CALL, title="First", note=" a\r\n\r\nb", listed="")
     box = 'name="listed" value="1" checked'
@@ -179,6 +188,7 @@ def test_what_is_typed_finds_exactly_what_has_it(client: FlaskClient) -> None:
     assert {query: titles(page(client, f"/library?q={quote(query)}")) for query, _ in FOUND} == dict(FOUND)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("query", "said"),
     [
@@ -246,6 +256,7 @@ def test_a_list_is_titled_by_what_was_looked_for(client: FlaskClient) -> None:
     assert found == {path: f"{title} · Toolcall Inspector" for path, title in pages.items()}
 
 
+@pytest.mark.replays
 def test_a_filter_is_a_link_and_says_how_many(client: FlaskClient) -> None:
     share(client, CALL, tags="x")
     share(client, CUT)
@@ -256,6 +267,7 @@ def test_a_filter_is_a_link_and_says_how_many(client: FlaskClient) -> None:
     assert [(one.words, one.attrs["href"]) for one in chosen] == [("All cases 2", "/library"), ("x 1", "/library")]
 
 
+@pytest.mark.replays
 def test_a_row_shows_what_became_of_the_output(client: FlaskClient) -> None:
     share(client, f"Sure. {CALL}")
     row = page(client).one("table tbody tr")
@@ -279,6 +291,7 @@ def numbered(number: int) -> dict[str, Any]:
     return {"schema": 1, "parser": {"name": "qwen"}, "input": {"text": f"Case {number}."}}
 
 
+@pytest.mark.replays
 def test_an_import_stores_what_it_can_and_names_the_rest(client: FlaskClient) -> None:
     text = "\n".join([json.dumps(numbered(1)), "{}", json.dumps({**numbered(2), "parser": {"name": "none"}})])
     answer = give(client, "some.jsonl", text.encode(), listed="1", tags="in")
@@ -375,6 +388,7 @@ def test_a_collection_needs_a_title_and_a_case(client: FlaskClient, more: dict[s
     assert collect(client, **more).status_code == 422
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("path", ["/library/c/nothing", "/library/export.jsonl?collection=x", "/library/results/x"])
 def test_what_is_not_there_is_404(client: FlaskClient, path: str) -> None:
     assert client.get(path).status_code == 404

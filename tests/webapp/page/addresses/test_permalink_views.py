@@ -62,6 +62,7 @@ def test_a_frame_has_no_script_form_or_key(client: FlaskClient) -> None:
     assert not [one for one in soup.find_all(True) if any(name.startswith(("on", "hx-")) for name in one.attrs)]
 
 
+@pytest.mark.replays
 def test_nothing_may_be_framed_unless_the_settings_say_by_whom(client: FlaskClient, framed: FlaskClient) -> None:
     here, there = share(client, "framed")[0], share(framed, "framed")[0].removeprefix("/t")
     assert policy(client.get(f"{here}/embed").headers)["frame-ancestors"] == "'none'"
@@ -166,6 +167,7 @@ def test_a_case_whose_result_is_the_same_says_nothing(client: FlaskClient, tail:
     assert "the one that was shared" not in client.get(path + tail).text
 
 
+@pytest.mark.replays
 def test_what_differs_from_the_shared_result_stands_beside_it(app: Flask, client: FlaskClient) -> None:
     path, _ = share(client, "Nine char")
     stale(app, path, re.sub(r" c\d+\.\w{8}", " c12.00000000", digest_of(app, path)))

@@ -24,6 +24,7 @@ def shared(client: FlaskClient) -> Any:
     return share
 
 
+@pytest.mark.replays
 def test_nobody_is_asked_to_cut_a_stream_or_to_search_its_chunkings(client: FlaskClient, shared: Any) -> None:
     page = client.get(shared(stream_case(parser="recorded")) + "?dock=truncation").text
     assert "Find a failing one" not in page
@@ -66,6 +67,7 @@ def test_recorded_chunks_of_any_shape_are_shown_as_they_came(client: FlaskClient
     assert [json.loads(one.removeprefix("data: ")) for one in shown[:5]] == odd
 
 
+@pytest.mark.replays
 def test_no_finish_reason_is_said_at_the_end_and_not_at_a_chunk_that_there_is_not(
     client: FlaskClient, shared: Any
 ) -> None:
@@ -87,6 +89,7 @@ def test_the_place_is_a_chunk_or_the_end(client: FlaskClient, shared: Any, asked
     assert "step=99" not in page
 
 
+@pytest.mark.replays
 def test_the_server_can_be_laid_beside_every_other_parser(client: FlaskClient, shared: Any) -> None:
     page = client.get(shared(stream_case(text=TEXT)) + "?result=wire").text
     assert re.search(r'href="/c/\w+/compare\?a_parser=recorded"', page)
@@ -200,6 +203,7 @@ def test_the_end_of_a_stream_says_how_it_ended(client: FlaskClient, shared: Any)
     assert "no [DONE] was recorded" in words_of(client.get(shared(stream_case(STREAM)) + "?step=6").text)
 
 
+@pytest.mark.replays
 def test_a_raw_output_that_is_added_is_what_the_parser_is_judged_by(client: FlaskClient, shared: Any) -> None:
     address = shared(stream_case(STREAM))
     page = client.post("/run", data={"source": f"case:{address[3:]}", "raw_output": TEXT.replace("Hi", "Ho")}).text
@@ -223,6 +227,7 @@ def test_a_long_stream_is_drawn_around_the_cursor_only(client: FlaskClient, shar
     assert "characters from step" in words_of(pane_html(page, 'id="result"'))
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("last", [1_767_225_600_000, 1e13])
 def test_the_page_of_a_stream_that_took_years_is_no_longer_than_another(
     client: FlaskClient, shared: Any, last: float

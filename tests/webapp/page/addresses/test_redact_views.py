@@ -43,6 +43,7 @@ def test_both_sides_are_shown_and_the_redacted_case_goes_on(client: FlaskClient)
     assert {"/share", "/export/case", "/run"} <= actions
 
 
+@pytest.mark.replays
 def test_nothing_is_stored_by_looking(app: Flask, client: FlaskClient) -> None:
     found: Services = app.extensions[EXTENSION]
     before = found.store.count()

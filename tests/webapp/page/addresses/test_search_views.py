@@ -77,6 +77,7 @@ def test_a_page_starts_its_search_and_says_so(client: FlaskClient) -> None:
     assert "after a first look" in html
 
 
+@pytest.mark.replays
 def test_a_long_output_is_searched_when_somebody_asks(client: FlaskClient) -> None:
     html = client.post("/run", data={"case": line("word " * 5_000)}).text
     assert "data-searching" not in html
@@ -137,6 +138,7 @@ def test_a_posted_run_is_searched_and_cancelled_by_posting_it(client: FlaskClien
     client.post("/find/cancel", data={"case": case})
 
 
+@pytest.mark.replays
 def test_without_script_a_slow_search_shows_how_far_it_is(client: FlaskClient, monkeypatch: Any) -> None:
     monkeypatch.setattr("webapp.page.addresses.inspect_views.WAIT_SECONDS", 0.5)
     path = shared(client, line(f"{SLOW} Really."))
@@ -148,6 +150,7 @@ def test_without_script_a_slow_search_shows_how_far_it_is(client: FlaskClient, m
     assert "Search again" in client.post("/find/cancel", data={"source": source}).text
 
 
+@pytest.mark.replays
 def test_an_example_can_be_cancelled_by_name(client: FlaskClient) -> None:
     client.get("/example/unknown-tool/find", headers=PARTIAL)
     answer = client.post("/find/cancel", data={"source": "example:unknown-tool"}, headers=PARTIAL)
@@ -168,6 +171,7 @@ def test_the_smallest_form_opens_with_a_link_back(client: FlaskClient, app: Flas
     assert "<strong>Error</strong>" in opened
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("origin", "link"), [("example:unknown-tool", True), ("example:nothing", False), ("case:00", False), ("", False)]
 )
@@ -176,6 +180,7 @@ def test_only_a_case_that_is_there_is_linked_back_to(client: FlaskClient, origin
     assert ("smallest failing form of" in html) is link
 
 
+@pytest.mark.replays
 def test_a_deleted_parent_is_not_linked(client: FlaskClient) -> None:
     first = client.post("/cases", data={"case": line("parent of another")})
     parent = first.headers["Location"].rpartition("/")[2]
@@ -191,6 +196,7 @@ def proof(**more: Any) -> str:
     return json.dumps(Proof(**more).to_json())
 
 
+@pytest.mark.replays
 def test_a_proof_opens_as_a_run_of_its_own(client: FlaskClient) -> None:
     data = {"source": "example:unknown-tool", "proof": proof(edits=((0, 3, "New"),))}
     html = client.post("/find/proof", data=data).text

@@ -73,6 +73,7 @@ def test_an_exported_test_runs_the_template(client: FlaskClient, tmp_path: Path)
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("target", ["case", "jsonl", "markdown", "sse"])
 def test_other_exports_have_the_run(client: FlaskClient, target: str) -> None:
     answer = client.post(f"/export/{target}", data={"case": case_text(client)})
@@ -145,6 +146,7 @@ def test_the_key_of_each_sharer_withdraws_their_share(client: FlaskClient) -> No
     assert client.get(path).status_code == 410
 
 
+@pytest.mark.replays
 def test_a_share_ends_by_itself_where_its_sharer_chose_that(client: FlaskClient) -> None:
     store = client.application.extensions[EXTENSION].store
     assert 'name="expires"' in client.post("/share", data={"case": a_case()}).text
@@ -172,6 +174,7 @@ DROPPED = [
 ]
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(("given", "said"), DROPPED)
 def test_words_that_a_known_case_does_not_take_over_are_named(
     client: FlaskClient, given: dict[str, str], said: str
@@ -197,6 +200,7 @@ def test_a_title_that_a_known_case_without_one_does_not_take_over_is_named_when_
 SAID = {"title": "Acme", "notes": ["secret", "and more"], "flags": ["a"]}
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("form", "kept"),
     [
@@ -219,6 +223,7 @@ def test_a_field_that_is_emptied_says_nothing_and_one_that_is_not_sent_leaves_wh
     assert (listed["title"], listed["tags"]) == (kept.get("title", ""), kept.get("flags", []))
 
 
+@pytest.mark.replays
 def test_a_shared_case_leads_with_title_and_note_and_keeps_its_tokens(client: FlaskClient) -> None:
     path, _ = share(client, "lead", title="The title", note="What <b>is</b> wrong\r\nhere")
     html = client.get(path).text
@@ -237,6 +242,7 @@ def test_the_link_points_at_where_its_sharer_stood_or_the_first_finding(client: 
     )
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("view", "leads"),
     [
@@ -319,6 +325,7 @@ def test_a_case_is_deleted_by_its_key_only(client: FlaskClient) -> None:
     assert "was deleted on" in gone.text
 
 
+@pytest.mark.replays
 def test_a_posted_run_says_that_it_is_shared_until_that_is_deleted(client: FlaskClient) -> None:
     token = client.post("/run", data={"text": "kept", "parser": "qwen"}).headers["X-Held-Run"]
     share_page = BeautifulSoup(client.get(f"/r/{token}/share").text, "html.parser")
@@ -355,6 +362,7 @@ def test_a_suite_that_cannot_say_a_case_is_not_offered_and_says_why(client: Flas
     assert "this case brings none along" in answer.text
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("target", [target for target in TARGETS if target != "transformers"])
 def test_every_export_is_a_download(client: FlaskClient, target: str) -> None:
     path, _ = share(client, f"export {target}")
@@ -395,6 +403,30 @@ def test_unknown_exports_are_not_found(client: FlaskClient, path: str, status: i
 
 def test_an_export_of_nothing_is_refused(client: FlaskClient) -> None:
     assert client.post("/export/case").status_code == 422
+
+
+@pytest.mark.replays
+@pytest.mark.parametrize("target", [target for target in TARGETS if target not in ("transformers", "llamacpp")])
+def test_files_of_untitled_outputs_have_names_of_their_own(client: FlaskClient, target: str) -> None:
+    names = []
+    for text in ("one output", "another output"):
+        case = a_case(
+            f"{text} {OUTPUT}", tools=[{"name": "f"}], expect={"tool_calls": [{"name": "g", "arguments": {}}]}
+        )
+        case_id = client.post("/api/v1/cases", json=json.loads(case)).get_json()["id"]
+        stored = [f"/c/{case_id}/export/{target}", f"/api/v1/cases/{case_id}/export/{target}"]
+        answers = [client.post(f"/export/{target}", data={"case": case}), *map(client.get, stored)]
+        said = [answer.headers["Content-Disposition"].partition("filename=")[2].strip('"') for answer in answers]
+        assert all(case_id[:8] in name and len(name) < 50 for name in said[1:])
+        assert said[1] == said[2]
+        names.append({*said})
+    assert names[0].isdisjoint(names[1])
+
+
+def test_a_name_that_leaves_no_letters_is_no_title_for_a_file(client: FlaskClient) -> None:
+    path, _ = share(client, "letters", title="日本")
+    case_id, answer = path.rpartition("/")[2], client.get(f"{path}/export/case")
+    assert answer.headers["Content-Disposition"] == f'attachment; filename="case-{case_id[:8]}.case.json"'
 
 
 @pytest.mark.parametrize(

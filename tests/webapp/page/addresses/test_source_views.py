@@ -103,6 +103,7 @@ def test_a_character_of_the_message_leads_to_its_line(app: Flask, filling: str, 
     assert (made.attrs["data-about"], [one.attrs["id"] for one in made.all("li.put")]) == (part, ["putter"])
 
 
+@pytest.mark.replays
 def test_the_characters_of_an_engines_message_can_be_asked_about(app: Flask, filling: str) -> None:
     page = tree(app.test_client().get(f"{filling}?step=1&part=content:2").text)
     runs = page.all("#message .run[data-part]")

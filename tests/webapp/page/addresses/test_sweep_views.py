@@ -68,6 +68,7 @@ def client(root: Path, tmp_path: Path) -> Iterator[FlaskClient]:
     app.extensions[EXTENSION].store.close()
 
 
+@pytest.mark.replays
 def test_without_a_folder_there_is_no_page_and_no_link(tmp_path: Path) -> None:
     app = create_app(Settings(data_dir=tmp_path))
     client = app.test_client()
@@ -76,6 +77,7 @@ def test_without_a_folder_there_is_no_page_and_no_link(tmp_path: Path) -> None:
     app.extensions[EXTENSION].store.close()
 
 
+@pytest.mark.replays
 def test_each_sweep_is_listed_with_its_sentence_or_how_far_it_is(client: FlaskClient, root: Path) -> None:
     answer = client.get("/sweeps")
     page = tree(answer.text)
@@ -147,6 +149,7 @@ def test_how_far_a_sweep_is_shows_until_its_report_is_there(client: FlaskClient,
     assert ("<html" in part, "hx-trigger" in part, "sweep-rows" in part) == (False, False, True)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     "change",
     [
@@ -169,6 +172,7 @@ def test_a_damaged_report_says_so(client: FlaskClient, root: Path, change: dict[
     assert client.get("/sweeps/done/cases/x").status_code == 404
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("text", ["", "[]", "{", "[" * 100_000, '{"shards": "x"}'])
 def test_a_folder_without_a_plan_is_no_sweep(client: FlaskClient, root: Path, text: str) -> None:
     (root / "done" / "plan.json").write_text(text)

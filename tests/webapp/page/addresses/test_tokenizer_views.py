@@ -101,6 +101,7 @@ def test_every_tokenizer_is_listed_under_where_it_comes_from(client: FlaskClient
     assert 'href="/tokenizer/folder:near"' in page
 
 
+@pytest.mark.replays
 def test_a_chat_template_may_come_in_a_file_of_its_own(client: FlaskClient) -> None:
     beside = (io.BytesIO(b"{{ 'on its own' }}"), "chat_template.jinja")
     form = {"tokenizer_file": (io.BytesIO(changed("own")), "tokenizer.json"), "title": "own", "config_file": beside}
@@ -117,6 +118,7 @@ def test_packages_that_are_missing_come_with_the_command_that_installs_them(monk
     assert found["deepseek"] == "pip install 'toolcall-inspector[deepseek]'"
 
 
+@pytest.mark.replays
 def test_what_the_ids_of_a_vocabulary_do_not_keep_is_said_where_it_is_shown(client: FlaskClient) -> None:
     address = upload(client, json.dumps(word_piece()).encode(), title="words").location
     assert re.search(r"<dt>Not kept</dt><dd>which blanks and line ends [^<]*; upper case;", client.get(address).text)
@@ -125,6 +127,7 @@ def test_what_the_ids_of_a_vocabulary_do_not_keep_is_said_where_it_is_shown(clie
     assert re.search(r"<dt>Not kept by the ids</dt><dd>which blanks and line ends [^<]*; upper case;", html)
 
 
+@pytest.mark.replays
 def test_an_upload_is_listed_shown_and_deleted(client: FlaskClient) -> None:
     first = upload(client, changed("mine"), json.dumps({"chat_template": "{{ 'hello <b>' }}"}).encode(), "mine")
     mine, name = KEY.findall(first.text)[0], first.location.partition("added=")[2].replace("%3A", ":")
@@ -171,6 +174,7 @@ def test_with_script_an_upload_puts_the_new_list_in(client: FlaskClient) -> None
     assert ">script</a>" in answer.text
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("data", "words"), [(b"{", "not whole JSON"), (b"", "is empty"), (b"PK\x03\x04", "zip archive")]
 )
@@ -196,6 +200,7 @@ def test_an_upload_over_every_limit_is_refused_before_it_is_read(client: FlaskCl
     assert (answer.status_code, "3,200,000 bytes" in answer.text) == (413, True)
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("name", ["embedded", "characters", "folder:near"])
 def test_the_page_of_a_tokenizer_says_what_it_makes_of_a_text(client: FlaskClient, name: str) -> None:
     page = client.get(f"/tokenizer/{name}").text
@@ -256,6 +261,7 @@ def test_a_tokenizer_from_the_hub_can_be_chosen_once_it_is_here(client: FlaskCli
     assert client.get("/tokenizer/hub:owner/good").status_code == 200
 
 
+@pytest.mark.replays
 def test_a_download_that_fails_says_why_beside_the_form(client: FlaskClient, app: Flask) -> None:
     answer = fetch(client, app, "owner/gated", headers=PARTIAL)
     assert answer.status_code == 200

@@ -98,6 +98,7 @@ def test_what_would_take_a_run_says_why_it_is_not_there(client: FlaskClient, wha
     assert (answer.status_code, "elsewhere" in answer.text) == (422, True)
 
 
+@pytest.mark.replays
 def test_one_that_its_engine_runs_by_now_is_run_and_has_no_drift(client: FlaskClient) -> None:
     case = {**ELSEWHERE, "parser": {"name": "Plain", "engine": "later"}, "engines": {"later": SAID, "third": {}}}
     stored = saved(client, case)["id"]
@@ -109,6 +110,7 @@ def test_one_that_its_engine_runs_by_now_is_run_and_has_no_drift(client: FlaskCl
     assert saved(client, case)["ran"] is True
 
 
+@pytest.mark.replays
 def test_what_a_case_states_of_others_is_beside_what_ran(client: FlaskClient) -> None:
     case = {**ELSEWHERE, "parser": {"name": "hermes"}}
     case["engines"] = {**case["engines"], "builtin": {"notes": ["Ours."]}}
@@ -120,6 +122,7 @@ def test_what_a_case_states_of_others_is_beside_what_ran(client: FlaskClient) ->
     assert "Ours." in words(shown.select_one(".lead-note"))
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("listed", [1, 0])
 def test_it_is_imported_and_listed_like_others(client: FlaskClient, listed: int) -> None:
     engine = f"imported-{listed}"

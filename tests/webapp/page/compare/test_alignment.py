@@ -43,6 +43,7 @@ def test_texts_differ_in_whole_words(a: str, b: str, expected: list[Hunk]) -> No
     assert text_hunks(a, b) == expected
 
 
+@pytest.mark.replays
 @given(TEXTS, TEXTS)
 def test_the_hunks_turn_one_text_into_the_other(a: str, b: str) -> None:
     assert applied(a, b) == b
@@ -50,6 +51,7 @@ def test_the_hunks_turn_one_text_into_the_other(a: str, b: str) -> None:
     assert all(x.a1 <= y.a0 and x.b1 <= y.b0 for x, y in itertools.pairwise(found))
 
 
+@pytest.mark.replays
 @given(st.lists(TEXTS, min_size=1, max_size=4))
 def test_every_character_has_a_column_of_its_own_and_none_goes_back(texts: list[str]) -> None:
     axis = axis_of(texts)
@@ -62,6 +64,7 @@ def test_every_character_has_a_column_of_its_own_and_none_goes_back(texts: list[
         assert all(column < axis.size for column in columns)
 
 
+@pytest.mark.replays
 @given(TEXTS, TEXTS)
 def test_what_both_have_stands_in_one_column(a: str, b: str) -> None:
     axis = axis_of([a, b])

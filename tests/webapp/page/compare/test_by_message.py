@@ -137,6 +137,7 @@ def characters(side: Replayed) -> list[tuple[str | None, int | None, str]]:
     ]
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("name", READERS)
 def test_the_first_place_is_the_first_character_that_was_not_sent_alike(pages: Pages, name: str) -> None:
     page = beside_its_reader(pages, name)
@@ -146,6 +147,7 @@ def test_the_first_place_is_the_first_character_that_was_not_sent_alike(pages: P
     assert page.sentence.firsts[0].at == alike
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("name", "where"),
     [

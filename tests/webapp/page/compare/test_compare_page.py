@@ -161,6 +161,7 @@ def test_a_long_output_is_shown_in_a_window_with_the_jumps_that_leave_it(pages: 
     assert [bool(part.sent.folded) for part in content.cells[1]] == [False, True, False]
 
 
+@pytest.mark.replays
 def test_text_around_the_steps_on_the_page_is_in_few_pieces_and_all_of_it(pages: Pages) -> None:
     text = "".join(f"{number} " for number in range(900))
     at = 2_000

@@ -77,6 +77,7 @@ def test_one_that_sends_the_same_message_otherwise_is_said_to(runner: Runner) ->
     assert [(first.where, first.sends.at) for first in said.firsts] == [("", 0)]
 
 
+@pytest.mark.replays
 def test_a_page_of_sides_that_only_send_otherwise_opens_there_and_has_one_place(runner: Runner) -> None:
     found = page(runner, "late:Late")
     assert (found.cursor.at, found.cursor.nav["parting"]) == (0, (None, None))
@@ -116,6 +117,7 @@ def test_the_lane_of_an_engine_has_what_it_sent_and_calls_that_leaked_are_one_pl
     assert found.roles[-1] == ("lost" if role == "lost" else "dropped")
 
 
+@pytest.mark.replays
 def test_characters_of_which_a_side_says_nothing_part_nowhere(fakes: Runner) -> None:
     found = beside_qwen(fakes, "old:Old", [], text="Just words.")
     bits = [bit for strip in found.strips for bit in strip.bits]
@@ -124,6 +126,7 @@ def test_characters_of_which_a_side_says_nothing_part_nowhere(fakes: Runner) -> 
     assert {bit.words for bit in silent} <= {"content, not known on B"}
 
 
+@pytest.mark.replays
 def test_what_an_engine_made_of_the_whole_is_no_delta_and_is_named_so(fakes: Runner) -> None:
     found = load_case({"schema": 1, "parser": {"name": "upper", "engine": "fake"}, "input": {"text": "Hi"}})
     one, apart = [replayed(fakes, found, "b", Side(chunk=word)) for word in ("cuts", "whole")]
@@ -158,6 +161,7 @@ def test_engines_are_rows_of_the_matrix_on_demand_and_those_that_are_sides_alway
     assert rows["engines"]["fake:echo"] is echo, "what an engine gave is kept"
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("parser", "seconds", "left"),
     [("hangs", 10, "it did not return in"), ("echo", 0, "was at work for"), ("crashes", 10, "")],
@@ -179,6 +183,7 @@ def test_an_engine_that_hung_or_took_long_is_not_asked_for_its_other_parsers(
         assert [cell.words for cell in first.cells] == ["hangs", *["not asked"] * 3]
 
 
+@pytest.mark.replays
 def test_an_engine_that_does_not_start_is_tried_once(fakes: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     found = load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": CALL}})
     monkeypatch.setattr(module, "_readers", lambda _: [("silent:a", ""), ("silent:b", "")])
@@ -191,6 +196,7 @@ def test_an_engine_that_does_not_start_is_tried_once(fakes: Runner, monkeypatch:
     assert {cell.words for cell in second.cells} == {"not asked"}
 
 
+@pytest.mark.replays
 def test_sides_that_are_fed_otherwise_are_not_compared_step_by_step(runner: Runner) -> None:
     found = case()
     sides = [replayed(runner, found, name, Side(chunk)) for name, chunk in (("a", "cuts:17,18"), ("b", "char"))]
@@ -199,12 +205,14 @@ def test_sides_that_are_fed_otherwise_are_not_compared_step_by_step(runner: Runn
     assert made.sentence.firsts == []
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize("word", ["nope:Cut", "cut:Nope"])
 def test_an_engine_that_cannot_be_used_is_said_beside_the_control(runner: Runner, word: str) -> None:
     side = replayed(runner, case(), "b", Side(parser=word))
     assert ("parser" in side.errors, side.run.parser) == (True, "old:Old")
 
 
+@pytest.mark.replays
 def test_other_versions_of_the_parser_are_offered_first(runner: Runner) -> None:
     found = load_case({"schema": 1, "parser": {"name": "qwen"}, "input": {"text": "<tool_call>"}})
     settings = runner.settings
@@ -220,6 +228,7 @@ def test_other_versions_of_the_parser_are_offered_first(runner: Runner) -> None:
     assert ("new:Old", "class 1") in [(one.words, one.note) for one in again]
 
 
+@pytest.mark.replays
 def test_an_entry_that_was_replaced_is_replayed_again(runner: Runner) -> None:
     assert page(runner, "same:Same").sentence.severity == "pass"
     write_entry(runner.settings, "same", own("Cut", **{"class": "paired_parsers:Cut"}))

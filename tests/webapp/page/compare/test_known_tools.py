@@ -114,6 +114,7 @@ def test_a_finish_reason_that_was_sent_is_compared(pages: Pages) -> None:
     assert reds(page) == []
 
 
+@pytest.mark.replays
 def test_the_matrix_says_what_is_for_want_of_tools(pages: Pages) -> None:
     with_stream(pages, ALIKE)
     found = matrix(pages.runner, [pages.sides[1]], "near", ANY_ID)

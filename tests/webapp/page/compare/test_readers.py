@@ -23,6 +23,7 @@ def side(runner: Runner, make: Any, text: str) -> Replayed:
     return replayed(runner, make.case(text), "a", Side())
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("text", "first", "calls"),
     [

@@ -82,6 +82,7 @@ def test_a_case_without_a_stream_has_none_to_play(runner: Runner, make: Any) -> 
     assert "no recorded stream" in stream_side(runner, make.case(TEXT), parser="recorded").errors["parser"]
 
 
+@pytest.mark.replays
 def test_the_page_of_two_sides_offers_the_stream_and_says_where_they_part(client: FlaskClient, shared: Any) -> None:
     lost = [*STREAM[:3], chunk({}), END]
     address = shared(stream_case(lost, parser="qwen", deltas=DELTAS))

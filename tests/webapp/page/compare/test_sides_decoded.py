@@ -92,6 +92,7 @@ def test_sides_that_read_the_same_text_stay_as_they_are(runner: Runner) -> None:
     assert right.run.trace.text == left.run.trace.text
 
 
+@pytest.mark.replays
 def test_the_page_offers_the_policies_and_shows_where_they_part(client: FlaskClient) -> None:
     form = {"case": dumps(case(TOKENS)), "a_decode": "exact", "b_decode": "exact skip"}
     page = client.post("/compare", data=form)

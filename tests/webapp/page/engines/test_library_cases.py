@@ -21,6 +21,7 @@ from webapp.settings import Settings, get_settings
 CALL = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
 
 
+@pytest.mark.replays
 def test_every_format_has_its_example_and_a_case_stands_once() -> None:
     found = {name: [one.name for one in library_cases(name)] for name in builtin_formats()}
     assert all(f"format-{name}" in cases for name, cases in found.items() if builtin_formats()[name].example)

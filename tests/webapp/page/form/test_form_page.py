@@ -107,6 +107,7 @@ def test_options_that_are_wrong_are_told_in_words(client: FlaskClient) -> None:
     assert 'id="wrapper-error"' in answer.text
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("chunking", "words"),
     [

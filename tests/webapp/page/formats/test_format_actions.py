@@ -94,6 +94,12 @@ def test_the_case_file_has_the_expectation_and_what_the_editor_has_no_field_for(
     assert (changed.text(), [one.by for one in changed.replay], changed.expect) == ("other", ["char"], None)
 
 
+def test_case_files_of_untitled_samples_have_names_of_their_own(client: FlaskClient) -> None:
+    answers = [client.post("/formats/case", data=fields(skeleton(), (text, ""))) for text in (OUTPUT, "other")]
+    names = {answer.headers["Content-Disposition"].partition("filename=")[2].strip('"') for answer in answers}
+    assert (len(names), all(name.startswith("my-format-") for name in names)) == (2, True), names
+
+
 def test_recorded_tokens_stay_as_long_as_the_text_is_theirs(client: FlaskClient) -> None:
     base = inline(input={"tokens": [[7, "a"], [8, "b"]]}, source={"kind": "recorded"}, expect=None)
     del base["expect"]

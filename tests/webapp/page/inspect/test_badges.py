@@ -316,6 +316,7 @@ def test_the_page_has_the_badges_and_the_toggle(client: FlaskClient) -> None:
     assert re.search(r'data-equal-toggle\s+aria-pressed="true"', page)
 
 
+@pytest.mark.replays
 def test_a_long_output_has_its_badges_with_the_report(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("webapp.runs.runner.SHORT", 3)
     form = {"text": "more than three tokens, badges later", "parser": "passthrough"}

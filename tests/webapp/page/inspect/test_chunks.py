@@ -39,6 +39,7 @@ def window(last: int) -> Window:
     return Window(first=1, last=last, token_first=0, token_last=0, start=0, end=0)
 
 
+@pytest.mark.replays
 @given(st.lists(st.text("ab", max_size=4), min_size=1, max_size=8), st.sets(st.integers(0, 24)).map(spans))
 def test_the_chunks_that_carry_what_leaked_and_their_share_of_it(texts: list[str], stretches: list[Span]) -> None:
     found = recorded(texts, stretches)

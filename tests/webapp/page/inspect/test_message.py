@@ -163,6 +163,7 @@ def test_the_order_of_the_parts_is_one_of_them(make: Any, events: list[dict[str,
     assert {item.part: item.same for item in found} == same
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(("whitespace", "words"), [("soft", {"same"}), ("exact", {"same", "differs"})])
 def test_white_space_is_a_difference_where_the_case_says_so(
     client: FlaskClient, whitespace: str, words: set[str]

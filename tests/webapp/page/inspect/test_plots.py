@@ -170,6 +170,7 @@ def test_the_plot_is_drawn_once_and_the_cursor_moves(make: Any) -> None:
     assert (first[1] < 20, last[1]) == (True, 100)
 
 
+@pytest.mark.replays
 def test_the_page_links_the_longest_wait_and_the_longest_hold_to_their_steps(client: FlaskClient) -> None:
     page = html.unescape(client.get(EXAMPLE).text)
     pane = page[page.index('id="lag"') :]

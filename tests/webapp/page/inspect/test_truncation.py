@@ -193,6 +193,7 @@ def test_the_first_result_has_none_before_it(client: FlaskClient) -> None:
     assert 'aria-label="Previous cut with another result, none" data-cut-jump="previous"' in page
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("target", "has", "lacks"), [("div#cut", "cut-place", "data-cuts="), ("div#truncated", "data-cuts=", 'id="strip"')]
 )

@@ -71,6 +71,7 @@ def test_what_the_parser_lost_is_hatched_and_counted(shown: Any) -> None:
     assert "(as qwen reads it)" in page.one("#input .facts").words
 
 
+@pytest.mark.replays
 def test_chunkings_that_were_not_run_are_told_beside_the_verdict(shown: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not shown(OUTPUT + " ").all(".remark")
     monkeypatch.setattr("parsers.cases.patience.ENGINE_SECONDS", 0.0)

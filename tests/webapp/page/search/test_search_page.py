@@ -99,6 +99,7 @@ def test_a_search_replaces_the_quick_look(make: Any, runner: Any) -> None:
 DEPARTS = "Not as the case expects, in content: "
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("text", "verdict", "told"),
     [
@@ -127,6 +128,7 @@ def test_the_verdict_says_where_a_message_is_not_as_expected(
 BUG, WANTED = {"verdict": "known_bug"}, {"expect": {"content": "x"}}
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("text", "keys", "is_fixed"),
     [

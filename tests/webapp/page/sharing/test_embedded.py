@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from parsers.cases.find import CaseFound
 from parsers.replays.chunking import Chunking
 from parsers.search.found import Minimized
@@ -72,6 +74,7 @@ def test_the_output_is_shown_in_its_roles(make: Make) -> None:
     assert (found.before, found.after) == (0, 0)
 
 
+@pytest.mark.replays
 def test_of_a_long_output_the_place_in_question_is_shown(make: Make) -> None:
     run = make.run(CALL % ("b" * 5_000))
     found = embedded("T", run, panes(), "1", 3_000)

@@ -56,6 +56,7 @@ def test_a_picture_has_the_size_that_readers_expect_and_is_the_same_each_time() 
     assert data == drawn(shown())
 
 
+@pytest.mark.replays
 @pytest.mark.parametrize(
     ("one", "other"),
     [
