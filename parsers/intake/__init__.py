@@ -48,6 +48,7 @@ The modules in the order in which the bytes pass them. Each imports only those a
     python_functions   what Python's own functions do to plain values
     python_values      expressions of Python -> values; nothing is run
     python_statements  statements of Python -> names and their values
+    python_makers      functions of a file of Python -> which of them make records
     python_modules     a file of Python -> the records that it makes
     python_literals    constants, parameters and keywords of a file of Python that are literals
     own_tests          the stand-alone test that a case was exported as -> that case
