@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import accumulate
 from typing import Any
 
 import pytest
@@ -99,11 +100,19 @@ def expected(expect: Expect) -> tuple[Any, ...]:
 
 
 def tokens(found: Any) -> tuple[Any, ...]:
-    """Tokens and deltas. Where some ids are made they are all made again: what is one token stays one."""
-    ids = dict.fromkeys([number for number, _ in found.tokens])
-    made = {number: at for at, number in enumerate(ids)} if max(ids) >= OWN_IDS else {number: number for number in ids}
-    deltas = [(text, [made[number] for number in numbers]) for text, numbers in found.deltas if text or numbers]
-    return [(made[number], text) for number, text in found.tokens], deltas, found.sizes
+    """Tokens and deltas. Where some ids are made they are all made again: what is one token stays one, and tokens
+    without a text are gone."""
+    if max(number for number, _ in found.tokens) < OWN_IDS:
+        deltas = [(text, numbers) for text, numbers in found.deltas if text or numbers]
+        return found.tokens, deltas, found.sizes
+    seen = dict.fromkeys([number for number, text in found.tokens if text])
+    made = {number: at for at, number in enumerate(seen)}
+    parts = [(text, [made[one] for one in numbers if one in made]) for text, numbers in found.deltas]
+    told = [bool(text) for _, text in found.tokens]
+    before = found.sizes or ()
+    sizes = [sum(told[end - size : end]) for size, end in zip(before, accumulate(before), strict=True)]
+    shown = [(made[number], text) for number, text in found.tokens if text]
+    return shown, [(text, numbers) for text, numbers in parts if text or numbers], [size for size in sizes if size]
 
 
 SAID: dict[str, Callable[[Subject], Any]] = {
