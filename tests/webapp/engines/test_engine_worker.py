@@ -296,6 +296,7 @@ RETURNED = [
     ('{"tool_calls": ["f"]}', "a str as a call, not a dict with index, id and function"),
     ('{"tool_calls": [{"id": "a"}]}', "a call without its number as index"),
     ('{"tool_calls": [{"index": "0"}]}', "a str as the index of a call"),
+    ('{"tool_calls": [{"index": 0, "function": null}]}', "a NoneType as the function of a call, not a dict with name"),
     ('{"tool_calls": [{"index": 0, "function": "f"}]}', "a str as the function of a call, not a dict with name and"),
     (
         '{"tool_calls": [{"index": 0, "name": "f"}]}',

@@ -462,12 +462,11 @@ def _wrong_delta(said: Any) -> str:
 def _wrong_call(call: Any) -> str:
     if not isinstance(call, dict):
         return f"{_a(call)} as a call, not a dict with index, id and function"
-    index, function = call.get("index"), call.get("function")
+    index, function = call.get("index"), call.get("function", {})
     if not isinstance(index, int) or isinstance(index, bool):
         return "a call without its number as index" if index is None else f"{_a(index)} as the index of a call"
-    if function is not None and not isinstance(function, dict):
+    if not isinstance(function, dict):
         return f"{_a(function)} as the function of a call, not a dict with name and arguments"
-    function = function or {}
     keys = _wrong_keys(call, "call") or _wrong_keys(function, "function")
     return (
         keys or _wrong_texts(call, ("id",), " of a call") or _wrong_texts(function, ("name", "arguments"), " of a call")
