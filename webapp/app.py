@@ -40,7 +40,7 @@ from webapp.tokenizers.shared import SharedTokenizers
 
 PACKAGE = Path(__file__).resolve().parent
 _SENT_SECONDS = 10  # beside work and waiting
-SEARCHES, TOKENIZERS, ENGINES = "searches", "tokenizers", "engines"  # whom another process is asked for
+SEARCHES, TOKENIZERS, ENGINES, RUNS = "searches", "tokenizers", "engines", "runs"  # whom another process is asked for
 
 
 class _CompiledTemplates(BytecodeCache):
@@ -108,7 +108,7 @@ def create_app(settings: Settings | None = None, ask: Ask | None = None) -> Flas
     store = open_store(settings.database_url)
     store.on_change = partial(forget_picture, settings)
     searches = Searches(settings, ask=ask and partial(_asked, ask, SEARCHES))
-    app.extensions[EXTENSION] = Services(settings, store, Runner(settings), _held(settings), searches, hub)
+    app.extensions[EXTENSION] = Services(settings, store, Runner(settings), _held(settings, ask), searches, hub)
     if ask is None:
         for line in refusals(formats_folder(settings)):
             app.logger.warning(line)
@@ -133,8 +133,13 @@ def _asked(ask: Ask, whom: str, question: dict[str, Any]) -> Mapping[str, Any]:
     return ask({"of": whom, **question})
 
 
-def _held(settings: Settings) -> HeldRuns:
-    return HeldRuns(max(settings.trace_cache_bytes // 8, settings.max_request_bytes), settings.run_seconds)
+def _held(settings: Settings, ask: Ask | None) -> HeldRuns:
+    return HeldRuns(held_bytes(settings), settings.run_seconds, ask=ask and partial(_asked, ask, RUNS))
+
+
+def held_bytes(settings: Settings) -> int:
+    """The memory that posted runs of a process may take, in bytes."""
+    return max(settings.trace_cache_bytes // 8, settings.max_request_bytes)
 
 
 def _assets(name: str) -> Path:

@@ -97,7 +97,7 @@ def _figures(reader: _Reader, services: Services, text: str) -> Page:
     form = {"text": text, "parser": "qwen3", "tokenizer": "embedded"}
     costs = [reader.ask("open", "/run", form)]
     memory = [Memory(1, services.runner.used, rss() - before)]
-    address = next(f"/r/{token}" for token in services.held._runs)
+    address = next(f"/r/{token}" for token in services.held._kept)
     page = reader.plain(address)
     steps = int(re.findall(r'data-total="(\d+)"', page)[0])
     costs.append(reader.ask("open again", address))

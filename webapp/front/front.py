@@ -4,7 +4,7 @@ The application is the same on both sides. Addresses in LIGHT are answered here,
 others are forwarded, so a new one is forwarded unless somebody says that it need not be. A posted run that a child
 holds is asked for at /r/TOKEN, and such a request goes to that child or is answered with 410. Searches and the
 processes of tokenizers and engines belong to this process: children ask for them, and nobody waits for a search or an
-engine in a child.
+engine in a child. The cases of held runs are known here too, for children that get an edited one of another child's.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from flask import Flask
 from werkzeug.exceptions import HTTPException
 
 from parsers.vocabulary.types import UsageError
-from webapp.app import ENGINES, SEARCHES, TOKENIZERS
+from webapp.app import ENGINES, RUNS, SEARCHES, TOKENIZERS, held_bytes
 from webapp.children.child import Child
 from webapp.children.crew import Crew, CrewState, Full, Left, Lost, Member, Wish
 from webapp.children.endings import ChildError, Ending
@@ -36,7 +36,8 @@ from webapp.front.engine_waits import MOST_ASKED_OF_ALL, EngineWait, Switchboard
 from webapp.front.forwarding import NotHeld, Relay, TooBusy, body_of, message_of, refusal_of, takes_gzip
 from webapp.front.leaving import leaving
 from webapp.mounting import placed, public_path
-from webapp.runs.held import LEFT_SECONDS
+from webapp.runs.by_token import LEFT_SECONDS
+from webapp.runs.held_lines import HeldLines
 from webapp.security import REFUSAL
 from webapp.services import EXTENSION, Services
 from webapp.settings import PATIENCE, Settings
@@ -94,10 +95,12 @@ class Front:
             lambda: Child(self._program), size, waiting=size * WAITING, most_bytes=settings.replay_kept_bytes
         )
         self._share = settings.trace_cache_bytes // len(self._crew.members)
+        self._lines = HeldLines(held_bytes(settings), settings.run_seconds)
         self._offices: Mapping[str, Callable[[dict[str, Any]], Mapping[str, Any]]] = {
             SEARCHES: self._searches.answer,
             TOKENIZERS: lambda question: answer(library(), question),
             ENGINES: engine_reply,
+            RUNS: self._lines.answer,
         }
         self._switchboard = Switchboard(self._reply_of_engine)
         self._closed = Event()
@@ -121,6 +124,7 @@ class Front:
         for look in count(1):
             if self._closed.wait(LOOK_SECONDS):
                 return
+            self._lines.forget_old()
             self._crew.let_go(min(LEFT_SECONDS, self._settings.run_seconds))
             if look % SWEEP_LOOKS == 0:
                 with suppress(*TROUBLES):
@@ -220,7 +224,9 @@ class Front:
             size=len(body),
         )
         if path.startswith(HELD):
-            return wish(only=HELD + path.removeprefix(HELD).partition("/")[0])
+            token = path.removeprefix(HELD).partition("/")[0]
+            self._lines.get(token)  # as long as somebody asks for a run, its case is known here
+            return wish(only=HELD + token)
         rather = []
         if body:
             found = _TOKEN.search(body)

@@ -5,20 +5,24 @@ What is held is the case and what its page was made from; the replay is in the c
 
 from __future__ import annotations
 
+import re
 import secrets
-from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from threading import Lock
 from time import monotonic
 from typing import Any
 
 from parsers.cases.case import Case
+from webapp.children.worker import LargeError
+from webapp.runs.by_token import ByToken
 
 HELD_HEADER = "X-Held-Run"  # of answers about a held run: its token
-LEFT_SECONDS = 120.0  # after its page was left a run is held yet: for who loads it anew, or comes back
+_TOKEN = re.compile(r"[0-9a-f]{32}")
 _FIXED_BYTES = 5_000
 _TIMES = 6  # as much memory as the JSON of a case has characters, for the case, its form, and the JSON itself
+
+Ask = Callable[[dict[str, Any]], Mapping[str, Any]]
 
 
 @dataclass(slots=True, frozen=True)
@@ -47,20 +51,17 @@ class HeldRun:
     shared: SharedAs | None = None
 
 
-class HeldRuns:
-    """The runs of this process that were posted, by their tokens: 128 random bits in hex. Threads may share it.
+class HeldRuns(ByToken[HeldRun]):
+    """The runs of this process that were posted, by their tokens: 128 random bits in hex.
 
-    All take at most `most_bytes`, about; the one that was asked for longest ago goes first, and each goes `seconds`
-    after somebody asked for it last, or soon after its page was left.
+    `ask` tells the process before this one of each run, where there is one, and asks it for what others hold.
     """
 
-    def __init__(self, most_bytes: int, seconds: float, clock: Callable[[], float] = monotonic) -> None:
-        self.most_bytes = most_bytes
-        self._seconds = seconds
-        self._clock = clock
-        self._lock = Lock()
-        self._runs: OrderedDict[str, tuple[HeldRun, float]] = OrderedDict()
-        self._used = 0
+    def __init__(
+        self, most_bytes: int, seconds: float, clock: Callable[[], float] = monotonic, ask: Ask | None = None
+    ) -> None:
+        super().__init__(most_bytes, seconds, clock)
+        self._ask = ask
 
     def hold(
         self,
@@ -78,76 +79,37 @@ class HeldRuns:
         with self._lock:
             self._forget_old()
             token, shared = secrets.token_hex(16), None
-            if known in self._runs and _is_same(self._runs[known][0], line, beside):
-                token, shared, edited = known, self._runs[known][0].shared, edited or self._runs[known][0].edited
-                self._drop(known)
+            if known in self._kept and _is_same(self._kept[known][0], line, beside):
+                token, shared, edited = known, self._kept[known][0].shared, edited or self._kept[known][0].edited
             found = HeldRun(token, case, line, setup, origin, beside, edited, shared)
-            self._runs[found.token] = found, self._clock()
-            self._used += _size(found)
-            self._drop_oldest()
-            return found
+            self._put(token, found)
+        if self._ask is not None:
+            with suppress(LargeError):  # longer than a message may be: it is known here alone
+                self._ask({"do": "keep", "token": token, "raw": line.encode("utf-8", "surrogatepass")})
+        return found
 
-    def get(self, token: str) -> HeldRun | None:
-        """The run of a token; None where it is held no more, or was not here."""
-        with self._lock:
-            self._forget_old()
-            if token not in self._runs:
-                return None
-            found, _ = self._runs.pop(token)
-            self._runs[token] = found, self._clock()
-            return found
+    def line_elsewhere(self, token: str) -> str | None:
+        """The case, as JSON, of a run that another process of this server holds; None where no such run is known."""
+        if self._ask is None or not _TOKEN.fullmatch(token):
+            return None
+        found = self._ask({"do": "read", "token": token})
+        return found["raw"].decode("utf-8", "surrogatepass") if "raw" in found else None
 
     def leave(self, token: str) -> None:
-        """The page of a run was left: it goes within two minutes, unless somebody asks for it."""
-        with self._lock:
-            if token in self._runs:
-                found, asked = self._runs[token]
-                self._runs[token] = found, min(asked, self._clock() - self._seconds + LEFT_SECONDS)
-                self._runs.move_to_end(token, last=False)
+        """The page of a run was left, here and in the process before this one."""
+        super().leave(token)
+        if self._ask is not None:
+            self._ask({"do": "leave", "token": token})
 
     def note_shared(self, token: str, shared: SharedAs) -> None:
         """Know from now on what a run was shared as, if it is held."""
         with self._lock:
-            if token in self._runs:
-                found, asked = self._runs[token]
-                self._runs[token] = replace(found, shared=shared), asked
+            if token in self._kept:
+                found, asked = self._kept[token]
+                self._kept[token] = replace(found, shared=shared), asked
 
-    @property
-    def used(self) -> int:
-        """About how many bytes of memory all take."""
-        return self._used
-
-    def keep_within(self, most_bytes: int) -> None:
-        """Keep within another budget of memory from now on; the run that was asked for last stays."""
-        with self._lock:
-            self.most_bytes = most_bytes
-            self._drop_oldest()
-
-    @property
-    def seconds_left(self) -> float:
-        """For how long any run is held yet if nobody asks for one; 0 where none is."""
-        with self._lock:
-            self._forget_old()
-            if not self._runs:
-                return 0.0
-            return max([asked for _, asked in self._runs.values()]) + self._seconds - self._clock()
-
-    def mend(self) -> None:
-        """Count again after an exception that may have come anywhere, as an interrupt does."""
-        with self._lock:
-            self._used = sum([_size(run) for run, _ in self._runs.values()])
-
-    def _drop_oldest(self) -> None:
-        while self._used > self.most_bytes and len(self._runs) > 1:
-            self._drop(next(iter(self._runs)))
-
-    def _forget_old(self) -> None:
-        latest = self._clock() - self._seconds
-        for token in [token for token, (_, asked) in self._runs.items() if asked < latest]:
-            self._drop(token)
-
-    def _drop(self, token: str) -> None:
-        self._used -= _size(self._runs.pop(token)[0])
+    def _size(self, value: HeldRun) -> int:
+        return _size(value)
 
 
 def _is_same(run: HeldRun, line: str, beside: tuple[str, ...]) -> bool:

@@ -52,6 +52,12 @@ def say(_request: Data, _parent: Any, status: str = "200 OK", **headers: str) ->
     return {"status": status, "headers": [[name, value] for name, value in headers.items()], "raw": b"said"}
 
 
+def runs(_request: Data, parent: Any, what: str, token: str, line: str = "") -> Data:
+    """Tell the server of a run, or ask it for one, and answer with what it says."""
+    reply = parent.ask({"of": "runs", "do": what, "token": token, "raw": line.encode()})
+    return page(reply.get("raw", b""), *_held(token if line else ""))
+
+
 def forget(_request: Data, _parent: Any) -> Data:
     """Hold no run any more."""
     _tokens.clear()

@@ -73,7 +73,7 @@ def test_an_interrupt_at_any_moment_leaves_what_can_be_mended(clock: Clock) -> N
         except Rung:
             interrupts += 1
         runs.mend()
-        assert runs._used == sum([held_size(run) for run, _ in runs._runs.values()])
+        assert runs._used == sum([held_size(run) for run, _ in runs._kept.values()])
     assert interrupts > 50
     assert runs.get(runs.hold(CASE, "{}").token) is not None
 

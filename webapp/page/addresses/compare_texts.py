@@ -17,7 +17,7 @@ from parsers.cases.case import Case, ParserRef
 from parsers.cases.engines import RECORDED
 from parsers.vocabulary.types import UsageError
 from webapp.fields import unix_lines
-from webapp.page.addresses.subjects import Subject, carried_case, example_subject, is_example
+from webapp.page.addresses.subjects import Subject, carried_case, example_subject, is_example, known_run
 from webapp.page.compare.asked import Side
 from webapp.page.compare.sides import Texts
 from webapp.page.form.form_page import Option
@@ -130,10 +130,10 @@ def read_put(text: str, case: Case) -> tuple[str, Case | None]:
         kind = "example" if match.re is _EXAMPLE else "case"
         return f"{kind}:{match[1]}", None
     if match := _HELD.fullmatch(address):
-        held = services().held.get(match[1])
-        if held is None:
+        run = known_run(match[1])
+        if run is None:
             raise FormError("put", "That run is not held here any more. Paste its text.")
-        return "", held.case
+        return "", run.case
     if _ADDRESS.fullmatch(address):
         raise FormError("put", f"No case, example or run has the address {address[:80]}.")
     return "", _as_case(text, case)

@@ -38,11 +38,11 @@ from webapp.page.addresses.subjects import (
     is_example,
     is_loopback,
     is_partial,
+    known_run,
     links_of,
     lists_by_default,
     may_show_picture,
     named_subject,
-    of_held,
     posted_subject,
     render,
 )
@@ -222,8 +222,7 @@ def _before(setup: Setup, case: Case) -> Before | None:
     copy names it already."""
     if request.form.get("case") or case.parent is not None:
         return None
-    run = services().held.get(request.form.get("held", ""))
-    before = named_subject(setup.carried.source) or (None if run is None else of_held(run))
+    before = named_subject(setup.carried.source) or known_run(request.form.get("held", ""))
     return None if before is None or before.case == case else before_of(before)
 
 

@@ -9,6 +9,7 @@ bare fragment after Back.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -179,6 +180,16 @@ def carried_run(text: str) -> Subject | None:
     """The posted run whose case a form carries, where it is still held: nothing is read or checked again."""
     held = services().held.get(request.form.get("held", ""))
     return of_held(held) if held is not None and held.line == text else None
+
+
+def known_run(token: str) -> Subject | None:
+    """The posted run of a token; of one that another process holds what its case alone tells. None where it is held
+    nowhere, or can be read no more: whoever asks can do without."""
+    held = services().held.get(token)
+    if held is None and (line := services().held.line_elsewhere(token)) is not None:
+        with suppress(FormError):
+            held = HeldRun(token, carried_case(line), line)
+    return None if held is None else of_held(held)
 
 
 def held_subject(token: str) -> Subject:

@@ -155,6 +155,19 @@ def test_a_posted_run_has_an_address_while_it_is_held(client: FlaskClient, app: 
     assert client.get(f"{address}/find", headers=PARTIAL).status_code == 410
 
 
+@pytest.mark.replays
+@pytest.mark.parametrize(("words", "says_so"), [("Hi", True), ("what nobody can read", False)])
+def test_a_run_edited_from_one_of_another_process_says_so_and_is_shown_in_any_case(
+    client: FlaskClient, app: Flask, words: str, says_so: bool
+) -> None:
+    line = carried(client.post("/run", data={"text": OUTPUT, "parser": "qwen"}).text) if says_so else words
+    app.extensions["inspector"].held = HeldRuns(1_000_000, 60, ask=lambda _question: {"raw": line.encode()})
+    page = client.post("/run", data={"text": OUTPUT.replace("Hi", "Ho"), "parser": "qwen", "held": "0" * 32})
+    assert (page.status_code, "Ho." in page.text, 'id="fork"' in page.text) == (200, True, says_so)
+    put = client.post("/compare/put", data={"case": carried(page.text), "put": f"/r/{'1' * 32}"})
+    assert (put.status_code, "not held here any more" in put.text) == ((200, False) if says_so else (422, True))
+
+
 def test_the_report_of_a_long_run_comes_in_parts(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("webapp.runs.runner.SHORT", 10)
     page = client.post("/run", data={"text": f"Not asked for before. {OUTPUT}", "parser": "qwen"})
