@@ -1,5 +1,7 @@
 /* The name of the case in the banner. What its lines have no room for is whole below it while somebody points at it or
    reaches it by keyboard. */
+import { isRestored } from "./dom.js";
+
 const all = () => document.querySelectorAll(".case-name");
 
 function fit() {
@@ -16,7 +18,13 @@ export function nameCase(heading) {
   fit();
 }
 
+function watch(observer) {
+  observer.disconnect();
+  for (const name of all()) observer.observe(name.parentElement);
+}
+
 export function startBanner() {
   const observer = new ResizeObserver(fit);
-  for (const name of all()) observer.observe(name.parentElement);
+  watch(observer);
+  document.addEventListener("htmx:after:swap", (event) => isRestored(event) && watch(observer));
 }

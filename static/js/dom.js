@@ -6,6 +6,9 @@ export const isPlain = (event) => !event.ctrlKey && !event.metaKey && !event.shi
 /* Whether what was swapped in is the page as a whole: by the browser's Back and Forward. */
 export const isRestored = ({ detail }) => detail.ctx?.target === document.body;
 
+/* Whether what was swapped in has the elements of a page anew: all of them, or those of a run. */
+export const isPage = (event) => isRestored(event) || event.detail.ctx?.target?.id === "page";
+
 /* Whether a field of a form is not as the page came with it. */
 export function isChanged(field) {
   if (["checkbox", "radio"].includes(field.type)) return field.checked !== field.defaultChecked;

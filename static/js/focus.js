@@ -13,6 +13,7 @@ const MARKS = [
   "data-go-at",
   "data-step",
 ];
+const PANELS = ["steps", "places", "conformance"]; // of the dock of a comparison, of which one is shown
 let lost = ""; // the selector of what had the focus before the swap
 
 const named = (element, name) => `[${name}="${CSS.escape(element.getAttribute(name) ?? "")}"]`;
@@ -42,8 +43,19 @@ function stay(event) {
   const link = isPlain(event) && !event.defaultPrevented && event.target.closest("nav a[href^='#at-']");
   if (!link) return;
   event.preventDefault();
+  const { top } = link.getBoundingClientRect();
   location.hash = link.hash;
   link.focus({ preventScroll: true });
+  const dock = link.closest(".compare-dock");
+  if (dock) hold(dock, link.getBoundingClientRect().top - top);
+}
+
+/* The page went to where the address leads: the tabs stay where they were, unless there is no room for the panel. */
+function hold(dock, moved) {
+  window.scrollBy(0, moved);
+  for (const part of [...PANELS.map((name) => document.getElementById(name)), dock]) {
+    if (part?.checkVisibility()) part.scrollIntoView({ block: "nearest" });
+  }
 }
 
 export function startFocus() {

@@ -57,7 +57,7 @@ function changed() {
 
 function restore() {
   const draft = read();
-  if (draft?.at !== address() || draft.over !== text().defaultValue) return;
+  if (!editor() || draft?.at !== address() || draft.over !== text().defaultValue) return;
   while (numbers().length < draft.samples.length) document.querySelector("[data-add]").click();
   while (numbers().length > draft.samples.length) document.querySelector("[data-remove]").click();
   const here = numbers();
@@ -77,15 +77,17 @@ function restore() {
 }
 
 export function startFormatDraft() {
-  if (!editor()) return;
   if (window.htmx) restore();
   else window.addEventListener("load", restore);
   const later = () => {
     clearTimeout(waiting);
     waiting = setTimeout(keep, PAUSE);
   };
-  for (const kind of ["input", "change"]) editor().addEventListener(kind, later);
-  editor().addEventListener("click", ({ target }) => {
+  const isInside = (event) => event.composedPath().includes(editor()); // what was pressed may be gone by now
+  for (const kind of ["input", "change"]) document.addEventListener(kind, (event) => isInside(event) && later());
+  document.addEventListener("click", (event) => {
+    const { target } = event;
+    if (!isInside(event)) return;
     if (target.closest("[data-add], [data-remove], [data-accept]")) later();
     if (!target.closest("[data-format-back]")) return;
     drop();

@@ -2,6 +2,7 @@
    somebody types; only what is said about the text is swapped, never a field. Without script every button posts the
    form. */
 const editor = () => document.getElementById("editor");
+const isInside = ({ target }) => editor()?.contains(target);
 const text = () => document.getElementById("format-text");
 
 /* The field is as high as its text and the pane scrolls both it and the line numbers. */
@@ -109,12 +110,12 @@ function indent(event) {
 }
 
 export function startFormats() {
-  if (!editor()) return;
   measure();
   document.addEventListener("input", (event) => event.target === text() && measure());
   document.addEventListener("htmx:after:swap", measure);
-  editor().addEventListener("click", press);
-  editor().addEventListener("keydown", (event) => {
+  document.addEventListener("click", (event) => isInside(event) && press(event));
+  document.addEventListener("keydown", (event) => {
+    if (!isInside(event)) return;
     const isCommand = event.ctrlKey || event.metaKey;
     if (!isCommand) indent(event);
     else if (event.key === "Enter") {

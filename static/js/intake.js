@@ -1,5 +1,5 @@
 /* The intake panel: fields that a recording fills while somebody pastes, links to fields, and what is said aloud. */
-import { say } from "./dom.js";
+import { isPage, say } from "./dom.js";
 
 const BLANK = {
   tools: "",
@@ -72,9 +72,8 @@ function toField(event) {
 export function startIntake() {
   filled = taken();
   document.addEventListener("htmx:after:swap", (event) => {
-    const target = event.detail.ctx?.target?.id;
-    if (target === "page") filled = taken();
-    if (target !== "intake") return;
+    if (isPage(event)) filled = taken();
+    if (event.detail.ctx?.target?.id !== "intake") return;
     fill();
     const said = document.getElementById("intake")?.dataset.spoken;
     if (said) say(said);

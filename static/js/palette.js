@@ -245,8 +245,9 @@ export function openPalette() {
   show();
 }
 
+/* Its keys are its own: nothing of the page hears them. */
 function press(event) {
-  if (!dialog().open) return;
+  if (!dialog().open || !dialog().contains(event.target)) return;
   const many = shown.length;
   if (event.key === "ArrowDown" && many) choose((chosen + 1) % many);
   else if (event.key === "ArrowUp" && many) choose((chosen + many - 1) % many);
@@ -262,11 +263,11 @@ export function startPalette() {
     event.preventDefault();
     openPalette();
   });
-  dialog().addEventListener("keydown", press);
-  field().addEventListener("input", show);
-  list().addEventListener("click", ({ target }) => {
+  document.addEventListener("keydown", press, true);
+  document.addEventListener("input", ({ target }) => target === field() && show());
+  document.addEventListener("click", ({ target }) => {
     const at = [...list().children].indexOf(target.closest("li"));
     if (at >= 0) run(shown[at]);
+    else if (target.closest("[data-palette]")) openPalette();
   });
-  document.addEventListener("click", ({ target }) => target.closest("[data-palette]") && openPalette());
 }

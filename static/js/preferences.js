@@ -1,5 +1,7 @@
 /* What this browser keeps: the colours (as the system, light, dark; theme.js applies them early), whether single
    keys are on, and how wide the panes are. Storage may be refused: then a choice lasts as long as the page. */
+import { isRestored } from "./dom.js";
+
 const THEMES = { auto: "as the system", light: "light", dark: "dark" };
 
 export function kept(key) {
@@ -44,15 +46,21 @@ export function themes() {
   return others.map(([name, words]) => ({ name: words, choose: () => choose(name) }));
 }
 
+const isSwitch = (field) => field.matches?.("[data-keys-switch]");
+
+/* The page comes as the server has it, which knows none of this. */
+function tell() {
+  show(theme);
+  for (const box of document.querySelectorAll("[data-keys-switch]")) box.checked = areKeysOn();
+}
+
 export function startPreferences() {
   const names = Object.keys(THEMES);
   theme = names.includes(kept("theme")) ? kept("theme") : "auto";
-  show(theme);
+  tell();
   document.addEventListener("click", (event) => {
     if (event.target.closest("[data-theme-toggle]")) choose(names[(names.indexOf(theme) + 1) % names.length]);
   });
-  for (const box of document.querySelectorAll("[data-keys-switch]")) {
-    box.checked = areKeysOn();
-    box.addEventListener("change", () => keep("keys", box.checked ? null : "off"));
-  }
+  document.addEventListener("change", ({ target }) => isSwitch(target) && keep("keys", target.checked ? null : "off"));
+  document.addEventListener("htmx:after:swap", (event) => isRestored(event) && tell());
 }

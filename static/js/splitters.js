@@ -2,6 +2,7 @@
    style attribute to the next run, which the policy of the page forbids. It is kept for this browser, since a link must
    look the same to everybody. Arrow keys move a line, Enter folds what is before or below it as far as it goes, and
    opens it again. */
+import { isPage } from "./dom.js";
 import { inspector } from "./inspector.js";
 import { keep, kept } from "./preferences.js";
 
@@ -122,5 +123,5 @@ export function startSplitters() {
   document.addEventListener("dblclick", ({ target }) => target.dataset?.splitter && reset(target.dataset.splitter));
   document.addEventListener("keydown", press, true);
   document.addEventListener("focusin", ({ target }) => target.dataset?.splitter && tell());
-  document.addEventListener("htmx:after:swap", ({ detail }) => detail.ctx?.target?.id === "page" && restore());
+  document.addEventListener("htmx:after:swap", (event) => isPage(event) && restore());
 }

@@ -2,7 +2,7 @@
    Those of the wire are drawn by the server into the window, which is what the links do without script. Both are kept
    in the address. And copying what is shown, where all of it is. */
 import { drawAnew, goTo, inTurn, remember, step } from "./cursor.js";
-import { copyText, isPlain, mark, say } from "./dom.js";
+import { copyText, isPage, isPlain, mark, say } from "./dom.js";
 import { choose } from "./request.js";
 
 const tabs = {}; // what was chosen in each pane
@@ -73,12 +73,17 @@ function click(event) {
   } else if (draw(control.dataset.choice)) event.preventDefault();
 }
 
+function keepAllInRow() {
+  for (const bar of document.querySelectorAll("[data-tabs]")) keepInRow(bar);
+}
+
 export function startViews() {
   openNamed(location.hash);
-  for (const bar of document.querySelectorAll("[data-tabs]")) keepInRow(bar);
+  keepAllInRow();
   window.addEventListener("hashchange", () => openNamed(location.hash));
   document.addEventListener("click", click);
-  document.addEventListener("htmx:after:swap", () => {
+  document.addEventListener("htmx:after:swap", (event) => {
+    if (isPage(event)) keepAllInRow();
     for (const [pane, value] of Object.entries(tabs)) show(pane, value);
   });
 }

@@ -113,6 +113,22 @@ def stopped(page: Page) -> None:
     expect(page.locator("[data-stop-place]")).not_to_be_empty()
 
 
+@pytest.mark.parametrize("width", [768, 1100, 1150])
+def test_the_speed_is_said_whole_and_the_flag_of_a_condition_stands_at_its_field(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    stopped(page)
+    speed = page.locator("[data-speed]")
+    taken = "one => one.getBoundingClientRect().width"
+    now = speed.evaluate(taken)
+    speed.evaluate("one => one.style.setProperty('inline-size', 'auto')")
+    assert speed.evaluate(taken) == pytest.approx(now, abs=1)
+    flag, field = page.locator("label[for=until] .icon").bounding_box(), page.locator("#until").bounding_box()
+    assert flag is not None
+    assert field is not None
+    assert field["y"] <= flag["y"] <= flag["y"] + flag["height"] <= field["y"] + field["height"]
+    assert 0 <= field["x"] - flag["x"] - flag["width"] <= 16
+
+
 def test_after_a_stop_in_a_recording_keys_move_the_cursor(page: Page) -> None:
     stopped(page)
     focused, place, play = page.locator("#input [data-stop]:focus"), page.locator("#go-to"), page.locator("[data-play]")

@@ -238,6 +238,21 @@ def test_a_tab_of_a_comparison_keeps_the_focus(page: Page, width: int) -> None:
     expect(page.locator("#steps")).to_be_visible()
 
 
+@pytest.mark.parametrize(("width", "height"), [(1100, 800), (768, 900), (1300, 700)])
+def test_a_panel_of_a_comparison_stands_under_its_tabs_in_view(page: Page, width: int, height: int) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto(f"{EXAMPLE}?a_chunk=token&b_parser=qwen_coder&c_parser=llama&d_parser=passthrough")
+    dock = page.locator(".compare-dock")
+    for name, panel in (("Where the sides part", "places"), ("This case", "conformance"), ("Steps", "steps")):
+        dock.get_by_role("link", name=name).click()
+        expect(page.locator(f"#{panel}")).to_be_in_viewport(ratio=0.95)
+        expect(dock).to_be_in_viewport(ratio=0.95)
+        tabs, shown = dock.bounding_box(), page.locator(f"#{panel}").bounding_box()
+        assert tabs is not None
+        assert shown is not None
+        assert 0 <= shown["y"] - tabs["y"] - tabs["height"] <= 2
+
+
 def test_what_is_swapped_for_its_like_keeps_the_focus(page: Page) -> None:
     page.goto(EXAMPLE)
     page.get_by_role("link", name="This case, elsewhere").click()

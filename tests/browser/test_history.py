@@ -71,6 +71,70 @@ def test_undo_goes_to_the_run_before_the_one_that_is_shown_wherever_back_and_for
     expect(page).to_have_url(re.compile(re.escape(first)))
 
 
+def commands(page: Page, words: str) -> int:
+    """How many commands the palette lists for some words."""
+    page.keyboard.press("Control+k")
+    page.keyboard.type(words)
+    expect(page.locator("#palette-dialog li").first).to_be_visible()
+    count = page.locator("#palette-dialog li").count()
+    page.keyboard.press("Escape")
+    return count
+
+
+def return_to(page: Page, at: str) -> None:
+    """Leads by Back and Forward to the run again."""
+    page.go_back()
+    expect(page.locator("#setup.at-home #text")).to_be_focused()
+    page.go_forward()
+    expect(page).to_have_url(at)
+    expect(page.locator("#headline")).to_be_focused()
+
+
+def test_the_palette_finds_and_does_the_same_after_back_and_forward(page: Page) -> None:
+    run(page, OUTPUT)
+    before = commands(page, "share")
+    return_to(page, page.url)
+    assert commands(page, "share") == before < 20
+    page.keyboard.press("Control+k")
+    page.keyboard.type("colours dark")
+    page.locator("#palette-dialog li").first.click()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("share")
+    page.keyboard.press("Enter")
+    expect(page.locator("#share-dialog")).to_be_visible()
+
+
+def test_what_this_browser_keeps_is_said_and_can_be_chosen_after_back_and_forward(page: Page) -> None:
+    page.goto("/")
+    page.evaluate("Object.assign(localStorage, {theme: 'dark', 'share-input': 45, 'share-step': 32, 'share-dock': 43})")
+    run(page, OUTPUT)
+    page.wait_for_function("() => document.querySelector('[data-splitter=input]').ariaValueNow === '45'")
+    lines = "all => all.map(one => one.ariaValueNow)"
+    before = page.locator("[data-splitter]").evaluate_all(lines)
+    return_to(page, page.url)
+    assert page.locator("[data-splitter]").evaluate_all(lines) == before
+    expect(page.locator("[data-theme-toggle]")).to_have_accessible_name("Colours: dark")
+    page.keyboard.press("?")
+    switch = page.locator("#help-dialog [data-keys-switch]")
+    expect(switch).to_be_checked()
+    switch.uncheck()
+    assert page.evaluate("localStorage.keys") == "off"
+    page.keyboard.press("Escape")
+    page.set_viewport_size({"width": 1100, "height": 800})
+    page.wait_for_function("() => document.querySelector('[data-splitter=input]').ariaValueNow <= 45")
+    return_to(page, page.url)
+    expect(switch).not_to_be_checked()
+
+
+def test_a_name_that_is_cut_off_can_be_reached_after_back_and_forward(page: Page) -> None:
+    run(page, OUTPUT)
+    return_to(page, page.url)
+    page.evaluate("document.querySelector('.case-name').textContent = 'a name '.repeat(60)")
+    page.set_viewport_size({"width": 1150, "height": 900})
+    expect(page.locator(".case-name")).to_have_attribute("tabindex", "0")
+
+
 def test_what_arrives_while_undo_leaves_does_not_put_the_run_back(page: Page) -> None:
     run(page, OUTPUT)
     first = page.url.partition("?")[0]

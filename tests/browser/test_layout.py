@@ -178,6 +178,32 @@ def test_what_is_compared_shows_twelve_lines_or_all_of_it_beside_each_other(
         expect(page.locator(part)).to_be_in_viewport(ratio=0.9)
 
 
+@pytest.mark.parametrize("width", [390, 360, 320])
+def test_a_name_without_a_place_to_break_leaves_the_verdict_its_width(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto("/example/sglang-33324-every-index-is-zero")
+    over = "() => document.documentElement.scrollWidth - innerWidth"
+    assert page.evaluate(over) == 0
+    for part in ("#headline", ".grounds", "#smallest h3", "#smallest dt", "#smallest dd", ".verdict-words .way > *"):
+        for element in page.locator(part).all():
+            element.evaluate("(element, name) => { element.textContent = name; }", "long_name" * 33)
+    assert page.evaluate(over) == 0
+
+
+def test_the_rest_of_the_grounds_and_what_folds_are_pressed_apart(page: Page) -> None:
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto("/")
+    page.locator("#text").fill('{"id":"n123","input":{"text":""}}')
+    page.locator("#setup [name=run]").click()
+    more, folded = page.locator(".more-grounds"), page.locator(".verdict-more summary")
+    expect(folded).to_be_visible()
+    page.evaluate("document.getElementById('verdict').dataset.cut = ''")
+    expect(more).to_be_visible()
+    assert not overlap(*(one.evaluate("one => one.getBoundingClientRect().toJSON()") for one in (more, folded)))
+    folded.click()
+    expect(page.locator(".verdict-more ul")).to_be_visible()
+
+
 SIDE_LINE = 37  # pixels of a line of the text with a line for each of three sides under it
 
 

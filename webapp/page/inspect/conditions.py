@@ -70,9 +70,10 @@ _UNTIMED = {"gap": "gap asks when the chunks of a recording came, and no times o
 _UNSAID = {"held": "held asks what a parser kept back, and a recording does not tell that."}
 _OLD = {"arguments": "args", "tool": "call"}  # as addresses that were shared have them
 _OfCall = CallStart | CallName | CallId | CallArguments | CallEnd
+_DIGITS = 9  # of a number that is compared
 _TERM = re.compile(
-    r"(?P<minus>-?)(?:(?P<compared>(?i:held|step|gap))\s*(?P<sign>>=|<=|[><=:])\s*(?P<number>\d{1,9})(?:ms)?(?!\S)"
-    r"|(?P<wrong>(?i:held|step|gap))\s*[><=:]+\s*\S*"
+    rf"(?P<minus>-?)(?:(?P<compared>(?i:held|step|gap))\s*(?P<sign>>=|<=|[><=:])\s*(?P<number>\d{{1,{_DIGITS}}})(?:ms)?(?!\S)"
+    r"|(?P<wrong>(?i:held|step|gap))\s*[><=:]+\s*(?:(?P<large>\d+)(?:ms)?(?!\S)|\S*)"
     r"|(?P<unknown>[^\W\d]\w*)(?P<than>\s*[><]=?\s*\d+(?:ms)?(?!\S)|\s+[><=]+(?:\s+\S+)?(?!\S))"
     r'|(?P<key>\w+):(?:"(?P<quoted>[^"]*)"|(?P<plain>\S*))|"(?P<phrase>[^"]*)"|(?P<word>\S+))'
 )
@@ -186,7 +187,8 @@ def _term(term: re.Match[str], names: Names) -> Holds:
     compared = _compared_of(term)
     if term["wrong"]:
         wrong = term["wrong"].lower()
-        raise _WrongError(f"{wrong} is compared with a number, as in {wrong} > 20.")
+        limit = f" of {_DIGITS} digits at most" if term["large"] else ""
+        raise _WrongError(f"{wrong} is compared with a number{limit}, as in {wrong} > 20.")
     if term["unknown"]:
         raise _WrongError(_not_compared(term["unknown"], term["than"]))
     if (why := names.unknown.get(compared)) is not None:

@@ -82,6 +82,8 @@ NAMES = Names(["CONTENT", "TOOL_CALL"], {"r0": "", "r1": ""})
             "There is no condition color: – try held > 20, step > 9, gap > 60ms, state:, sent:,",
         ),
         ("held > much", "held is compared with a number, as in held > 20."),
+        ("held > 99999999999999999999", "held is compared with a number of 9 digits at most, as in held > 20."),
+        ("gap>9999999999ms", "gap is compared with a number of 9 digits at most, as in gap > 20."),
         ("HELD > much", "held is compared with a number, as in held > 20."),
         ("HELD > 3 Step:4", ""),
         ("held > 3 or raised", "or is no condition: every word has to hold, one with a minus must not"),
