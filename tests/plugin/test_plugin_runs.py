@@ -578,7 +578,7 @@ def test_where_a_test_is_spoilt_by_those_before_it_all_of_them_are_what_shows_it
 
 def test_of_a_parser_that_keeps_something_no_generated_output_is_kept(tmp_path: Path) -> None:
     write(tmp_path, conftest__py=KEEPING.replace("KIND", "Staying").replace('"!" in', '"<tool" in'))
-    out = run(tmp_path, "--toolcall-fuzz", "2", "--toolcall-format", "qwen", "--toolcall-seed", "1").out
+    out = run(tmp_path, "--toolcall-fuzz", "6", "--toolcall-format", "qwen", "--toolcall-seed", "1").out
     assert re.search(r"FAILED .*toolcall-fuzz\[qwen\]", out)
     assert UNSTEADY.rstrip(": ") in out
     assert not [*tmp_path.glob("fuzz-*")]
