@@ -236,6 +236,7 @@ function fetchWindow(place, { wherever = false } = {}) {
 /* What was swapped in is another run, another window of this one, or what stands around the window. */
 function swapped() {
   if (page && drawer.view() === page.view) {
+    inText = false;
     if (drawer.isStale?.(page)) {
       load();
       draw(true);

@@ -33,8 +33,6 @@ def test_a_character_that_was_sent_outside_the_window_is_answered_in_the_window_
     page.locator("#text").press("Control+Enter")
     page.locator("#go-to").fill("21")
     page.locator("#go-to").press("Enter")
-    expect(page.locator("#step .card:not([hidden]) h2")).to_contain_text("Step 21")
-    expect(page.locator("[data-report-pending]")).to_have_count(0)
     far = page.locator("#result article.call").nth(5).locator("pre.raw .run").nth(3)
     sent = far.get_attribute("data-sent") or ""
     far.click()

@@ -8,22 +8,11 @@ import pytest
 
 from parsers.cases.io import loads
 from tests.webapp.interrupts import Rung, turns
+from tests.webapp.runs.conftest import Clock
 from webapp.runs.held import HeldRuns, SharedAs
 from webapp.runs.held import _size as held_size
 
 CASE = loads('{"schema": 1, "parser": {"name": "qwen"}, "input": {"text": "words"}}')
-
-
-class Clock:
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 def held(clock: Clock, most_bytes: int = 1_000_000) -> HeldRuns:

@@ -7,23 +7,12 @@ from typing import Any
 import pytest
 
 from parsers.cases.io import loads
+from tests.webapp.runs.conftest import Clock
 from webapp.children.worker import LargeError
 from webapp.runs.held import HeldRuns
 from webapp.runs.held_lines import HeldLines
 
 CASE = loads('{"schema": 1, "parser": {"name": "qwen"}, "input": {"text": "words"}}')
-
-
-class Clock:
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture

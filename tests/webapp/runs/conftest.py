@@ -1,0 +1,17 @@
+"""What the tests of held runs share."""
+
+from __future__ import annotations
+
+import pytest
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
